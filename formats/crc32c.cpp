@@ -42,7 +42,7 @@ std::uint32_t crc32c_of_words(std::span<const std::uint64_t> words) {
 
 #ifdef EVENTLOOM_HAS_ISAL
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed) {
-  // ISA-L takes the length as an int and leaves the inversions at both ends to the caller.
+  // ISA-L takes the length as an int, and leaves the initial and final inversion to the caller.
   constexpr std::size_t kPiece = std::numeric_limits<int>::max() / 2;
   std::uint32_t crc = ~seed;
   while (!bytes.empty()) {

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 7> kTimeUnits =
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Splits "25ns" into "25" and "ns". An exponent belongs to the number.
+/// Splits "25ns" into "25" and "ns". An exponent is part of the number.
 std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0 && !is_digit(text[end - 1]) && text[end - 1] != '.') --end;

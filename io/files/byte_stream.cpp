@@ -62,7 +62,7 @@ void ByteStream::skip_padding() {
   while (begin_ < end_ && packed_[begin_] == std::byte{}) ++begin_;
 }
 
-/// False at the end of the file.
+/// Reads more packed data. Returns false at the end of the file.
 bool ByteStream::refill() {
   begin_ = 0;
   end_ = file_.read_at(file_offset_, packed_);

@@ -41,7 +41,7 @@ class FileReader {
 
   /// Why the file or its compressed data ended early; empty if they have not.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  /// Whether the file is longer now than when it was opened.
+  /// Whether the file has grown since it was opened.
   [[nodiscard]] bool has_grown() const;
 
  private:

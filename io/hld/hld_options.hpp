@@ -26,7 +26,7 @@ struct HldOptions {
   [[nodiscard]] std::string reason_for_none() const;
 };
 
-/// Throws UserError when a key is invalid; with time=tdc also when a step of the TDC clock is not a whole number of
+/// Throws UserError when a key is invalid or, with time=tdc, when a step of the TDC clock is not a whole number of
 /// ticks of `tick_ps`.
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps);
 

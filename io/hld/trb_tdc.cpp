@@ -103,7 +103,7 @@ void TrbTdcDecoder::decode_tdc(std::uint32_t address, std::span<const std::uint3
   }
 }
 
-/// The subevent ends before the words that `head` announces; `words` are those present.
+/// Reports that the subevent has fewer words than `head` announces; `words` are those present.
 void TrbTdcDecoder::cut(TrbHead head, std::span<const std::uint32_t> words, std::uint32_t first) {
   add_fault(TdcFault::Kind::cut, head.address, first - 1, addresses_.is_tdc(head, words) ? count_times(words) : 0);
 }

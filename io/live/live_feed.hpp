@@ -61,7 +61,7 @@ class LiveFeed {
   /// Number of epochs after which times that are numbers wrap around; 0: they do not. If they do, nothing is delivered
   /// before begin_at(), and the first number is the one nearest to the run's beginning.
   [[nodiscard]] virtual Epoch wraps_after() const { return 0; }
-  /// The run begins with this epoch.
+  /// States that the run begins with this epoch.
   virtual void begin_at(Epoch /*epoch*/) {}
   /// Reports the position of the run's foremost source: the next number after a silence is the one nearest to it.
   virtual void others_at(Epoch /*epoch*/) {}
@@ -88,7 +88,7 @@ class LiveFeed {
 /// Settings for receiving live inputs, the same for all inputs of a run.
 struct LiveInputSettings {
   std::size_t buffer_bytes = std::size_t{256}
-                             << 20;  ///< most a feed holds for the taking thread, and as much to put in order
+                             << 20;  ///< limit of the data held for the taking thread, and of the data held for sorting
   double reconnect_seconds = 0;      ///< how long to try to reconnect to a lost server; 0: not at all
 };
 

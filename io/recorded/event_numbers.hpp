@@ -35,7 +35,7 @@ class EventNumbers {
   };
   /// `completes_previous`: the last kept event is an incomplete copy of this one; used only if the numbers are equal.
   Judgement judge(std::uint32_t number, bool completes_previous);
-  /// Whether `number` is that of the previous event, if it was kept and has not been taken back.
+  /// Whether the previous event has this `number`, was kept, and has not been taken back.
   [[nodiscard]] bool repeats(std::uint32_t number) const;
   /// Signed step from the last kept number to `number`; std::nullopt before the first event.
   [[nodiscard]] std::optional<std::int64_t> step(std::uint32_t number) const;

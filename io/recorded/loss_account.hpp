@@ -28,7 +28,8 @@ class LossAccount {
   /// Releases damage that ends before `epoch`.
   void release_before(Epoch epoch);
 
-  /// Appends the damage that overlaps `epochs` to `out`. Complete for epochs before that of the last hit taken.
+  /// Appends the damage that overlaps `epochs` to `out`. It is complete only for epochs before that of the last hit
+  /// taken.
   void collect(EpochRange epochs, std::vector<Damage>& out) const;
   /// First epoch at or after `from` in which damage begins.
   [[nodiscard]] std::optional<Epoch> next_beginning(Epoch from) const;

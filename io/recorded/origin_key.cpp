@@ -56,7 +56,7 @@ std::optional<FineTicks> fine_of(Attoseconds time, std::uint64_t tick_ps) {
   const Attoseconds ticks = (time - rest) / tick;
   constexpr Attoseconds kMost = Attoseconds{1} << 75;
   if (ticks >= kMost || ticks <= -kMost) return std::nullopt;
-  return (ticks << kFineBits) + (rest << kFineBits) / tick;  // a tick is at most 1 s
+  return (ticks << kFineBits) + (rest << kFineBits) / tick;  // does not overflow: a tick is at most 1 s
 }
 
 std::optional<OriginKey> origin_of(const SourceUri& uri, std::uint64_t tick_ps) {

@@ -32,7 +32,8 @@ class SourceUri {
   [[nodiscard]] std::vector<std::string> flags() const;
   /// Throws UserError when the key is absent.
   [[nodiscard]] std::string require(std::string_view key) const;
-  /// A whole number ("1000", "1e6"); throws UserError otherwise or when it is not in [low, high].
+  /// An integer ("1000", "1e6"), or `otherwise` when the key is absent. Throws UserError for another form, or if it is
+  /// not in [low, high].
   [[nodiscard]] std::uint64_t get_count(std::string_view key, std::uint64_t otherwise, std::uint64_t low,
                                         std::uint64_t high) const;
   /// Picoseconds of the unit in `key` ("ns" by default); `tick` gives `tick_ps`.
