@@ -17,7 +17,7 @@ namespace eventloom {
 namespace {
 
 int open_file(const std::string& path) {
-  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // without O_NONBLOCK, opening a FIFO blocks
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // O_NONBLOCK: opening a FIFO would block
 }
 
 }  // namespace

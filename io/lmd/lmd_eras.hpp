@@ -30,7 +30,7 @@ class LmdEras {
   enum class EraStep : std::uint8_t { continues, comes_again, begins_anew };
   /// `number`: the event number. `step`: its difference from the last kept number; std::nullopt for the first event.
   EraStep judge(const LmdEvent& event, std::uint32_t number, std::optional<std::int64_t> step);
-  /// Records a kept event. `anew`: whether it is the first of its era.
+  /// Records a kept event, which is the first of its era if `anew` is true.
   void keep(const LmdEvent& event, std::uint32_t number, bool anew);
   /// Following events arrive over a new connection.
   void reconnect() { reconnected_ = true; }

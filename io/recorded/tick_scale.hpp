@@ -19,8 +19,7 @@ class TickScale {
   /// `scale`: factor of the numbers, from the format or the URI. Throws UserError when `unit` or `round` is unknown, or
   /// the scale has too many digits.
   TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale = {1, 0});
-  /// Constructor for a format whose times have a fixed unit: only the key `round` is used. `otherwise`: rounding
-  /// without the key.
+  /// Constructor for a format whose times have a fixed unit: only the key `round` is used. `otherwise` is its default.
   TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise);
 
   /// Throws UserError when the URI has `unit` or `round` although times are event numbers.
