@@ -41,7 +41,7 @@ std::uint64_t sum_of(const std::vector<std::uint32_t>& column) {
 
 [[noreturn]] void contradiction(const std::string& what) { throw std::runtime_error("a built slice " + what); }
 
-/// Invariants on which users of the columns rely.
+/// Checks the invariants on which users of the columns rely.
 void check(const BuiltSlice& slice) {
   const auto& [events, hits] = std::tie(slice.events, slice.hits);
   if (sum_of(events.n_hits) != hits.size()) contradiction("whose events do not add up to its hits");
@@ -70,7 +70,7 @@ BuiltSliceHead head_of(const BuiltSlice& slice) {
           slice.left_out.size()};
 }
 
-/// Takes one slice from the front of `bytes`.
+/// Decodes one slice and removes it from the front of `bytes`.
 void take(std::span<const std::byte>& bytes, BuiltSlice& out) {
   BuiltSliceHead head;
   if (bytes.size() < sizeof head) contradiction("without its header");

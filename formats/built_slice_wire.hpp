@@ -8,8 +8,8 @@
 
 #include "formats/event.hpp"
 
-/// How a built slice travels from a builder to a filter: for each kind of events a BuiltSliceHead, then the columns
-/// back to back in the order of the structs in event.hpp, each padded to 8 bytes.
+/// Wire format of a built slice from builder to filter: for each kind of events a BuiltSliceHead, then contiguous
+/// columns in the order of the structs in event.hpp, each padded to 8 bytes.
 namespace eventloom {
 
 struct BuiltSliceHead {
@@ -24,11 +24,11 @@ struct BuiltSliceHead {
   std::uint64_t n_left_out = 0;
 };
 
-/// Views into `built` and `heads`, which must not change while they are in use. Replaces `heads`.
+/// Returns views into `built` and `heads`, which must not change while these are in use. Replaces `heads`.
 std::vector<std::span<const std::byte>> to_wire(std::span<const BuiltSlice> built, std::vector<BuiltSliceHead>& heads);
 
-/// The inverse, for as many kinds of events as `out` has. `bytes` is aligned to 8. Throws std::runtime_error when
-/// sizes, counts or causes are invalid, or when the kinds are not of one slice.
+/// The inverse of to_wire(), for as many kinds of events as `out` has elements. `bytes` must be aligned to 8. Throws
+/// std::runtime_error when sizes, counts or causes are invalid, or the kinds belong to different slices.
 void from_wire(std::span<const std::byte> bytes, std::span<BuiltSlice> out);
 
 }  // namespace eventloom

@@ -10,7 +10,7 @@ namespace eventloom {
 
 namespace {
 
-/// Counts the items in a range of epochs, and before it.
+/// Counts the hits in a range of epochs, and before it.
 struct Counter {
   EpochRange epochs;
   bool inside = false;
@@ -35,7 +35,7 @@ struct Counter {
   void schedule(std::span<const std::uint32_t>) {}
 };
 
-/// Length of the item at `at` in valid marker words.
+/// Length in words of the item at `at`; the words must be valid.
 std::size_t item_words(std::span<const std::uint32_t> words, std::size_t at) {
   const std::uint32_t value = marker_value(words[at]);
   switch (marker_type(words[at])) {
@@ -46,7 +46,8 @@ std::size_t item_words(std::span<const std::uint32_t> words, std::size_t at) {
   }
 }
 
-/// Words before the marker of the first epoch at or after `end`; `first`: first epoch they may open.
+/// Number of words before the marker of the first epoch at or after `end`. `first`: first epoch that the words may
+/// open.
 std::size_t words_before(std::span<const std::uint32_t> words, Epoch first, Epoch end) {
   Epoch next = first;
   for (std::size_t at = 0; at < words.size(); at += item_words(words, at)) {

@@ -10,9 +10,10 @@
 
 namespace eventloom {
 
-/// Appends the part of a stored epoch buffer of `stream` that lies in `epochs`, which overlap its own, to `out`, as a
-/// sealed buffer of its own; nothing when there are no hits. Returns its header; nothing, and appends nothing, when the
-/// words are not intact or violate the marker format. `stored` is aligned to 4 bytes.
+/// Appends to `out` the part of a stored epoch buffer of `stream` that lies in `epochs`, as a separate sealed buffer,
+/// and returns its header. `epochs` must overlap those of the buffer. Without hits in that part, nothing is appended.
+/// Returns std::nullopt and appends nothing if the words are not intact or violate the marker format. `stored` must be
+/// aligned to 4 bytes.
 std::optional<EpochBufferHeader> clip_stored(std::span<const std::byte> stored, EpochRange epochs,
                                              const StreamHeader& stream, std::vector<std::byte>& out);
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Every control message of a run, by direction; little-endian, fields as drawn, unused ones zero. Ends of streams,
-/// gaps and credits travel with the data: ring_layout.hpp.
+/// Every control message of a run, by direction; little-endian, fields as drawn, unused fields zero. Ends of streams,
+/// gaps and credits travel with the data: see ring_layout.hpp.
 ///
 ///   from                 to                          message                    by
 ///   every rank           rank 0                      RankStatus                 Heartbeat, two-sided
@@ -19,8 +19,8 @@
 ///                        builders or build           for each of its builders
 namespace eventloom {
 
-/// Where live sources say they are: those in step with the run, and those that have jumped ahead of it, by place.
-/// What the ranks say of theirs is added up, see core/control/live_votes.hpp.
+/// Positions of live sources: the number in step with the run, and those that have jumped ahead of it, by position.
+/// The votes of all ranks are summed; see core/control/live_votes.hpp.
 struct LiveVotes {
   static constexpr std::size_t kPlaces = 16;
   struct Place {
@@ -28,91 +28,90 @@ struct LiveVotes {
     std::uint64_t votes = 0;
   };
 
-  std::uint64_t near = 0;     ///< epochs apart that are the same place; the same on all ranks
-  std::uint64_t in_step = 0;  ///< sources
-  std::uint64_t others = 0;   ///< that have jumped back, or to places which there was no room for
+  std::uint64_t near = 0;     ///< positions at most this many epochs apart count as equal; the same on all ranks
+  std::uint64_t in_step = 0;  ///< number of sources in step
+  std::uint64_t others = 0;   ///< number of sources that have jumped back, or to positions for which there was no room
   std::array<Place, kPlaces> places{};
 };
 static_assert(sizeof(LiveVotes) == 280 && std::has_unique_object_representations_v<LiveVotes>);
 
-/// What a run can be asked to do, by any of its ranks, at any time, any number of times. Heard in the round in which it
-/// is reported, by all ranks alike; of what is asked in one round that counts which stands last here, and the rest is
-/// void:
+/// Requests that any rank may make, at any time, any number of times. All ranks receive a request in the round that
+/// reports it. If there are several in one round, the one listed last here takes effect, and the others are void:
 ///
 ///   while the run  | pause             | resume      | stop, end
 ///   ---------------+-------------------+-------------+--------------------------------------------
-///   goes on        | is paused         | nothing     | is brought to its end in good order
-///   is paused      | nothing           | goes on     | likewise, without going on
-///   ends           | nothing           | nothing     | nothing: the first counts
+///   is running     | pauses            | no effect   | ends in good order
+///   is paused      | no effect         | continues   | ends in good order, without continuing
+///   is ending      | no effect         | no effect   | no effect: the first counts
 ///
-/// One resume undoes any number of pauses, whoever asked for them. Speed and new file are obeyed in a pause as well.
+/// One resume undoes any number of pauses by any rank. Speed and new file also take effect during a pause.
 enum class Command : std::uint8_t {
   none,
-  pause,     ///< no source begins a slice beyond the highest that any has begun; up to there all is built
-  resume,    ///< as before
-  speed,     ///< recordings are sent at another speed
-  new_file,  ///< each writer finishes the part file that it is writing, and begins another with its next slice
-  stop,      ///< the run can be resumed by another
-  end,       ///< likewise, but where sources are live: their data end here, and the run is whole
+  pause,     ///< no source begins a slice beyond the highest begun by any; all slices up to it are built
+  resume,    ///< continue
+  speed,     ///< send recordings at another speed
+  new_file,  ///< each writer finishes its current part and begins another with its next slice
+  stop,      ///< end such that another run can resume this one
+  end,       ///< like stop, but live sources' data end here, and the run is then complete
 };
 
-/// What has made a rank ask.
+/// Cause of a rank's request.
 enum class Cause : std::uint8_t {
-  command,  ///< somebody who steers the run
+  command,  ///< a user's command
   signal,
-  writer,  ///< it cannot write what it has built
-  time,    ///< the time that was asked for is over
+  writer,  ///< the rank cannot write what it has built
+  time,    ///< the requested duration is over
 };
 
 struct Request {
   Command command = Command::none;
   Cause cause = Cause::command;
-  std::uint8_t signal = 0;  ///< its number, where it is the cause
+  std::uint8_t signal = 0;  ///< signal number, if the cause is a signal
   std::array<std::uint8_t, 5> reserved{};
-  std::uint64_t speed_millionths = 0;  ///< of the recorded speed; 0: as fast as possible
+  std::uint64_t speed_millionths = 0;  ///< relative to the recorded speed; 0: as fast as possible
 };
 static_assert(sizeof(Request) == 16 && std::has_unique_object_representations_v<Request>);
 
-/// To rank 0, once a round: what a rank says of itself.
+/// A rank's own status, sent to rank 0 once a round.
 struct RankStatus {
   std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
-  std::uint64_t progress = 0;     ///< grows whenever anything moves on the rank
-  std::uint64_t live_epoch = 0;   ///< before which all data of one of its live sources have come, of the foremost
+  std::uint64_t progress = 0;     ///< increases whenever anything progresses on the rank
+  std::uint64_t live_epoch = 0;   ///< its foremost live source has delivered all data before this epoch
   std::uint64_t live_end = 0;     ///< one past the last epoch that any of its live sources has seen
-  LiveVotes live_votes = {};      ///< where its live sources are
-  Request request = {};           ///< what it asks of all, in one round for each time that it asks
-  std::uint8_t done = 0;          ///< none of its roles has anything left to do
-  std::uint8_t failed = 0;        ///< met an error that ends the run
-  std::uint8_t frozen = 0;        ///< its sources begin no slice until they hear how far to go, or to go on
-  std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
-  std::uint8_t live_full = 0;     ///< a live source of it has come faster than the run takes it
+  LiveVotes live_votes = {};      ///< positions of its live sources
+  Request request = {};           ///< its request to all ranks; each request is sent in one round
+  std::uint8_t done = 0;          ///< all its roles have finished their work
+  std::uint8_t failed = 0;        ///< it met an error that ends the run
+  std::uint8_t frozen = 0;        ///< its sources begin no slice until they receive the limit, or continue
+  std::uint8_t keeps_a_pace = 0;  ///< its sources sometimes wait for their send time
+  std::uint8_t live_full = 0;     ///< one of its live sources delivers faster than the run takes its data
   std::array<std::uint8_t, 3> reserved{};
 };
 static_assert(sizeof(RankStatus) == 336 && std::has_unique_object_representations_v<RankStatus>);
 
-/// What a round found: the same on every rank, and what they go by.
+/// Result of a round: the same on every rank, and binding for all.
 struct Verdict {
-  std::uint64_t begun_end = 0;   ///< the greatest
-  std::uint64_t progress = 0;    ///< the sum
-  std::uint64_t live_epoch = 0;  ///< the greatest
-  std::uint64_t live_end = 0;    ///< the greatest
-  std::uint64_t live_jump = 0;   ///< where most live sources have jumped to; 0: they have not
-  Request request = {};          ///< see Command; of the lowest rank that asked for it
-  std::int32_t asked_by = -1;    ///< this rank
+  std::uint64_t begun_end = 0;   ///< maximum over the ranks
+  std::uint64_t progress = 0;    ///< sum over the ranks
+  std::uint64_t live_epoch = 0;  ///< maximum over the ranks
+  std::uint64_t live_end = 0;    ///< maximum over the ranks
+  std::uint64_t live_jump = 0;   ///< epoch to which most live sources have jumped; 0: they have not
+  Request request = {};          ///< see Command; taken from the lowest rank that made it
+  std::int32_t asked_by = -1;    ///< that rank
   std::uint8_t all_done = 0;
   std::uint8_t any_failed = 0;
   std::uint8_t all_frozen = 0;
-  std::uint8_t keeps_a_pace = 0;  ///< any
-  std::uint8_t live_full = 0;     ///< any
+  std::uint8_t keeps_a_pace = 0;  ///< on any rank
+  std::uint8_t live_full = 0;     ///< on any rank
   std::array<std::uint8_t, 7> reserved{};
 };
 static_assert(sizeof(Verdict) == 72 && std::has_unique_object_representations_v<Verdict>);
 
-/// From rank 0: how a round ended, or why it has not.
+/// Message from rank 0: the result of a round, or why it has not ended.
 struct HeartbeatNote {
   enum Kind : std::uint32_t {
-    kVerdict,  ///< `verdict` holds
-    kWaiting,  ///< for `waited_for`, a rank
+    kVerdict,  ///< `verdict` is valid
+    kWaiting,  ///< rank 0 waits for rank `waited_for`
     kEnding,   ///< the program is about to end
   };
   std::uint32_t kind = kVerdict;
@@ -121,7 +120,7 @@ struct HeartbeatNote {
 };
 static_assert(sizeof(HeartbeatNote) == 80 && std::has_unique_object_representations_v<HeartbeatNote>);
 
-/// T = (t - t0) * coef + shift (DABC report, 9.3.6): t on the local clock, T on the master's, ns.
+/// T = (t - t0) * coef + shift (DABC report, 9.3.6): t is the local time, T the master's, both in ns.
 struct ClockModel {
   std::int64_t t0 = 0;
   double coef = 1;
@@ -132,14 +131,14 @@ static_assert(sizeof(ClockModel) == 24 && std::is_trivially_copyable_v<ClockMode
 struct ClockQuality {
   double offset_ns = 0;           ///< master minus local, at the model's t0
   double rate_ppm = 0;            ///< how much faster the master's clock runs
-  double residual_ns = 0;         ///< rms distance of the batches from the line, by weight
-  double precision_ns = 0;        ///< by no more is a time that the model gives off the true master time
-  double rate_error_ppm = 0;      ///< by this the precision gets worse with time: 1 ppm is 1 ns per ms
-  std::uint64_t round_trips = 0;  ///< all that were made, used or not
+  double residual_ns = 0;         ///< weighted rms distance of the batches from the line
+  double precision_ns = 0;        ///< maximum error of a time that the model gives
+  double rate_error_ppm = 0;      ///< rate at which the precision degrades: 1 ppm is 1 ns per ms
+  std::uint64_t round_trips = 0;  ///< all round trips made, used or not
 };
 static_assert(sizeof(ClockQuality) == 48 && std::is_trivially_copyable_v<ClockQuality>);
 
-/// The worst of all ranks: the precision holds to `until` on rank 0's clock, then gets worse.
+/// Worst values of all ranks: the precision holds until `until` on rank 0's clock, then degrades.
 struct ClockBound {
   double precision_ns = 0;
   double rate_error_ppm = 0;
@@ -147,13 +146,13 @@ struct ClockBound {
 };
 static_assert(sizeof(ClockBound) == 24 && std::is_trivially_copyable_v<ClockBound>);
 
-/// Questions and answers are of one size, so that both ways take as long.
+/// Requests and answers have the same size, so that both directions take equally long.
 struct ClockMessage {
   enum Kind : std::uint32_t {
-    kAsk,     ///< from rank 0: what time is it?
-    kAnswer,  ///< to rank 0, at once: `time`
-    kModel,   ///< from rank 0: `model`, its `quality`, and the `worst` of all ranks
-    kDone,    ///< from rank 0: the last message, or that all ranks have been measured
+    kAsk,     ///< rank 0 asks for the time
+    kAnswer,  ///< immediate answer to rank 0: `time`
+    kModel,   ///< rank 0 sends `model`, its `quality`, and the `worst` of all ranks
+    kDone,    ///< rank 0 sends its last message, or states that all ranks have been measured
   };
   std::uint32_t kind = kAsk;
   std::uint32_t reserved = 0;
@@ -164,33 +163,33 @@ struct ClockMessage {
 };
 static_assert(sizeof(ClockMessage) == 112 && std::is_trivially_copyable_v<ClockMessage>);
 
-/// Notes go through rings between builders and the assigner, where builders claim their slices. A cell holds one note
-/// followed by its CRC32C, 4 bytes: one or more Claims, or one Assignment with its builders; what is more goes in the
-/// next cells, so that rings stay small however many builders there are.
+/// If builders claim their slices, notes travel through rings between builders and the assigner. A cell holds one note
+/// followed by its CRC32C, 4 bytes. A note is one or more Claims, or one Assignment with its builders. Anything that
+/// exceeds a note goes into the next cells, so that rings stay small for any number of builders.
 inline constexpr std::uint64_t kMostClaimsInNote = 128;
 inline constexpr std::uint64_t kMostSlicesInNote = 1024;
 
-/// Bytes of a cell that holds a note of `bytes`, for RingGeometry.
+/// Cell size for notes of `bytes`, for RingGeometry.
 constexpr std::uint32_t note_cell_bytes(std::uint64_t bytes) {
   return static_cast<std::uint32_t>((bytes + sizeof(std::uint32_t) + 63) / 64 * 64);
 }
 
-/// To the assigner: what a builder says of itself; the numbers count since the start.
+/// A builder's own status, sent to the assigner; numbers count from the start.
 struct Claim {
-  std::uint64_t claimed = 0;  ///< slices that it has claimed
-  std::uint64_t built = 0;    ///< how many of these are done with, from the first on
+  std::uint64_t claimed = 0;  ///< number of slices claimed
+  std::uint64_t built = 0;    ///< number of these that are finished, counted from the first without a break
   std::uint32_t builder = 0;
-  std::uint16_t finished = 0;  ///< it will claim no more
+  std::uint16_t finished = 0;  ///< it claims no more slices
   std::uint16_t reserved = 0;
-  std::uint64_t gap_begin = 0;  ///< no source has anything for the slices from here on
-  std::uint64_t gap_end = 0;    ///< up to this one
+  std::uint64_t gap_begin = 0;  ///< first slice for which no source has data
+  std::uint64_t gap_end = 0;    ///< one past the last such slice
 };
 static_assert(sizeof(Claim) == 40 && std::has_unique_object_representations_v<Claim>);
 
-/// From the assigner: who gets the next slices.
+/// Message from the assigner: the builders of the next slices.
 struct Assignment {
-  std::uint64_t first_slice = 0;  ///< nobody gets those between the last that was assigned and this one
-  std::uint32_t n = 0;            ///< slices; their builders follow, 4 bytes each
+  std::uint64_t first_slice = 0;  ///< slices between the last assigned one and this one have no builder
+  std::uint32_t n = 0;            ///< number of slices; their builders follow, 4 bytes each
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Assignment) == 16 && std::has_unique_object_representations_v<Assignment>);

@@ -48,7 +48,7 @@ std::span<std::byte> compose_datagram(DatagramHeader& header, std::span<const st
 }
 
 std::vector<std::byte> encode_datagram_stream(const DatagramStream& stream, std::size_t datagram_bytes) {
-  constexpr std::size_t kAlign = 64;  // of the stream's header with its text
+  constexpr std::size_t kAlign = 64;  // alignment of the stream's header with its text
   const std::size_t room = datagram_bytes - sizeof(DatagramHeader) - sizeof stream.started_ns;
   StreamHeader header = stream.header;
   header.text.resize(std::min(header.text.size(), room / kAlign * kAlign - kHeaderFile));

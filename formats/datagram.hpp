@@ -31,12 +31,12 @@
 ///           padding, with their own checksums. `source`, `sequence` and `hits_before` in that header are
 ///           those of the stream sent; `stream_offset` is free.
 ///   mark    u64 epoch: no epoch buffer that begins before it will follow; u64 hits sent so far. Sent when
-///           nothing else has been for a while: a quiet source delays no other, and the loss of the last
-///           datagrams shows.
-///   end     as mark: the stream is over. Sent three times, for none is acknowledged.
+///           nothing else has been sent for a while, so that a quiet source delays no other and the loss of
+///           the last datagrams is detected.
+///   end     as mark; ends the stream. Sent three times, since nothing is acknowledged.
 ///
-/// There are no replies. The sequence reveals loss, duplicates and reordering, `hits_before` of the epoch buffers the
-/// number of lost hits.
+/// There are no replies. The sequence reveals loss, duplicates and reordering; `hits_before` of the epoch buffers
+/// reveals the number of lost hits.
 namespace eventloom {
 
 enum class DatagramKind : std::uint8_t { header = 1, data = 2, mark = 3, end = 4 };
@@ -60,54 +60,55 @@ struct DatagramHeader {
 static_assert(sizeof(DatagramHeader) == 40 && std::is_trivially_copyable_v<DatagramHeader>);
 static_assert(offsetof(DatagramHeader, source) == 12 && offsetof(DatagramHeader, sequence) == 24);
 
-/// Contents of mark and end.
+/// Contents of mark and end datagrams.
 struct DatagramMark {
   Epoch complete = 0;
-  std::uint64_t hits = 0;  ///< sent so far
+  std::uint64_t hits = 0;  ///< hits sent so far
 
   friend bool operator==(const DatagramMark&, const DatagramMark&) = default;
 };
 static_assert(sizeof(DatagramMark) == 16 && std::is_trivially_copyable_v<DatagramMark>);
 
-/// Contents of header.
+/// Contents of a header datagram.
 struct DatagramStream {
-  std::int64_t started_ns = 0;  ///< Unix time of tick 0; 0: not known
+  std::int64_t started_ns = 0;  ///< Unix time of tick 0; 0: unknown
   StreamHeader header;
 };
 
-/// The largest UDP datagram of IPv4: 65535 less the headers of IP and UDP.
+/// Largest UDP datagram of IPv4: 65535 bytes minus the IP and UDP headers.
 inline constexpr std::size_t kMaxDatagramBytes = 65507;
-/// The largest stored epoch buffer that may be sent: millions of hits in one epoch. A receiver must be able to hold
-/// several per board while they wait for fragments.
+/// Largest stored epoch buffer that may be sent: millions of hits in one epoch. A receiver must be able to hold several
+/// per board while they wait for fragments.
 inline constexpr std::uint32_t kMaxSentBufferBytes = 32U << 20;
-/// The smallest datagram that fits any stream's header, without its text.
+/// Smallest datagram that fits the header of any stream, without its text.
 inline constexpr std::size_t kMinHeaderDatagramBytes = sizeof(DatagramHeader) + sizeof(std::int64_t) + 128;
 
-/// Sets the checksum. For senders that pass header and contents to the system separately.
+/// Sets the checksum; for senders that pass header and contents to the system separately.
 void seal(DatagramHeader& header, std::span<const std::byte> contents);
 
-/// Seals the header and writes it and the contents to the start of `out`, which must have room for both.
-/// Returns the datagram, a view of `out`.
+/// Seals the header and writes it and the contents to the start of `out`, which must have room for both. Returns the
+/// datagram as a view of `out`.
 std::span<std::byte> compose_datagram(DatagramHeader& header, std::span<const std::byte> contents,
                                       std::span<std::byte> out);
 
-/// Contents of a header datagram of at most `datagram_bytes` in all, at least kMinHeaderDatagramBytes.
+/// Contents of a header datagram of at most `datagram_bytes` in total, which must be at least kMinHeaderDatagramBytes.
 std::vector<std::byte> encode_datagram_stream(const DatagramStream& stream, std::size_t datagram_bytes);
 
-/// A valid datagram. The contents are an unaligned view of the bytes read.
+/// A valid datagram; its contents are an unaligned view of the bytes read.
 struct Datagram {
   DatagramHeader header;
   std::span<const std::byte> contents;
 };
 
-/// Checks everything that does not depend on other datagrams: magic, version, kind, fields that must be zero, checksum,
-/// the size of the contents by kind; that a fragment lies inside its epoch buffer and that this is at least a header,
-/// whole words of 8 bytes, and at most kMaxSentBufferBytes. `bytes` are untrusted.
+/// Reads untrusted `bytes`. Returns std::nullopt unless everything that does not depend on other datagrams is valid:
+/// magic, version, kind, zero fields, checksum, and the size of the contents for the kind; a fragment must lie inside
+/// its epoch buffer, whose size must be at least a header, a multiple of 8, and at most kMaxSentBufferBytes.
 std::optional<Datagram> read_datagram(std::span<const std::byte> bytes);
 
-/// Of a datagram of kind mark or end.
+/// Contents of a datagram of kind mark or end.
 DatagramMark mark_of(const Datagram& datagram);
-/// Of a datagram of kind header. Throws std::runtime_error that says what was expected, as decode_stream_header().
+/// Contents of a datagram of kind header. Throws std::runtime_error that states the expected contents, like
+/// decode_stream_header().
 DatagramStream stream_of(const Datagram& datagram);
 
 }  // namespace eventloom

@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// A length of time as the options take it, exact: "10us", "1.5ms", "90s".
+/// The exact duration in the form that options take: "10us", "1.5ms", "90s".
 std::string duration_text(Tick ticks, std::uint64_t tick_ps);
 
 }  // namespace eventloom

@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// What precedes the words of every recorded or sent epoch buffer, one cache line, little-endian:
+/// Header of every recorded or sent epoch buffer: one cache line, little-endian, followed by the words:
 ///
 ///   offset  0 u32 magic "EPBF"         4 u32 CRC32C of bytes 8..63
 ///           8 u32 CRC32C of the words 12 u32 source id
@@ -23,9 +23,9 @@ namespace eventloom {
 ///          48 u64 offset of this header in its stream file, bytes
 ///          56 u64 number of this buffer in its stream
 ///
-/// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`). A buffer with hits but
-/// without words represents a stretch that was lost before it was recorded, with as many hits. The offset reveals a
-/// buffer in the wrong place; the number of earlier hits reveals how many hits were lost before it.
+/// The words are padded with a zero word to a multiple of 8 bytes (`stored_bytes`). A buffer with hits but without
+/// words represents a stretch with that many hits that was lost before it was recorded. The offset reveals a misplaced
+/// buffer; the number of earlier hits reveals how many hits were lost before it.
 struct EpochBufferHeader {
   static constexpr std::uint32_t kMagic = 0x46425045U;
 
@@ -43,42 +43,42 @@ struct EpochBufferHeader {
   std::uint64_t sequence = 0;
 
   [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + n_epochs}; }
-  /// Header, words and padding.
+  /// Size of header, words and padding.
   [[nodiscard]] std::uint64_t stored_bytes() const {
     return sizeof(EpochBufferHeader) + (std::uint64_t{n_words} * 4 + 7) / 8 * 8;
   }
 };
 static_assert(sizeof(EpochBufferHeader) == 64 && std::is_trivially_copyable_v<EpochBufferHeader>);
 
-/// Sets the checksum of the header alone, for an epoch buffer that is moved within a stream: its words, damaged or not,
-/// keep theirs.
+/// Sets only the checksum of the header, for an epoch buffer that is moved within a stream. Its words, damaged or not,
+/// keep their checksum.
 void seal_header(EpochBufferHeader& header);
 /// Sets both checksums.
 void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
 
-/// Seals a header and appends it with its words, as stored bytes, to `out`.
+/// Seals a header and appends it with its words to `out`, as stored bytes.
 void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> words, std::vector<std::byte>& out);
 
-/// The header at the start of `bytes` if its magic and checksum are right and its range of epochs is valid; it may
-/// still announce more words than `bytes` has.
+/// The header at the start of `bytes` if its magic, checksum and epoch range are valid. It may still state more words
+/// than `bytes` has.
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes);
 
-/// CRC32C of the words against the header.
+/// Whether the CRC32C of the words matches the header.
 bool words_intact(const EpochBufferHeader& header, std::span<const std::uint32_t> words);
 
-/// The words after a header at the start of `bytes`, which must hold the whole buffer and be aligned to 4 bytes. A
-/// view: lives as long as `bytes`.
+/// A view of the words after a header at the start of `bytes`, which must hold the whole buffer and be aligned to 4
+/// bytes.
 std::span<const std::uint32_t> words_of(const EpochBufferHeader& header, std::span<const std::byte> bytes);
 
-/// Collects the hits of one source, in rising time, into epoch buffers, and appends them as stored bytes to a vector
-/// that the caller passes at each close.
+/// Collects the hits of one source, in ascending time, into epoch buffers. close() appends these as stored bytes to a
+/// vector of the caller.
 class EpochBufferEncoder {
  public:
   struct Limits {
-    /// A buffer never spans a multiple of this many epochs, so that a slice of as many epochs consists of whole
+    /// A buffer never crosses a multiple of this many epochs, so that a slice of that many epochs consists of whole
     /// buffers.
     std::uint32_t epochs_per_buffer = 16;
-    /// A buffer is closed at the end of the epoch in which it reaches this size.
+    /// A buffer ends with the epoch in which it reaches this size.
     std::uint32_t words_per_buffer = 512;
   };
 
@@ -87,14 +87,14 @@ class EpochBufferEncoder {
   EpochBufferEncoder(const EpochBufferEncoder&) = delete;
   EpochBufferEncoder& operator=(const EpochBufferEncoder&) = delete;
 
-  /// True when a hit at `time` does not belong to the open buffer: close first.
+  /// Whether the open buffer must be closed before a hit at `time` is added.
   [[nodiscard]] bool must_close_before(Tick time) const;
-  /// `time` not before that of the last hit. `payload` as in MarkerWriter::channel.
+  /// Adds a hit, whose `time` must not be before that of the last one. `payload` is as in MarkerWriter::channel.
   void add(Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload);
-  /// Appends the open buffer, if there is one, to `out` and returns its header.
+  /// Appends the open buffer, if any, to `out` and returns its header.
   std::optional<EpochBufferHeader> close(std::vector<std::byte>& out);
 
-  /// First epoch of the open buffer, if one is open.
+  /// First epoch of the open buffer, if any.
   [[nodiscard]] std::optional<Epoch> open_from() const {
     return open_.n_hits == 0 ? std::nullopt : std::optional(open_.first_epoch);
   }

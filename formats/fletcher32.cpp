@@ -9,21 +9,21 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint64_t kModulus = 65535;
-/// Words side by side, which the compiler puts into vectors.
+/// Number of words processed in parallel, as one vector.
 constexpr std::size_t kLanes = 8;
-/// Rows of words until the sums of a lane might overflow 32 bits.
+/// Maximum number of rows before the sums of a lane could overflow 32 bits.
 constexpr std::size_t kRows = 256;
 
-/// 0 stays 0; other multiples of the modulus become the modulus, as the end-around carries of the sums give it.
+/// Reduces modulo kModulus, but maps non-zero multiples to kModulus, as the end-around carries of the sums do.
 std::uint64_t reduced(std::uint64_t value) { return value == 0 ? 0 : (value - 1) % kModulus + 1; }
 
-/// The sums over a single block of words.
+/// Sums over one block of words.
 struct Sums {
   std::uint64_t plain = 0;
   std::uint64_t of_sums = 0;
 };
 
-/// A loop that the compiler vectorises.
+/// The compiler vectorises this loop.
 [[gnu::always_inline]] inline Sums sums_of_rows(const std::byte* bytes, std::size_t rows) {
   std::array<std::uint32_t, kLanes> plain{};
   std::array<std::uint32_t, kLanes> of_sums{};
@@ -35,7 +35,7 @@ struct Sums {
       of_sums[lane] += plain[lane];
     }
   }
-  // A word in row r and lane l counts (rows - r) kLanes - l times in the sum of sums.
+  // A word in row r and lane l appears (rows - r) kLanes - l times in the sum of sums.
   Sums sums;
   std::uint64_t too_much = 0;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -52,7 +52,7 @@ using SumRows = Sums(const std::byte* bytes, std::size_t rows);
 Sums sums_of_rows_everywhere(const std::byte* bytes, std::size_t rows) { return sums_of_rows(bytes, rows); }
 
 #if defined(__x86_64__)
-// One register for all lanes: four times as fast as with what every x86-64 has.
+// All lanes fit in one register: four times as fast as baseline x86-64.
 [[gnu::target("avx2")]] Sums sums_of_rows_avx2(const std::byte* bytes, std::size_t rows) {
   return sums_of_rows(bytes, rows);
 }
@@ -72,7 +72,7 @@ Sums sums_of_words(const std::byte* bytes, std::size_t words) {
   return sums;
 }
 
-/// Swapping the bytes of every word multiplies it by 256, modulo 65535: so it suffices to do that to the sum.
+/// Swapping the bytes of a word multiplies it by 256 modulo 65535, so it suffices to swap the sum.
 std::uint32_t swapped(std::uint64_t sum) { return static_cast<std::uint32_t>((sum >> 8U | sum << 8U) & 0xffffU); }
 
 }  // namespace

@@ -8,10 +8,10 @@
 
 namespace eventloom {
 
-/// The clock of a run: the length of a tick, and of an epoch in ticks.
+/// The clock of a run: length of a tick, and of an epoch in ticks.
 struct TimeBase {
   std::uint64_t tick_ps = 1000;
-  /// At most 2^19: the T marker holds 19 bits of time (DABC proposal 2006, table 5.1).
+  /// At most 2^19, since the T marker holds 19 bits of time (DABC proposal 2006, table 5.1).
   std::uint32_t epoch_ticks = 10000;
 
   friend bool operator==(const TimeBase&, const TimeBase&) = default;
@@ -19,8 +19,9 @@ struct TimeBase {
 
 inline constexpr std::uint32_t kMaxEpochTicks = 1U << 19;
 
-/// The greatest epoch that data may have: its ticks fit 64 bits, and so do those around it. A slice with its margin on
-/// both sides is shorter than 2^32 ticks, and the last one sent follows the last data, so two of them suffice.
+/// Greatest epoch that data may have: its ticks, and those of the slices around it, fit in 64 bits. A slice with its
+/// margins on both sides is shorter than 2^32 ticks, and the last slice sent follows the last data, so room for two
+/// such slices suffices.
 constexpr Epoch max_epoch(std::uint32_t epoch_ticks) {
   constexpr Tick kWindows = Tick{4} << 32;
   return (std::numeric_limits<Tick>::max() - kWindows) / epoch_ticks - 1;
@@ -39,12 +40,11 @@ struct Range {
 using EpochRange = Range<Epoch>;
 using TickRange = Range<Tick>;
 
-/// The stretch of time that a slice owns, and the stretch that is sent to its builder.
+/// The range of time that a slice owns, and the range that is sent to its builder.
 ///
-/// An event belongs to the slice of its first hit and is at most `overlap` long. To find all events that have a hit in
-/// a slice, and where each of them starts, a builder must see overlap + reach before the slice; to see each of its own
-/// events whole, including its end, overlap + reach after it. `reach` is how far the event definition looks around a
-/// hit.
+/// An event belongs to the slice of its first hit and is at most `overlap` long. `reach` is how far the event
+/// definition looks around a hit. To find all events with a hit in the slice, and the start of each, a builder must see
+/// overlap + reach before the slice; to see its own events completely, it must see overlap + reach after the slice.
 struct SliceGeometry {
   TimeBase base;
   std::uint64_t epochs_per_slice = 100;
@@ -63,7 +63,7 @@ struct SliceGeometry {
   [[nodiscard]] TickRange owned_ticks(SliceId slice) const {
     return {slice.value * slice_ticks(), (slice.value + 1) * slice_ticks()};
   }
-  /// Whole epochs that cover the slice and its margins on both sides.
+  /// The whole epochs that cover the slice and its margins on both sides.
   [[nodiscard]] EpochRange sent_epochs(SliceId slice) const {
     const auto owned = owned_epochs(slice);
     const Epoch extra = margin_epochs();

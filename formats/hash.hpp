@@ -4,9 +4,8 @@
 
 namespace eventloom {
 
-/// A bijection of 64-bit words in which every bit of the input changes about half of those of the
-/// output. The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
-/// generators, OOPSLA 2014).
+/// A bijection of 64-bit words in which every input bit changes about half of the output bits. The finaliser of
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
 constexpr std::uint64_t splitmix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -7,17 +7,17 @@
 
 #include "formats/ids.hpp"
 
-/// Hits that are no list-mode data, as the data of a subevent in the LMD and HLD files that Eventloom writes. 32-bit
-/// words, little-endian; numbers of 64 bits have their low word first:
+/// Hits that are not list-mode data, as data of a subevent in the LMD and HLD files that Eventloom writes. 32-bit
+/// words, little-endian; 64-bit numbers have their low word first:
 ///
 ///   0     version of this layout, 1
 ///   1     number of hits
-///   2, 3  picoseconds of a tick; 0 where times are event numbers
+///   2, 3  picoseconds of a tick; 0 if times are event numbers
 ///   4     hits, in the order of the event, each:
 ///           0, 1  time in ticks
 ///           2     number of its source in the run
 ///           3     channel
-///           4     n, its payload words
+///           4     n, number of payload words
 ///           5     the payload, n words
 ///
 /// Such a subevent has type 10/1 (LMD) or decoding 0x00020011 (HLD), and kHitListId as its procid or id.
@@ -28,7 +28,7 @@ inline constexpr std::uint16_t kHitListId = 0x4c45;  ///< bytes "EL"
 
 class HitList {
  public:
-  /// `tick_ps`: 0 where times are event numbers.
+  /// `tick_ps`: 0 if times are event numbers.
   explicit HitList(std::uint64_t tick_ps) : words_{kHitListVersion, 0} { append(tick_ps); }
 
   void clear() {

@@ -11,14 +11,14 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "the byte orders below are told apart on little-endian hosts");
 
-/// A larger decoding has its bytes reversed.
+/// A larger decoding indicates reversed bytes.
 constexpr std::uint32_t kMaxDecoding = 0xffffff;
 
 inline std::uint16_t reversed(std::uint16_t word) { return __builtin_bswap16(word); }
 inline std::uint32_t reversed(std::uint32_t word) { return __builtin_bswap32(word); }
 inline std::uint64_t reversed(std::uint64_t word) { return __builtin_bswap64(word); }
 
-/// The `n` words of a header in native order; nothing when the second of them, the decoding, shows no byte order.
+/// The `n` words of a header in native order; std::nullopt if the second word, the decoding, shows no byte order.
 template <std::size_t n>
 std::optional<std::array<std::uint32_t, n>> header_words(std::span<const std::byte> bytes, bool& big_endian) {
   std::array<std::uint32_t, n> words;
@@ -31,7 +31,7 @@ std::optional<std::array<std::uint32_t, n>> header_words(std::span<const std::by
   return words;
 }
 
-/// A loop that the compiler vectorises.
+/// The compiler vectorises this loop.
 template <class Word>
 [[gnu::always_inline]] inline void reverse_words(const std::byte* __restrict in, std::size_t n,
                                                  std::byte* __restrict out) {

@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// A number that identifies one kind of thing. Ids of different kinds neither convert into nor compare with each other;
+/// A number that identifies one kind of thing. Ids of different kinds neither convert to nor compare with each other.
 /// `value` is for array indices and wire fields.
 template <class Tag, class Rep>
 struct Id {
@@ -13,13 +13,13 @@ struct Id {
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-/// A source of the run: numbered from 0 in the order of `--source`, a glob in the order of names.
+/// A source of the run, numbered from 0 in the order of `--source`; sources of a glob are in the order of their names.
 using SourceId = Id<struct SourceTag, std::uint16_t>;
 /// A builder of the run, numbered from 0.
 using BuilderId = Id<struct BuilderTag, std::uint32_t>;
 /// A filter of the run, numbered from 0.
 using FilterId = Id<struct FilterTag, std::uint32_t>;
-/// `--epochs-per-slice` consecutive epochs; slice n holds epochs [n * k, (n + 1) * k).
+/// A slice: k = `--epochs-per-slice` consecutive epochs; slice n holds epochs [n * k, (n + 1) * k).
 using SliceId = Id<struct SliceTag, std::uint64_t>;
 
 /// Unit of time of a run, counted from its start. One tick is `TimeBase::tick_ps` picoseconds.

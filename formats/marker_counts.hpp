@@ -10,11 +10,11 @@
 
 namespace eventloom {
 
-/// Markers of a stream that are neither epochs nor hits: events do not have them.
+/// Markers of a stream that are neither epochs nor hits. Events do not contain them.
 enum class OtherMarker : std::uint8_t { peak, tag, histogram, schedule };
 inline constexpr std::size_t kOtherMarkers = 4;
 
-/// How many of each.
+/// Counts of these markers by kind.
 class MarkerCounts {
  public:
   using Numbers = std::array<std::uint64_t, kOtherMarkers>;
@@ -37,10 +37,10 @@ class MarkerCounts {
   Numbers n_{};
 };
 
-/// "3 peaks (P), 1 histogram (H1)"; empty when there are none.
+/// Text such as "3 peaks (P), 1 histogram (H1)"; empty if there are none.
 std::string text_of(const MarkerCounts& counts);
 
-/// Base of visitors of a MarkerReader that use epochs and hits alone: counts all others.
+/// Base of MarkerReader visitors that use only epochs and hits: counts all other markers.
 struct CountsMarkers {
   MarkerCounts others = {};
 

@@ -10,27 +10,27 @@
 
 namespace eventloom {
 
-/// Where and why words violate the marker format. `word` counts from the first word read.
+/// Position and reason of a violation of the marker format. `word` counts from the first word read.
 struct FormatError {
   std::size_t word = 0;
   const char* reason = "";
 };
 
-/// Properties of one epoch buffer that its words must satisfy.
+/// Properties of an epoch buffer that its words must satisfy.
 struct MarkerContext {
-  EpochRange epochs;          ///< epochs that may be opened, each at most once, in rising order
-  std::uint32_t epoch_ticks;  ///< times must be below
+  EpochRange epochs;          ///< epochs that may be opened, each at most once, in ascending order
+  std::uint32_t epoch_ticks;  ///< times must be less than this
   const PayloadTable& payload;
 };
 
 /// Unwraps the low 28 bits of an epoch number to the first epoch at or after `from` with these bits.
 constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) { return from + ((low28 - from) & kValueMask); }
 
-/// Calls `visit` for each item of one epoch buffer, in the order of the words:
+/// Calls `visit` for each item of an epoch buffer, in the order of the words:
 ///   epoch(Epoch), hit(tick_in_epoch, channel, span of payload words), tag(tag), peak(Peak),
-///   histogram(first_bin, span of bins), schedule(span of words, three an entry).
-/// Stops at the first word that violates the format and returns where and why; earlier items have been visited by then.
-/// Times inside an epoch need not rise.
+///   histogram(first_bin, span of bins), schedule(span of words, three per entry).
+/// Stops at the first word that violates the format and returns the error; earlier items have been visited by then.
+/// Times within an epoch need not ascend.
 template <class Visitor>
 class MarkerReader {
  public:
@@ -70,7 +70,7 @@ class MarkerReader {
     if (at_ < end) items(time, end, at_ > begin);
   }
 
-  /// The common case, kept short: an ID without payload.
+  /// The common case, kept short: an ID without payload. Returns false for any other word.
   bool bare_hit(std::uint32_t time, std::uint32_t word) {
     if (marker_type(word) != MarkerType::channel || context_.payload.of(marker_value(word)) != 0) return false;
     visit_.hit(time, marker_value(word), {});

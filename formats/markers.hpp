@@ -8,8 +8,8 @@
 
 #include "formats/ids.hpp"
 
-/// The marker format: little-endian 32-bit words, type in the top 4 bits, value in the low 28.
-/// After the DABC proposal of 2006, table 5.1.
+/// The marker format: little-endian 32-bit words, type in the top 4 bits, value in the low 28. Follows the DABC
+/// proposal of 2006, table 5.1.
 ///
 ///   31  28 27                19 18                            0
 ///   +-----+---------------------------------------------------+
@@ -23,7 +23,7 @@
 ///   +-----+---------------------------------------------------+
 ///
 /// Grammar: buffer = { M { T-group | TG | H1 | SCH } }; a T-group holds { ID payload | P | TG }.
-/// A reader steps from T to T by the number of words, without knowing the IDs.
+/// A reader can step from T to T by the number of words, without knowing the IDs.
 namespace eventloom {
 
 enum class MarkerType : std::uint32_t {
@@ -38,7 +38,7 @@ enum class MarkerType : std::uint32_t {
 
 inline constexpr std::uint32_t kValueMask = 0x0fffffffU;
 inline constexpr std::uint32_t kTimeMask = 0x0007ffffU;
-/// The 9-bit word count of T when the next word holds the real one.
+/// Value of T's 9-bit word count if the next word holds the actual count.
 inline constexpr std::uint32_t kLongGroup = 511;
 
 constexpr MarkerType marker_type(std::uint32_t word) { return static_cast<MarkerType>(word >> 28); }
@@ -51,7 +51,7 @@ constexpr std::uint32_t encode_time(std::uint32_t time, std::uint32_t words) {
   return encode_marker(MarkerType::time, words << 19 | (time & kTimeMask));
 }
 
-/// Pulse parameters of the ID before it.
+/// Pulse parameters of the preceding ID.
 struct Peak {
   std::uint32_t time = 0;       ///< 13 bits
   std::uint32_t amplitude = 0;  ///< 9 bits
@@ -70,7 +70,7 @@ struct ScheduleEntry {
   friend bool operator==(const ScheduleEntry&, const ScheduleEntry&) = default;
 };
 
-/// How many payload words follow an ID, by the system part (top 6 bits) of the channel id.
+/// Number of payload words after an ID, by the system part (top 6 bits) of the channel id.
 struct PayloadTable {
   /// The first payload word holds the number of words that follow it.
   static constexpr std::uint8_t kLengthInFirstWord = 255;
@@ -86,17 +86,16 @@ struct PayloadTable {
   friend bool operator==(const PayloadTable&, const PayloadTable&) = default;
 };
 
-/// Appends markers to a vector of words that the caller owns. Values that do not fit their field
-/// throw std::invalid_argument and leave the words as they were.
+/// Appends markers to a vector of words owned by the caller. A value that does not fit its field throws
+/// std::invalid_argument and leaves the words unchanged.
 class MarkerWriter {
  public:
   explicit MarkerWriter(std::vector<std::uint32_t>& words) : words_(words) {}
 
   void epoch(Epoch epoch);
-  /// Opens a T-group; the following hits, peaks and tags belong to it until the next marker of another kind or
-  /// finish().
+  /// Opens a T-group. Following hits, peaks and tags belong to it until the next marker of another kind or finish().
   void time(std::uint32_t tick_in_epoch);
-  /// Payload as required by the reader's table, including the length word where the table asks for one.
+  /// `payload` must match the reader's table, including the length word if the table requires one.
   void channel(std::uint32_t channel, std::span<const std::uint32_t> payload = {});
   void peak(Peak peak);
   void tag(std::uint32_t tag);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint64_t joined(std::uint64_t low, std::uint64_t high) { return low | high << 32; }
 
-/// Keeps the compiler from merging this word with its neighbours into one wide load: data written in narrow pieces
-/// cannot be read in wide ones before they have left the core's store buffer, which takes longer than the rest of
-/// sending a small message.
+/// Keeps the compiler from merging this word with its neighbours into one wide load: a wide load of data written by
+/// narrow stores waits until these leave the core's store buffer, which takes longer than the rest of sending a small
+/// message.
 std::uint64_t alone(std::uint64_t word) {
   asm("" : "+r"(word));
   return word;

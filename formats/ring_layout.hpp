@@ -15,29 +15,29 @@
 ///   +------------------------------------------+    +-------------+
 ///   | depth x CellDescriptor, 64 bytes each    |    | CreditBlock |  x kCreditPlaces, written by the receiver
 ///   +------------------------------------------+    +-------------+
-///   | `between` bytes that belong to others    |
+///   | `between` bytes used by other rings      |
 ///   +------------------------------------------+
 ///   | depth x cell of cell_bytes               |
 ///   +------------------------------------------+
-///     written by the sender alone
+///     written only by the sender
 ///
-/// In a run the descriptors of all rings of a window lie side by side, before all cells: a receiver that looks at all
-/// of its rings then reads few pages.
+/// The descriptors of all rings of a window are contiguous and precede all cells, so that a receiver reads few pages
+/// when it polls its rings.
 ///
-/// A cell holds chunks: their bodies back to back, each padded to 8 bytes; then, from the next multiple of 64 bytes on,
-/// their headers in the same order, except the first, which is in the descriptor. Headers are kept together, and a lone
-/// one in the line that is read anyway, because the sender must regain each cache line that the receiver reads for the
-/// next round. Number and CRC32C validate every piece; see core/ring/README.md for the protocol.
+/// A cell holds chunks: first their bodies, contiguous, each padded to 8 bytes; then, from the next multiple of 64
+/// bytes, their headers in the same order, except the first, which is in the descriptor. The sender must regain, for
+/// the next round, each cache line that the receiver has read; therefore headers are kept together, and a single header
+/// is in a line that is read anyway. Number and CRC32C validate every piece; see core/ring/README.md for the protocol.
 namespace eventloom {
 
 struct RingGeometry {
   std::uint32_t depth = 8;
   std::uint32_t cell_bytes = 64 * 1024;
-  std::uint64_t between = 0;  ///< from the end of the descriptors to the cells
+  std::uint64_t between = 0;  ///< bytes between the end of the descriptors and the cells
 
   [[nodiscard]] std::uint64_t descriptor_bytes() const { return std::uint64_t{depth} * 64; }
   [[nodiscard]] std::uint64_t cells_bytes() const { return std::uint64_t{depth} * cell_bytes; }
-  /// What the ring takes; span_bytes(): from its begin to its end.
+  /// Bytes used by the ring; span_bytes(): bytes from its beginning to its end.
   [[nodiscard]] std::uint64_t ring_bytes() const { return descriptor_bytes() + cells_bytes(); }
   [[nodiscard]] std::uint64_t span_bytes() const { return between + ring_bytes(); }
   [[nodiscard]] std::uint64_t cell_offset(std::uint64_t sequence) const {
@@ -45,52 +45,52 @@ struct RingGeometry {
   }
 };
 
-/// What the receiver grants its sender.
+/// The receiver's grant to its sender.
 struct alignas(64) CreditBlock {
   std::uint64_t released = 0;     ///< cells released since the start
   std::uint64_t slice_limit = 0;  ///< the receiver accepts slices below this number
-  std::uint64_t number = 0;       ///< of the grant, counted from 1
+  std::uint64_t number = 0;       ///< number of the grant, counted from 1
   std::uint32_t crc = 0;          ///< CRC32C of the 24 bytes before it
 
   [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CreditBlock) == 64);
-/// Grant n is put to place n mod kCreditPlaces, so that several are on their way at a time: puts to one place would
-/// have to wait for each other.
+/// Grant n is put to place n mod kCreditPlaces, so that several can be in flight. Puts to one place would be
+/// serialised.
 inline constexpr std::uint64_t kCreditPlaces = 8;
 inline constexpr std::uint64_t kCreditBytes = kCreditPlaces * sizeof(CreditBlock);
 
-/// One piece of a message: the data of one origin for one slice. In a cell it takes kBytes, little-endian:
+/// Header of one piece of a message, which is the data of one origin for one slice. It occupies kBytes, little-endian:
 ///
 ///    0 u64 slice          8 u64 total_bytes   16 u64 offset
 ///   24 u32 bytes         28 u32 origin
 ///   32 u16 kind          34 u8 has_more        35 u8 has_body_crc   36 u32 n_damage
 ///   40 u32 body_crc      44 u32 CRC32C of these 48 bytes with this field zero, xor the number of the cell
 ///
-/// The number of the cell, as in its descriptor, tells the header from an intact one of an earlier round of the ring,
-/// which lies there while the new one is on its way.
+/// The number of the cell, as in its descriptor, distinguishes the header from an intact one of an earlier round of the
+/// ring, which remains there while the new one is in flight.
 struct ChunkHeader {
   enum Kind : std::uint16_t {
     kData = 0,
     kEnd = 1,  ///< the origin sends no more; `slice` is one past its last slice with data
-    /// The origin has nothing from `slice` on up to the slice in the body, a u64; or nothing but the stretch of damage
-    /// that follows there.
+    /// The origin has no data from `slice` up to the slice in the body, a u64; or only the stretch of damage that
+    /// follows it there.
     kGap = 2,
   };
   static constexpr std::size_t kBytes = 48;
 
   std::uint64_t slice = 0;
-  std::uint64_t total_bytes = 0;  ///< of the message's body
-  std::uint64_t offset = 0;       ///< of this chunk in the body
-  std::uint32_t bytes = 0;        ///< of this chunk
+  std::uint64_t total_bytes = 0;  ///< size of the message's body
+  std::uint64_t offset = 0;       ///< offset of this chunk in the body
+  std::uint32_t bytes = 0;        ///< size of this chunk
   std::uint32_t origin = 0;       ///< number of the source or builder
   std::uint16_t kind = kData;
-  /// The origin has data in this slice or a later one.
+  /// 1: the origin has data in this slice or a later one.
   std::uint8_t has_more = 0;
-  /// `body_crc` is valid; otherwise the body carries checksums of its own (epoch buffers).
+  /// 1: `body_crc` is valid; 0: the body carries its own checksums (epoch buffers).
   std::uint8_t has_body_crc = 0;
-  /// Damage records at the start of the body. No chunk holds both damage records and other data; chunks with damage
-  /// records have a `body_crc`.
+  /// Number of Damage records at the start of the body. No chunk holds both damage records and other data; chunks with
+  /// damage records have a `body_crc`.
   std::uint32_t n_damage = 0;
   std::uint32_t body_crc = 0;  ///< CRC32C of this chunk's bytes
 
@@ -99,28 +99,28 @@ struct ChunkHeader {
 
   /// Writes kBytes to `to`, with their checksum for cell number `cell`.
   void store(std::byte* to, std::uint32_t cell) const;
-  /// Reads kBytes; std::nullopt when they do not match their checksum for that cell.
+  /// Reads kBytes; std::nullopt if they do not match their checksum for that cell.
   static std::optional<ChunkHeader> load(const std::byte* from, std::uint32_t cell);
 };
 
 /// Announces that a cell is complete: one cache line.
 struct alignas(64) CellDescriptor {
-  std::uint32_t sequence = 0;  ///< of the cell, counted from 1 over all rounds of the ring, modulo 2^32
-  std::uint32_t bytes = 0;     ///< used, headers included
+  std::uint32_t sequence = 0;  ///< number of the cell, counted from 1 over all rounds of the ring, modulo 2^32
+  std::uint32_t bytes = 0;     ///< bytes used, including headers
   std::uint32_t n_chunks = 0;
   std::uint32_t crc = 0;                                      ///< CRC32C of these 16 bytes with this field zero
-  std::array<std::byte, ChunkHeader::kBytes> first_header{};  ///< of the first chunk, with a CRC32C of its own
+  std::array<std::byte, ChunkHeader::kBytes> first_header{};  ///< header of the first chunk, with its own CRC32C
 
   [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CellDescriptor) == 64 && std::is_trivially_copyable_v<CellDescriptor>);
 
-/// The most that one origin can send for one slice; more cannot be built (its words are counted in 32 bits).
+/// Maximum that one origin can send for one slice; more cannot be built, since words are counted in 32 bits.
 inline constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{16} << 30;
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-/// Offset of the headers in a cell whose bodies end at `bodies`.
+/// Offset of the headers in a cell whose bodies end at offset `bodies`.
 constexpr std::uint64_t headers_offset(std::uint64_t bodies) { return (bodies + 63) / 64 * 64; }
 
 struct Chunk {
@@ -128,10 +128,10 @@ struct Chunk {
   std::span<const std::byte> body;
 };
 
-/// Iterates over the chunks in the used bytes of a cell. A view.
+/// Iterates over the chunks in the used bytes of a cell, without copying them.
 class Cell {
  public:
-  /// `first_header`: in the descriptor; the others are at the end of `bytes`. `number`: of the cell, as in the
+  /// `first_header` is in the descriptor; the others are at the end of `bytes`. `number`: number of the cell, as in the
   /// descriptor.
   Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks, const std::byte* first_header, std::uint32_t number)
       : bytes_(bytes), left_(n_chunks), first_header_(first_header), number_(number) {
@@ -142,7 +142,7 @@ class Cell {
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] bool at_end() const { return left_ == 0; }
-  /// The next chunk; nothing when its header is not valid.
+  /// The next chunk; std::nullopt if its header is invalid.
   std::optional<Chunk> next();
 
  private:

@@ -15,16 +15,16 @@ using Bitmap = std::span<std::uint64_t>;
 
 constexpr std::uint64_t kFull = ~std::uint64_t{0};
 constexpr std::uint64_t kWordBits = 64;
-/// Finished slices are processed in stretches of this size, which fit a cache.
+/// Finished slices are processed in stretches of this size, which fit in a cache.
 constexpr std::uint64_t kStretchWords = std::uint64_t{1} << 10;
-/// Upper limit of a SliceSet: 0.8 GB.
+/// Upper limit of the words in a SliceSet: 0.8 GB.
 constexpr std::size_t kMostWords = std::size_t{1} << 25;
 
 [[noreturn]] void refuse_twice(std::uint64_t slice) {
   throw std::invalid_argument("slice " + std::to_string(slice) + " is in two runs");
 }
 
-/// One past the last slice of a run that is not empty.
+/// One past the last slice of a non-empty run.
 std::uint64_t end_of(const SliceRun& run, std::uint64_t begin) {
   if (run.first < begin) {
     throw std::invalid_argument("a run begins at slice " + std::to_string(run.first) + ", before slice " +
@@ -59,7 +59,7 @@ void mark_stretch(Bitmap words, std::uint64_t base, std::uint64_t at, std::uint6
   }
 }
 
-/// Marks the slices of `run` that lie in `words`, which begin with slice `base`; leaves the others in `run`.
+/// Marks the slices of `run` that lie in `words`, whose first bit is slice `base`. Leaves the others in `run`.
 void mark(SliceRun& run, std::uint64_t base, Bitmap words) {
   const auto at = run.first - base;
   const auto n = std::min(run.count, (words.size() * kWordBits - 1 - at) / run.step + 1);
@@ -72,7 +72,7 @@ void mark(SliceRun& run, std::uint64_t base, Bitmap words) {
   if (run.count > 0) run.first += n * run.step;
 }
 
-/// Runs in the order of their slices, taken stretch by stretch.
+/// Processes runs in the order of their slices, stretch by stretch.
 class RunsInTurn {
  public:
   RunsInTurn(std::uint64_t begin, std::span<const SliceRun> runs) : end_(begin) {
@@ -92,14 +92,14 @@ class RunsInTurn {
   /// One past the last slice of all runs.
   [[nodiscard]] std::uint64_t end() const { return end_; }
   [[nodiscard]] bool done() const { return waiting_.empty() && begun_.empty(); }
-  /// The first slice that is not yet marked; none when all are.
+  /// The first slice not yet marked; end() if there is none.
   [[nodiscard]] std::uint64_t next() const {
     std::uint64_t first = waiting_.empty() ? end_ : waiting_.back().first;
     for (const auto& run : begun_) first = std::min(first, run.first);
     return first;
   }
 
-  /// Marks what lies in `words`, which begin with slice `base`; nothing may lie before it.
+  /// Marks the slices in `words`, whose first bit is slice `base`. No unmarked slice may lie before it.
   void mark_all(std::uint64_t base, Bitmap words) {
     while (!waiting_.empty() && waiting_.back().first - base < words.size() * kWordBits) {
       begun_.push_back(waiting_.back());
@@ -112,7 +112,7 @@ class RunsInTurn {
   }
 
  private:
-  std::vector<SliceRun> waiting_;  ///< the first comes last
+  std::vector<SliceRun> waiting_;  ///< sorted by first slice, descending
   std::vector<SliceRun> begun_;
   std::uint64_t end_;
 };
@@ -162,7 +162,7 @@ void SliceSet::add_stretch(std::uint64_t first, std::span<const std::uint64_t> w
   if (words_.size() > kMostWords) throw std::invalid_argument("finished slices lie in too many stretches");
 }
 
-/// Frees the memory of the words before the frontier.
+/// Finds the frontier and frees the memory of the words before it.
 void SliceSet::find_frontier() {
   frontier_ = next_missing(frontier_);
   auto beyond = words_.begin();
@@ -176,7 +176,7 @@ void SliceSet::find_frontier() {
   for (const auto& words : words_) size_beyond_ += words.n * static_cast<unsigned>(std::popcount(words.bits));
 }
 
-/// The words of number `word`, or the next.
+/// The entry that contains word number `word`, or the next one.
 std::vector<SliceSet::Bitmap>::const_iterator SliceSet::words_from(std::uint64_t word) const {
   return std::ranges::lower_bound(words_, word, {}, [](const Bitmap& words) { return words.first + words.n - 1; });
 }
@@ -191,7 +191,7 @@ bool SliceSet::contains(SliceId slice) const {
 SliceId SliceSet::next_missing(SliceId from) const {
   from = std::max(from, frontier_);
   std::uint64_t word = from.value / kWordBits;
-  auto missing = kFull << from.value % kWordBits;  // of those in `word`, as far as known
+  auto missing = kFull << from.value % kWordBits;  // slices of `word` not yet known to be in the set
   for (auto words = words_from(word); words != words_.end() && words->first <= word; ++words) {
     missing &= ~words->bits;
     if (missing != 0) break;

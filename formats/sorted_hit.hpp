@@ -5,21 +5,21 @@
 
 #include "formats/markers.hpp"
 
-/// How a run stores its time-sorted hits in the marker format (`--save-sorted`), so that another run can read them and
-/// need neither sort them nor find the events again:
+/// Layout of a run's time-sorted hits in the marker format (`--save-sorted`). Another run can read them without sorting
+/// them or finding the events again:
 ///
 ///   M   epoch
-///   H1  multiplicity histogram of the epoch: hits per bin of a fixed width, bins counted from the one
-///       that holds the first tick of the epoch and aligned to tick 0; one H1 for each run of bins with hits
+///   H1  multiplicity histogram of the epoch: hits per bin of a fixed width. Bins are aligned to tick 0; the
+///       first one holds the first tick of the epoch. There is one H1 per sequence of bins with hits
 ///   T   a tick, and in it:
-///         TG  where an event starts: bit 27 truncated, bits 26..0 number of its hits, which are this
+///         TG  start of an event: bit 27 truncated, bits 26..0 number of its hits, which are this
 ///             and the next ones in the order of the run
 ///         ID  channel, then payload: number of words that follow, source of the hit, its own payload
 namespace eventloom {
 
-/// Every hit has its number of payload words in the first.
+/// Every hit states its number of payload words in the first one.
 inline PayloadTable sorted_payload_table() { return PayloadTable::uniform(PayloadTable::kLengthInFirstWord); }
-/// Payload words before a hit's own.
+/// Number of payload words before a hit's own payload.
 inline constexpr std::size_t kSortedPrefix = 2;
 
 /// An event tag.
@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kMostTaggedHits = (1U << 27) - 1;
 constexpr std::uint32_t encode_tag(SortedTag tag) { return (tag.truncated ? 1U << 27 : 0U) | tag.n_hits; }
 constexpr SortedTag decode_tag(std::uint32_t value) { return {value & kMostTaggedHits, value >> 27 != 0}; }
 
-/// The bins of an epoch must be countable in an H1 marker: the requested width, or a multiple of it.
+/// Bin width in ticks: `width`, or the smallest multiple of it with which an H1 marker can count the bins of an epoch.
 constexpr std::uint64_t histogram_bin_ticks(std::uint64_t width, std::uint32_t epoch_ticks) {
   constexpr std::uint64_t kBins = (1U << 15) - 2;
   if (width == 0) width = 1;

@@ -77,8 +77,8 @@ bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> e
                    std::span<Tick> time, std::span<std::uint32_t> channel) {
   Tick passed = 0;
   std::size_t spikes = 0;
-  // Every entry is stored as if it were a spike, and overwritten by the next when it was not: no branch depends on the
-  // data. Sums stay below 2^47.
+  // Every entry is stored as a spike, which avoids branches on the data; if it is none, the next one overwrites it.
+  // Sums stay below 2^47.
   for (std::size_t i = 0; i < header.n_entries; ++i) {
     std::uint32_t entry;
     std::memcpy(&entry, entries.data() + 4 * i, sizeof entry);

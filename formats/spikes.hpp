@@ -9,7 +9,7 @@
 
 #include "formats/ids.hpp"
 
-/// Spikes as compressed pulse packets, extension `.spikes`, little-endian throughout. The packing is that of the links
+/// Spikes as compressed pulse packets, extension `.spikes`, little-endian throughout. Uses the packing of the links
 /// between neuromorphic wafers and their hosts: a spike stores its distance from the previous spike in 15 bits, and
 /// only a longer distance needs a second word.
 ///
@@ -19,24 +19,24 @@
 ///   | packet header  |  SpikePacketHeader, 40 bytes
 ///   | entries        |  `n_entries` words of 32 bits
 ///   +----------------+
-///   | packet ...     |  until the file ends: there is no trailer, a file that was cut is good up to there
+///   | packet ...     |  until the file ends: there is no trailer, a truncated file is valid up to its end
 ///   +----------------+
 ///
 ///   An entry:
 ///    31 30           16 15            0
 ///   +--+---------------+---------------+
-///   | 0| delta         | label         |  a spike, `delta` ticks after the time that holds, which becomes its own
+///   | 0| delta         | label         |  a spike `delta` ticks after the current time; its time becomes current
 ///   +--+---------------+---------------+
-///   | 1| overflow                      |  the time that holds is moved on by as many ticks
+///   | 1| overflow                      |  advances the current time by this many ticks
 ///   +--+-------------------------------+
 ///
-/// At the beginning of each packet the current time is its `start`, so packets can be read one by one. Times do not
-/// fall within a packet; from packet to packet they may. Entries of overflow may follow each other, or stand at the end
-/// without effect; the encoder writes at most one before a spike, so that a spike takes 4 or 8 bytes, and begins a new
-/// packet where one is not enough.
+/// At the beginning of each packet the current time is its `start`, so packets can be read independently. Times do not
+/// decrease within a packet, but may between packets. Overflow entries may be consecutive, and have no effect at the
+/// end of a packet. The encoder writes at most one before a spike, so that a spike takes 4 or 8 bytes, and begins a new
+/// packet if that is not enough.
 ///
-/// The channel of a spike is `channel_base` + label. Packets count from 0 in `sequence`: missing and repeated ones are
-/// detected.
+/// The channel of a spike is `channel_base` + label. Packets count from 0 in `sequence`, so that missing and repeated
+/// ones are detected.
 namespace eventloom {
 
 struct SpikeFileHeader {
@@ -63,7 +63,7 @@ struct SpikePacketHeader {
   std::uint32_t n_spikes = 0;   ///< at most n_entries
   std::uint32_t reserved = 0;
   std::uint64_t sequence = 0;
-  Tick start = 0;  ///< in units of the file header's tick_ps
+  Tick start = 0;  ///< time in units of the file header's tick_ps
 
   [[nodiscard]] std::size_t entries_bytes() const { return std::size_t{n_entries} * 4; }
 };
@@ -73,35 +73,35 @@ inline constexpr std::uint32_t kMaxPacketEntries = 65536;
 inline constexpr std::uint32_t kMaxSpikeDelta = 0x7fff;
 inline constexpr std::uint32_t kMaxSpikeOverflow = 0x7fffffff;
 inline constexpr std::uint32_t kMaxSpikeLabel = 0xffff;
-/// With it every label gives a channel of 28 bits.
+/// Greatest base with which every label gives a channel of 28 bits.
 inline constexpr std::uint32_t kMaxChannelBase = 0x0fffffff - kMaxSpikeLabel;
 
-/// The header, sealed. Throws std::invalid_argument when `tick_ps` is 0 or the base above kMaxChannelBase.
+/// Returns a sealed header. Throws std::invalid_argument when `tick_ps` is 0 or the base exceeds kMaxChannelBase.
 SpikeFileHeader make_spike_header(std::uint64_t tick_ps, std::uint32_t channel_base);
-/// `bytes`: the start of a file. Throws std::runtime_error that says what was expected.
+/// `bytes`: the start of a file. Throws std::runtime_error that states the defect.
 SpikeFileHeader decode_spike_header(std::span<const std::byte> bytes);
 
-/// The packet header at the start of `bytes`; nothing when there is none or it is damaged.
+/// The packet header at the start of `bytes`; std::nullopt if there is none or it is damaged.
 std::optional<SpikePacketHeader> read_packet_header(std::span<const std::byte> bytes);
-/// `entries`: the header's entries_bytes().
+/// Whether the checksum of the entries matches. `entries` must hold at least entries_bytes().
 bool entries_intact(const SpikePacketHeader& header, std::span<const std::byte> entries);
-/// Decodes the entries of one packet into the front of `time` and `channel`, which have room for n_entries each; their
-/// contents after the n_spikes decoded are undefined. False when the entries hold a different number of spikes, or
-/// times beyond 64 bits.
+/// Decodes the entries of one packet into `time` and `channel`, which must have room for n_entries each; their contents
+/// after the n_spikes decoded spikes are undefined. Returns false if the entries hold a different number of spikes, or
+/// times exceed 64 bits.
 bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> entries, std::uint32_t channel_base,
                    std::span<Tick> time, std::span<std::uint32_t> channel);
 
 /// Packs spikes into packets.
 class SpikePacketEncoder {
  public:
-  /// `max_entries` of a packet: 2 to kMaxPacketEntries.
+  /// `max_entries` of a packet is clamped to 2 to kMaxPacketEntries.
   explicit SpikePacketEncoder(std::uint32_t max_entries);
 
-  /// Takes a spike, unless it does not fit into the open packet, or is too far from the previous spike or before it:
-  /// then returns false, and the packet must be closed first.
+  /// Adds a spike. Returns false if it does not fit in the open packet, or is too far after the previous spike or
+  /// before it; the packet must then be closed first.
   bool add(Tick time, std::uint16_t label);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  /// Appends the open packet to `out`, header and entries, and begins the next.
+  /// Appends the open packet (header and entries) to `out`, and begins the next.
   void close(std::vector<std::byte>& out);
 
  private:

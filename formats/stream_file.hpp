@@ -16,7 +16,7 @@
 ///   +---------------+  offset 0: fixed header (StreamFileHeader), then `text_bytes` of free text,
 ///   | header, text  |  padded with zeros to a multiple of 64
 ///   +---------------+
-///   | epoch buffer  |  see epoch_buffer.hpp; first epochs rise, no epoch stands in two buffers,
+///   | epoch buffer  |  see epoch_buffer.hpp; first epochs ascend, no epoch is in two buffers,
 ///   | epoch buffer  |  epochs without items are omitted
 ///   | ...           |
 ///   +---------------+
@@ -25,21 +25,21 @@
 ///   | trailer       |  the last 64 bytes: StreamFileTrailer
 ///   +---------------+
 ///
-/// A file without index and trailer (crash, still being written) is read by scanning the buffers.
+/// A file without index and trailer (after a crash, or while it is being written) is read by scanning the buffers.
 namespace eventloom {
 
-/// Meaning of a stream's times and payload; bits of StreamHeader::flags.
+/// Bits of StreamHeader::flags: the meaning of a stream's times and payload.
 enum StreamFlag : std::uint32_t {
-  kNumbered = 1,          ///< times are event numbers: every numbered source of a run should have each
-  kTriggerInPayload = 2,  ///< the second payload word of a hit has the trigger type in its high half
+  kNumbered = 1,          ///< times are event numbers, each expected from every numbered source of a run
+  kTriggerInPayload = 2,  ///< the high half of a hit's second payload word is the trigger type
   kSorted = 4,            ///< hits of all sources of a run, in its order: see sorted_hit.hpp
-  kOptional = 8,          ///< events may lack the source, and nothing waits for it when it is silent
+  kOptional = 8,          ///< events may lack the source; a run does not wait for it while it is silent
   kTagWord = 0xf00,       ///< see tag_word()
 };
 inline constexpr std::uint32_t kKnownStreamFlags = kNumbered | kTriggerInPayload | kSorted | kOptional | kTagWord;
 
-/// Number of the payload word of a hit, from 1 on, whose low byte is the tag of its event: equal in all numbered
-/// sources. 0: there is none.
+/// Number, from 1, of the payload word whose low byte is the event's tag, which is equal in all numbered sources; 0:
+/// there is no tag.
 constexpr std::uint32_t tag_word(std::uint32_t flags) { return (flags & kTagWord) >> 8; }
 constexpr std::uint32_t with_tag_word(std::uint32_t word) { return word << 8; }
 
@@ -47,7 +47,7 @@ struct StreamHeader {
   std::uint32_t source = 0;
   TimeBase base;
   PayloadTable payload;
-  std::string text;         ///< free text; where the data came from
+  std::string text;         ///< free text: the origin of the data
   std::uint32_t flags = 0;  ///< StreamFlag
 
   friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
@@ -60,23 +60,23 @@ struct StreamFileHeader {
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
-  std::uint32_t header_crc = 0;  ///< CRC32C of everything after this field, the text included
+  std::uint32_t header_crc = 0;  ///< CRC32C of everything after this field, including the text
   std::uint32_t source = 0;
   std::uint32_t epoch_ticks = 0;
   std::uint64_t tick_ps = 0;
   std::uint32_t text_bytes = 0;
-  std::uint32_t flags = 0;  ///< StreamFlag; an unknown one is an error
+  std::uint32_t flags = 0;  ///< StreamFlag; unknown flags are an error
   std::uint8_t payload_words[64] = {};
 };
 static_assert(sizeof(StreamFileHeader) == 104 && std::is_trivially_copyable_v<StreamFileHeader>);
 
 struct IndexEntry {
-  std::uint64_t offset = 0;  ///< of the epoch buffer's header in the file, bytes
+  std::uint64_t offset = 0;  ///< offset of the epoch buffer's header in the file, bytes
   std::uint64_t first_epoch = 0;
   std::uint32_t n_epochs = 0;
   std::uint32_t n_hits = 0;
   std::uint32_t n_words = 0;
-  std::uint32_t words_crc = 0;  ///< so that the checksum of the index covers the whole file
+  std::uint32_t words_crc = 0;  ///< makes the checksum of the index cover the whole file
 
   [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + n_epochs}; }
 };
@@ -89,7 +89,7 @@ struct StreamFileTrailer {
   std::uint64_t index_offset = 0;
   std::uint64_t n_buffers = 0;
   std::uint64_t n_hits = 0;
-  Tick first_tick = 0;  ///< of the first and the last hit; 0 without hits
+  Tick first_tick = 0;  ///< time of the first hit, last_tick: of the last; both 0 without hits
   Tick last_tick = 0;
   std::uint32_t index_crc = 0;
   std::uint32_t trailer_crc = 0;  ///< CRC32C of the bytes before it
@@ -97,21 +97,21 @@ struct StreamFileTrailer {
 };
 static_assert(sizeof(StreamFileTrailer) == 64 && std::is_trivially_copyable_v<StreamFileTrailer>);
 
-/// Bytes of a stream file up to the first epoch buffer.
+/// The bytes of a stream file up to the first epoch buffer.
 std::vector<std::byte> encode_stream_header(const StreamHeader& header);
 
 struct DecodedStreamHeader {
   StreamHeader header;
   std::uint64_t first_buffer_offset = 0;
 };
-/// `bytes`: the start of a file. Throws std::runtime_error that says what was expected.
+/// `bytes`: the start of a file. Throws std::runtime_error that states the defect.
 DecodedStreamHeader decode_stream_header(std::span<const std::byte> bytes);
 
-/// Sets both checksums of the trailer of `index`.
+/// Sets both checksums of the trailer that follows `index`.
 void seal(StreamFileTrailer& trailer, std::span<const IndexEntry> index);
 
-/// The index at the end of a complete file: a view into `file`. Nothing when there is no trailer or when the trailer or
-/// the index is damaged; `damaged` says which.
+/// The index at the end of a complete file, as a view into `file`. std::nullopt if there is no trailer, or if the
+/// trailer or the index is damaged; `damaged` is set only in the latter case.
 struct IndexView {
   StreamFileTrailer trailer;
   std::span<const IndexEntry> entries;

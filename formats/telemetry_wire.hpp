@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What a rank reports to rank 0 while a run goes on; little-endian, as drawn, unused fields zero. Values are sums
-/// since the start of the run, but for those of channels. A message holds what has changed since the rank's last one:
+/// Reports of a rank to rank 0 during a run; little-endian, as drawn, unused fields zero. Values are sums since the
+/// start of the run, except those of channels. A message holds the values that have changed since the rank's last
+/// message:
 ///
 ///   TelemetryHead
-///   for each of its sections: TelemetrySection, then as many rows as it says of the kind that it names
+///   for each of its sections: TelemetrySection, then the number of rows that it states, of the kind that it names
 ///
-/// Sections come in rising kinds, each at most once; hits belong to the events before them, in their order.
+/// Sections are in ascending order of kind, each at most once. Hits belong to the preceding events, in their order.
 namespace eventloom {
 
 inline constexpr std::uint32_t kTelemetryMagic = 0x314d4c45;  // "ELM1"
@@ -18,8 +19,8 @@ inline constexpr std::uint32_t kTelemetryMagic = 0x314d4c45;  // "ELM1"
 struct TelemetryHead {
   std::uint32_t magic = kTelemetryMagic;
   std::uint32_t sections = 0;
-  std::uint64_t slices_sent = 0;      ///< that every builder has been sent by every source of the rank
-  std::uint64_t slices_expected = 0;  ///< how many there will be, as far as one can tell; 0: unknown, or no source
+  std::uint64_t slices_sent = 0;      ///< slices that every source of the rank has sent to every builder
+  std::uint64_t slices_expected = 0;  ///< estimated total; 0: unknown, or the rank has no source
   std::uint64_t resident_bytes = 0;   ///< memory of the process
   std::uint8_t last = 0;              ///< the rank has left its event loop
   std::array<std::uint8_t, 7> reserved{};
@@ -49,7 +50,7 @@ struct CounterRow {
   static constexpr std::uint32_t kOfRun = 0xffffffff;
   std::uint32_t source = kOfRun;
   std::uint16_t metric = 0;  ///< Metric
-  std::uint16_t kept = 0;    ///< reported even while it is 0
+  std::uint16_t kept = 0;    ///< 1: reported even while it is 0
   std::uint64_t value = 0;
 };
 static_assert(sizeof(CounterRow) == 16 && std::has_unique_object_representations_v<CounterRow>);
@@ -57,9 +58,9 @@ static_assert(sizeof(CounterRow) == 16 && std::has_unique_object_representations
 enum class SourceState : std::uint32_t {
   recorded,
   live,
-  silent,    ///< live, and nothing has come for a while
-  given_up,  ///< live, and slices are built without it
-  full,      ///< live, and the run cannot take what it has
+  silent,    ///< live; no data have arrived for a while
+  given_up,  ///< live; slices are built without it
+  full,      ///< live; the run cannot take its data fast enough
   ended,
 };
 inline constexpr std::uint32_t kSourceStates = 6;
@@ -67,8 +68,8 @@ inline constexpr std::uint32_t kSourceStates = 6;
 struct SourceRow {
   std::uint32_t source = 0;
   SourceState state = SourceState::recorded;
-  std::uint64_t hits = 0;   ///< read so far, or lost in damage
-  std::uint64_t bytes = 0;  ///< of the messages to builders
+  std::uint64_t hits = 0;   ///< hits read so far, including those lost in damage
+  std::uint64_t bytes = 0;  ///< size of the messages to builders
   friend bool operator==(const SourceRow&, const SourceRow&) = default;
 };
 static_assert(sizeof(SourceRow) == 24 && std::has_unique_object_representations_v<SourceRow>);
@@ -77,47 +78,47 @@ struct BuilderRow {
   std::uint32_t builder = 0;
   std::uint32_t reserved = 0;
   std::uint64_t slices = 0;
-  std::uint64_t events = 0;  ///< found, before any filter
+  std::uint64_t events = 0;  ///< events found, before any filter
   std::uint64_t hits = 0;
-  std::uint64_t busy_ns = 0;  ///< spent on building
+  std::uint64_t busy_ns = 0;  ///< time spent on building
   friend bool operator==(const BuilderRow&, const BuilderRow&) = default;
 };
 static_assert(sizeof(BuilderRow) == 40 && std::has_unique_object_representations_v<BuilderRow>);
 
-/// A filter; a builder where there are none.
+/// A filter, or a builder in a run without filters.
 struct WriterRow {
   std::uint32_t writer = 0;
   std::uint32_t reserved = 0;
   std::uint64_t slices = 0;
-  std::uint64_t events = 0;  ///< written
+  std::uint64_t events = 0;  ///< events written
   std::uint64_t hits_rejected = 0;
   std::uint64_t events_rejected = 0;
   friend bool operator==(const WriterRow&, const WriterRow&) = default;
 };
 static_assert(sizeof(WriterRow) == 40 && std::has_unique_object_representations_v<WriterRow>);
 
-/// From the sources of the rank to a builder.
+/// The link from the sources of the rank to a builder.
 struct LinkRow {
   std::uint32_t builder = 0;
-  std::uint32_t cells = 0;  ///< of the ring that are in use
-  std::uint32_t depth = 0;  ///< cells of the ring
+  std::uint32_t cells = 0;  ///< cells of the ring in use
+  std::uint32_t depth = 0;  ///< number of cells in the ring
   std::uint32_t reserved = 0;
-  std::uint64_t bytes = 0;  ///< of the messages
+  std::uint64_t bytes = 0;  ///< size of the messages
   friend bool operator==(const LinkRow&, const LinkRow&) = default;
 };
 static_assert(sizeof(LinkRow) == 24 && std::has_unique_object_representations_v<LinkRow>);
 
 enum class HistogramKind : std::uint16_t {
   multiplicity,  ///< hits of an event
-  duration,      ///< ticks from its first hit to its last
+  duration,      ///< ticks from the first hit of an event to its last
   interval,      ///< ticks from the first hit of an event to that of the next
-  latency,       ///< ns from its first hit until it is written
+  latency,       ///< ns from the first hit of an event until it is written
 };
 inline constexpr std::uint16_t kHistograms = 4;
 
 struct BinRow {
   HistogramKind histogram = HistogramKind::multiplicity;
-  std::uint16_t bin = 0;  ///< see core/monitor/log_histogram.hpp; the one after the last: the sum of what was counted
+  std::uint16_t bin = 0;  ///< see core/monitor/log_histogram.hpp; one past the last bin: sum of the counted values
   std::uint32_t reserved = 0;
   std::uint64_t count = 0;
 };
@@ -130,7 +131,7 @@ struct EventRow {
   std::uint64_t slice = 0;
   std::uint32_t flags = 0;  ///< EventFlag
   std::uint32_t n_hits = 0;
-  std::uint32_t hits_told = 0;  ///< how many of them follow, from the first on
+  std::uint32_t hits_told = 0;  ///< number of its hits that follow, counted from the first
   std::uint32_t payload = 0;    ///< 1: the run has payload
   friend bool operator==(const EventRow&, const EventRow&) = default;
 };
@@ -141,13 +142,13 @@ struct EventHitRow {
   std::uint32_t channel = 0;
   std::uint32_t source = 0;
   std::uint32_t payload_words = 0;
-  std::uint32_t payload = 0;  ///< the first of them
+  std::uint32_t payload = 0;  ///< first payload word
   friend bool operator==(const EventHitRow&, const EventHitRow&) = default;
 };
 static_assert(sizeof(EventHitRow) == 24 && std::has_unique_object_representations_v<EventHitRow>);
 
-/// What the rank has written since its last message: hits of a channel, or of all channels of a source that the rank
-/// does not count one by one. Where there are many rows, they take turns; the last message has all.
+/// Hits that the rank has written since its last message: those of a channel, or of all channels of a source that are
+/// not counted individually. If there are many rows, messages carry them in turn; the last message has all.
 struct ChannelRow {
   static constexpr std::uint32_t kOthers = 0xffffffff;
   std::uint32_t source = 0;  ///< below 65536

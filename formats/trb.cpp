@@ -12,8 +12,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Whether the trailer after a unit repeats it. Of a unit shorter than itself, what goes on after the unit is the
-/// trailer's own beginning, or zeros.
+/// Whether the trailer after a unit repeats the start of the datagram. If the unit is shorter than the trailer, the
+/// rest of the trailer repeats its own beginning, or is zero.
 bool is_repeated(std::span<const std::byte> datagram, std::size_t unit) {
   const auto trailer = datagram.subspan(unit);
   if (std::memcmp(trailer.data(), datagram.data(), kTrbTrailerBytes) == 0) return true;
@@ -41,7 +41,7 @@ void append_trb_datagram(std::span<const std::byte> subevents, std::vector<std::
                                 __builtin_bswap32(kTrbUnitDecoding)};
   std::memcpy(datagram, head, sizeof head);
   std::ranges::copy(subevents, datagram + kTrbUnitHeaderBytes);
-  // Byte by byte, as the trailer of a short unit repeats its own beginning.
+  // Copied byte by byte, since the trailer of a short unit repeats its own beginning.
   for (std::size_t i = 0; i < kTrbTrailerBytes; ++i) datagram[unit + i] = datagram[i];
 }
 

@@ -24,14 +24,14 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 7> kTimeUnits =
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Splits "25ns" into "25" and "ns". An exponent belongs to the number.
+/// Splits "25ns" into "25" and "ns". An exponent is part of the number.
 std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0 && !is_digit(text[end - 1]) && text[end - 1] != '.') --end;
   return {text.substr(0, end), text.substr(end)};
 }
 
-/// numerator * 10^exponent / denominator, when it is whole and fits.
+/// digits * 10^exponent * multiply / divide, if that is an integer that fits in 64 bits.
 std::optional<std::uint64_t> scaled(std::uint64_t digits, int exponent, std::uint64_t multiply, std::uint64_t divide) {
   if (digits == 0) return 0;
   Wide value = Wide{digits} * multiply;

@@ -26,12 +26,12 @@ constexpr std::uint64_t kAttosecondsPerNs = 1'000'000'000;
                               "and Z or an offset such as +01:00");
 }
 
-/// Parses and removes text from its front; all fail together.
+/// Parses text and removes it from the front. Once a step has failed, the whole text counts as invalid.
 class UtcScanner {
  public:
   explicit UtcScanner(std::string_view text) : text_(text) {}
 
-  /// A number of exactly this many digits.
+  /// Parses a number of exactly this many digits.
   int number(int digits) {
     int value = 0;
     for (int i = 0; i < digits; ++i) {
@@ -50,7 +50,7 @@ class UtcScanner {
     if (!take(any_of)) fail();
   }
   [[nodiscard]] bool digit() const { return !text_.empty() && text_.front() >= '0' && text_.front() <= '9'; }
-  /// Everything was as it should, and nothing is left.
+  /// Parsed completely, without error.
   [[nodiscard]] bool done() const { return good_ && text_.empty(); }
 
  private:
@@ -73,7 +73,7 @@ std::uint64_t read_fraction(UtcScanner& in) {
   return value;
 }
 
-/// What the time of day is ahead of UTC, in minutes; whether that is said.
+/// Minutes by which the time of day is ahead of UTC. `said`: whether the text states it.
 int read_zone(UtcScanner& in, bool& said) {
   said = true;
   if (in.take("Zz")) return 0;
@@ -105,7 +105,7 @@ std::string date_text(std::chrono::year_month_day date) {
   return text;
 }
 
-/// `ps` since 1970, within the years of parse_utc().
+/// Text of `ps` since 1970, which must be within the years of parse_utc().
 std::string text_of(Int128 ps) {
   auto seconds = static_cast<std::int64_t>(ps / kPsPerSecond);
   auto rest = static_cast<std::int64_t>(ps % kPsPerSecond);
@@ -132,7 +132,7 @@ std::string text_of(Int128 ps) {
 
 constexpr std::int64_t kAheadNow = 37;
 
-/// TAI less UTC, in seconds, from a second of TAI since 1970 on.
+/// TAI - UTC in seconds, each valid from a second of TAI since 1970.
 constexpr std::array<std::pair<std::uint64_t, std::int64_t>, 5> kAhead = {
     {{1'136'073'633, 33}, {1'230'768'034, 34}, {1'341'100'835, 35}, {1'435'708'836, 36}, {1'483'228'837, kAheadNow}}};
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Submits three jobs that wait for each other: convert -> run -> merge. If one fails, those after it are cancelled.
+# Submits three dependent jobs: convert -> run -> merge. If one fails, the later ones are cancelled.
 #
 # usage: ./chain.sh SOURCE OUTPUT_FOLDER [OPTIONS...]     e.g. 'lmd:/data/run7/*.lmd?time=wr' run7 --filter 'n_hits>=8'
 #   OPTIONS   of `eventloom run`; options of sbatch for all three in SBATCH_OPTIONS
-# environment: as of replay.sbatch
+# environment: as for replay.sbatch
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=jobs/job_functions.sh
@@ -12,7 +12,7 @@ source "$here/job_functions.sh"
 source=$1 output=$2
 mkdir -p "$output"
 
-# Prints the number of the job.
+# Prints the id of the job.
 submit() {
   local job
   # shellcheck disable=SC2086 # a word each

@@ -1,4 +1,4 @@
-# Functions of the job scripts (bash). Nothing to edit here: settings are in cluster.conf.
+# Functions of the job scripts (bash). Do not edit; settings are in cluster.conf.
 # shellcheck shell=bash
 
 say() { echo "$(date '+%F %T') job ${SLURM_JOB_ID-}: $*"; }
@@ -11,8 +11,8 @@ JOBS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=jobs/cluster.conf
 source "${CLUSTER_CONF:-$JOBS/cluster.conf}"
 
-# submit_unless_in_job SBATCH_OPTIONS [ARGUMENTS...]: started by hand and not in a job, a script submits itself, with
-# the SBATCH_* of cluster.conf.
+# submit_unless_in_job SBATCH_OPTIONS [ARGUMENTS...]: a script that is not started in a job submits itself, with the
+# SBATCH_* of cluster.conf.
 submit_unless_in_job() {
   local options=$1
   shift
@@ -23,18 +23,18 @@ submit_unless_in_job() {
 
 prepare_job() {
   command -v "$EVENTLOOM" >/dev/null || fail "no program '$EVENTLOOM'; set EVENTLOOM in cluster.conf"
-  # Threads of each builder.
+  # Number of threads of each builder.
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
-  # hwloc, of mpirun too, would look for X displays at TCP ports 6000 to 6009, where MBS servers listen.
+  # Otherwise hwloc, also in mpirun, looks for X displays at TCP ports 6000 to 6009, where MBS servers listen.
   export HWLOC_COMPONENTS=${HWLOC_COMPONENTS--gl}
   # Open MPI refuses root unless allowed twice.
   [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   say "$SLURM_NTASKS ranks on $SLURM_JOB_NUM_NODES nodes ($SLURM_JOB_NODELIST), by $LAUNCHER"
 }
 
-# plan SOURCE RANKFILE [OPTIONS...]: asks `eventloom plan` for the roles of SOURCE on these nodes, as many ranks on each
-# as the job has tasks, and prints its reasons. Sets RANKS, RANKFILE (for mpirun with binding) and PLANNED, those options
-# of `eventloom run` that are not among OPTIONS.
+# plan SOURCE RANKFILE [OPTIONS...]: asks `eventloom plan` for the roles of SOURCE on these nodes, with one rank per
+# task of the job, and prints its reasons. Sets RANKS, RANKFILE (for mpirun with binding) and PLANNED, the planned
+# options of `eventloom run` that are not among OPTIONS.
 RANKS='' RANKFILE='' PLANNED=()
 plan() {
   local words i
@@ -54,7 +54,7 @@ plan() {
   done
 }
 
-# Adds RANKFILE to mpirun's `command`. Open MPI 5 has another option, and does not understand a path with a hyphen.
+# Adds RANKFILE to mpirun's `command`. Open MPI 5 has a different option, and cannot parse a path with a hyphen.
 add_rankfile() {
   if [[ $(mpirun --version) == "mpirun (Open MPI) 4."* ]]; then
     command+=(--rankfile "$RANKFILE")
@@ -64,13 +64,14 @@ add_rankfile() {
   fi
 }
 
-# Becomes mpirun or srun with the program and its arguments, task k on node k mod nodes: as role k is on rank k mod
-# ranks, every node carries sources and builders. With RANK_NODES, a file, task k is on the node that its line k names.
+# Replaces the shell by mpirun or srun with the program and its arguments. Task k runs on node k mod nodes; since role k
+# is on rank k mod ranks, every node has sources and builders. If the file RANK_NODES is set, task k runs on the node in
+# its line k.
 RANK_NODES=''
 launch() {
   local cpus=${SLURM_CPUS_PER_TASK:-1} ranks=${RANKS:-$SLURM_NTASKS} command name
   if [ "$LAUNCHER" = srun ]; then
-    # Ranks that end in good order end one by one: the first must not take the others with it.
+    # Ranks exit one by one at the end of a run; the first must not kill the others.
     command=(srun "--mpi=$SRUN_MPI" --ntasks="$ranks" "--cpus-per-task=$cpus" --kill-on-bad-exit=0)
     if [ -n "$RANK_NODES" ]; then
       export SLURM_HOSTFILE=$RANK_NODES
@@ -110,7 +111,7 @@ pass_on() {
   if [ -z "$child" ] || [ -z "$signal" ]; then return 0; fi
   deliver "$signal" "$child"
   [ -z "$repeating" ] || return 0
-  # Ranks that were only starting have missed it; a repetition does not affect the others.
+  # Ranks that were still starting have missed the signal; repeating it does not affect the others.
   while sleep 10 && kill -0 "$child" 2>/dev/null; do deliver "$signal" "$child"; done &
   repeating=$!
 }
@@ -120,11 +121,11 @@ deliver() {
   # shellcheck disable=SC2086 # a word each
   kill "-${1#ranks:}" $receivers 2>/dev/null || true
 }
-# Process ids of the ranks of this job on this node.
+# Prints the process ids of this job's ranks on this node.
 local_ranks() {
   local mark=OMPI_COMM_WORLD_RANK file
   [ "$LAUNCHER" != srun ] || mark=PMIX_RANK
-  # Processes of other users cannot be read, some end meanwhile.
+  # Processes of other users cannot be read, and some processes end meanwhile.
   { grep -lsz "^$mark=" /proc/[0-9]*/environ || true; } | while read -r file; do
     file=${file%/environ}
     if grep -qszx "SLURM_JOB_ID=$SLURM_JOB_ID" "$file/environ"; then echo "${file#/proc/}"; fi
@@ -132,8 +133,8 @@ local_ranks() {
 }
 
 # run_stoppable AT_USR1 AT_TERM COMMAND...: runs the command and returns its exit code. AT_USR1 and AT_TERM are the
-# signals forwarded to it, or nothing: USR1 for mpirun and srun, which forward it to all ranks; a
-# TERM would end mpirun at once. ranks:TERM goes directly to the ranks on this node, which notify the others.
+# signals forwarded to it, or empty: USR1 for mpirun and srun, which forward it to all ranks (TERM would end mpirun
+# immediately); ranks:TERM goes directly to the ranks on this node, which notify the others.
 run_stoppable() {
   local code seen
   at_usr1=$1 at_term=$2
@@ -157,14 +158,14 @@ remember() {
   echo "$(date '+%F %T') job $SLURM_JOB_ID attempt $attempt: $* after $SECONDS s" | tee -a "$HISTORY"
 }
 
-# How many attempts of this job have failed since one was last stopped in good order.
+# Prints how many attempts of this job have failed since the last attempt stopped in good order.
 failures_in_a_row() {
   awk -v job=" job $SLURM_JOB_ID " \
     'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
 }
 
-# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: as run_stoppable, but returns only when the command has succeeded
-# (0, or 3 with losses). Otherwise the job is requeued, if that is useful, and ends here.
+# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: like run_stoppable, but returns only if the command has succeeded (0,
+# or 3 with losses). Otherwise requeues the job, if that is useful, and ends it.
 run_or_requeue() {
   local what=$1 code=0
   shift
@@ -179,7 +180,7 @@ run_or_requeue() {
       fail "$what was refused (exit code $code, see above); not requeued"
       ;;
   esac
-  # By a signal before the ranks could handle it, or in good order: 75, 128 + signal.
+  # Stopped by a signal: in good order (75), or before the ranks could handle it (128 + signal).
   if [ -n "$STOPPED_BY" ]; then
     remember "$what stopped by SIG$STOPPED_BY with exit code $code"
   else
@@ -189,12 +190,12 @@ run_or_requeue() {
   exit 75
 }
 
-# The number of an array's last element is that of the whole array.
+# The last element of an array has the job id of the whole array.
 THIS_JOB=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 THIS_JOB=${THIS_JOB:-${SLURM_JOB_ID-}}
 
-# Requeues this job, unless it is being cancelled (then Slurm would still do it), was asked to end by
-# SIGTERM or has failed too often.
+# Requeues this job, unless it is being cancelled (Slurm would requeue it nevertheless), was asked to end by SIGTERM, or
+# has failed too often.
 requeue() {
   local state
   state=$(scontrol show job -o "$THIS_JOB")

@@ -20,7 +20,7 @@ elif [ -n "$(ls -A "$output" 2>/dev/null)" ]; then
 fi
 mkdir -p "$output"
 
-# hwloc, of mpirun too, would look for X displays at TCP ports 6000 to 6009, where MBS servers listen.
+# Otherwise hwloc, also in mpirun, looks for X displays at TCP ports 6000 to 6009, where MBS servers listen.
 export HWLOC_COMPONENTS=${HWLOC_COMPONENTS--gl}
 # Open MPI refuses root unless allowed twice.
 if [ "$(id -u)" = 0 ]; then

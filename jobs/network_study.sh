@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which schedule does an event-building network of many nodes need? Simulates it, and writes tables, reports and
-# pictures into a folder: the study of schedulers/README.md. Resumes: what is there is not simulated again.
+# Determines by simulation which schedule an event-building network of many nodes needs. Writes tables, reports and
+# pictures to a folder: the study of schedulers/README.md. Existing results are not simulated again.
 # usage: jobs/network_study.sh [FOLDER [NODES]]      (study, 64: 256 and 1024 take minutes to hours)
 set -euo pipefail
 built=$(dirname "${BASH_SOURCE[0]}")/../build/eventloom
@@ -10,7 +10,7 @@ folder=${1:-study}
 most=${2:-64}
 mkdir -p "$folder"
 
-# Full trees by their numbers of nodes; with half of the links up, and groups of routers.
+# Topologies by number of nodes: full trees, trees with half of the links up, and groups of routers.
 declare -A full=([16]='2;4,4;1,4;1,1' [64]='2;8,8;1,8;1,1' [256]='2;16,16;1,16;1,1' [1024]='2;32,32;1,32;1,1')
 declare -A half=([16]='2;4,4;1,2;1,1' [64]='2;8,8;1,4;1,1' [256]='2;16,16;1,8;1,1' [1024]='2;32,32;1,16;1,1')
 declare -A groups=([16]='2,2;2,1;2,1;2' [64]='4,2;2,2;4,1;2' [256]='8,2;2,2;8,1;2' [1024]='16,2;2,2;16,1;2')
@@ -18,7 +18,7 @@ orders=(--schedule round-robin --schedule chaotic --schedule balanced --schedule
 all=("${orders[@]}" --slot 0,auto)
 shifts=(--schedule round-robin --schedule chaotic --slot 0,auto)
 
-# simulate NAME OPTIONS...: NAME.txt, NAME.json and NAME.svg, unless they are there.
+# simulate NAME OPTIONS...: writes NAME.txt, NAME.json and NAME.svg, unless NAME.txt exists.
 simulate() {
   local name=$folder/$1
   shift
@@ -47,7 +47,7 @@ for nodes in 16 64 256 1024; do
     --slices $slices
 done
 
-# What size of messages, how deep rings, what disturbs: at 64 nodes.
+# Message sizes, ring depths and disturbances, with 64 nodes.
 at=(--nodes 64 --link 100Gbit,1us --topology "fat-tree:${full[64]}")
 simulate sizes "${at[@]}" "${all[@]}" --sizes 4KiB,16KiB,64KiB,256KiB,1MiB,4MiB --slices 4
 for depth in 1 2 4 8 32; do

@@ -1,9 +1,9 @@
-# Sourced by scripts that build and test: what is first in the user's PATH is what they use; what PATH lacks is looked
-# for where Debian has it.
+# Sourced by scripts that build and test. They use the first program in the user's PATH; if PATH lacks it, they use
+# Debian's location.
 # shellcheck shell=bash
 export PATH=$PATH:/usr/bin:/bin:/usr/sbin:/sbin
 
-# python_with MODULES...: the first python3 in PATH that has them all, else Debian's.
+# python_with MODULES...: prints the first python3 in PATH that has all modules, or else Debian's.
 python_with() {
   local python modules
   modules=$(

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Installs missing Debian packages, configures, and builds into build/.
 # usage: jobs/setup.sh [--tests]      (--tests: with tests, benchmarks and their dependencies)
-# Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing. It
-# builds with what is first in the user's PATH.
+# Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing.
+# Builds with the tools that are first in the user's PATH.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=jobs/paths.sh
 source jobs/paths.sh
 
-# The version of Debian's clang, whose sanitizers are a package with that number.
+# Version of Debian's clang; the package of its sanitizers has this number in its name.
 case $(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}") in
   trixie) clang=19 ;;
   *) clang=14 ;;
@@ -27,7 +27,7 @@ test_packages=(
   chromium python3-websocket fonts-dejavu-core prometheus
 )
 
-# Readers of our files that Debian lacks, for some tests, which are skipped, and say so, without them.
+# Readers of our files that Debian lacks. Tests that need them are skipped with a message if they are missing.
 readers=(scippnexus==26.1.1 scipp==26.8.0 awkward==2.14.0 uproot==5.7.7)
 
 fail() {
@@ -47,7 +47,7 @@ esac
 
 mkdir -p build
 
-# Prints those of its arguments that are not installed.
+# Prints the packages among its arguments that are not installed.
 missing_packages() {
   local installed package
   installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
@@ -65,7 +65,7 @@ install() {
   echo "setup: installing $*"
   {
     "${as_root[@]}" apt-get update
-    # Services that come with the packages of tests are not to start.
+    # Keeps services in the test packages from starting.
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 RUNLEVEL=1 apt-get install -y --no-install-recommends "$@"
   } >build/install.log 2>&1 || fail_with_log "apt-get could not install the packages" build/install.log
 }
@@ -89,7 +89,7 @@ if [ -n "$with_tests" ] && ! build/readers/bin/python -c 'import scippnexus, awk
   install_readers
 fi
 
-# A folder that already builds the tests keeps doing so.
+# A build folder that already builds the tests continues to do so.
 configure=(cmake --preset release)
 if [ -n "$with_tests" ]; then
   configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_WERROR=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}"

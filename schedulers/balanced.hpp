@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// A builder claims the next slice when it has room, so that slow builders get fewer. Sources begin their search for a
-/// slice with room at different builders: were the lowest slice first, all would send to its builder at a time.
+/// A builder claims the next slice when it has room, so slow builders get fewer slices. Sources start their search at
+/// different builders; if all sent the lowest slice first, they would all send to its builder at the same time.
 class Balanced final : public Scheduler {
  public:
   explicit Balanced(const ScheduleSettings& settings) : book_(settings.first_slice, 2 * settings.claim_ahead) {}
@@ -16,7 +16,7 @@ class Balanced final : public Scheduler {
   }
   [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override { return first_ready(view); }
   [[nodiscard]] ClaimBook* claims() override { return &book_; }
-  /// The builder with the most room; among equals the one after the last that got a slice.
+  /// The builder with the most room; ties go to the next builder after the last that got a slice.
   [[nodiscard]] std::optional<BuilderId> assign(std::span<const std::uint32_t> room) const override;
 
  private:

@@ -10,19 +10,19 @@
 
 namespace eventloom {
 
-/// Which builder claimed which slice, in the order of the slices. Drops the oldest entries.
+/// Records which builder claimed which slice, in slice order. Drops the oldest entries.
 class ClaimBook {
  public:
-  /// `keep`: number of entries kept, at least as many as are still queried.
+  /// `keep`: number of entries kept; must cover all entries still queried.
   ClaimBook(SliceId first, std::uint64_t keep) : end_(first), keep_(keep) {}
 
-  /// The next slice, end(), goes to `builder`.
+  /// Gives the next slice, end(), to `builder`.
   void append(BuilderId builder);
-  /// Skips the unclaimed slices before `slice`: they are finished, or empty.
+  /// Skips the unclaimed slices before `slice`, which are finished or empty.
   void skip_to(SliceId slice);
-  /// One past the last slice that is claimed or skipped.
+  /// One past the last slice claimed or skipped.
   [[nodiscard]] SliceId end() const { return end_; }
-  /// The last builder that claimed; nothing before the first claim.
+  /// The builder that claimed last; std::nullopt before the first claim.
   [[nodiscard]] std::optional<BuilderId> last() const {
     return order_.empty() ? std::nullopt : std::optional(order_.back());
   }
@@ -37,7 +37,7 @@ class ClaimBook {
   };
 
   std::vector<Slices> builders_;
-  std::deque<BuilderId> order_;  ///< who claimed them, in order
+  std::deque<BuilderId> order_;  ///< claimants, in slice order
   SliceId end_;
   std::uint64_t keep_;
 };

@@ -6,8 +6,8 @@
 
 namespace eventloom {
 
-/// The first builder that can be served from the one on that is next, round and round: so that none is preferred, and
-/// the sources, which begin at different builders, do not all send to the same one.
+/// The first ready builder in a circular search from `view.start`. No builder is preferred, and sources, which start
+/// at different builders, do not all send to the same one.
 std::optional<BuilderId> first_ready(const SourceView& view);
 
 }  // namespace eventloom

@@ -19,7 +19,7 @@ std::unique_ptr<Scheduler> make(const ScheduleSettings& settings) {
   return std::make_unique<S>(settings);
 }
 
-/// `name` ends in a colon if an argument follows.
+/// A `name` that ends in a colon takes an argument.
 struct Entry {
   std::string_view name;
   std::unique_ptr<Scheduler> (*make)(const ScheduleSettings& settings);

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// A schedule of slots: a source sends in the order of its slots and waits for the builder whose turn it is.
+/// A schedule of slots: a source sends in slot order and waits until the next builder is ready.
 class Ordered : public Scheduler {
  public:
   /// The slot in which `source` sends `slice`. No two slices of a source share one.

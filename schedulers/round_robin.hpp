@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// Barrel shifter: in slot k source s sends to builder (s + k) mod B, so that in a slot no two of B sources send to one
-/// builder. Slots are kept by order, or, with a length, by the clock too.
+/// Barrel shifter: in slot k source s sends to builder (s + k) mod B, so that no two of B sources send to the same
+/// builder in a slot. Slots fix the order; if they have a length, they also fix the times.
 class RoundRobin final : public Ordered {
  public:
   explicit RoundRobin(const ScheduleSettings& settings);

@@ -26,7 +26,7 @@ std::vector<std::string> fields_of(std::string line) {
   return fields;
 }
 
-/// With this limit the times of 10^5 cycles fit 64 bits.
+/// Limits a time to one day, so that the times of 10^5 cycles fit in 64 bits.
 std::uint64_t time_of(const std::string& field) {
   constexpr std::uint64_t kDay = 86'400'000'000'000;
   const auto time = parse_duration(field, kPicosecondsPerNanosecond);
@@ -112,7 +112,7 @@ Table::Table(const ScheduleSettings& settings, const ScheduleTable& table, const
   for (auto a = times.begin(), b = std::next(a); b != times.end(); ++a, ++b) step_ns_ = std::min(step_ns_, *b - *a);
 }
 
-/// Maps each slice of the cycle to a place among the source's entries.
+/// Maps each slice of the cycle to one of the source's entries.
 void Table::place_source(std::uint32_t source, std::vector<TableEntry> entries, const std::string& name) {
   std::vector<Place> places(cycle_.size());
   std::vector<std::uint8_t> used(entries.size());

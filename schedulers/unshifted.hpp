@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// Every source serves the builders in the same order, beginning with builder 0: all send to one builder at a time. The
-/// opposite of a barrel shifter, for comparison.
+/// Every source serves the builders in the same order, starting with builder 0, so all send to one builder at a time.
+/// The opposite of a barrel shifter, for comparison.
 class Unshifted final : public Ordered {
  public:
   explicit Unshifted(const ScheduleSettings& settings) : assignment_{settings.n_builders} {}

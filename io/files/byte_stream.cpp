@@ -57,12 +57,12 @@ std::size_t ByteStream::unpack(std::span<std::byte> out) {
   return done;
 }
 
-/// Zeros may follow packed data, as on tape; none begin with them.
+/// Skips zeros after packed data, as found on tape; no packed data begin with zeros.
 void ByteStream::skip_padding() {
   while (begin_ < end_ && packed_[begin_] == std::byte{}) ++begin_;
 }
 
-/// False at the end of the file.
+/// Reads more packed data. Returns false at the end of the file.
 bool ByteStream::refill() {
   begin_ = 0;
   end_ = file_.read_at(file_offset_, packed_);

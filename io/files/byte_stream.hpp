@@ -13,27 +13,28 @@
 
 namespace eventloom {
 
-/// The contents of a file from front to back, unpacked where it is compressed by gzip, zstd or lz4. Offsets are of the
-/// contents. Bytes appended after the file was opened are read, too.
+/// Reads a file sequentially and unpacks it if it is compressed by gzip, zstd or lz4. Offsets refer to the unpacked
+/// contents. Bytes appended after the file was opened are also read.
 class ByteStream {
  public:
-  /// Throws UserError when `path` is not a regular file that can be opened, or is packed in another way.
+  /// Throws UserError when `path` cannot be opened, is not a regular file, or is packed in another way.
   explicit ByteStream(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] bool is_packed() const { return unpacker_ != nullptr; }
-  /// As it is on disk.
+  /// The file as it is on disk.
   [[nodiscard]] const InputHandle& file() const { return file_; }
 
-  /// Fills `out` as far as there are bytes; fewer at the end, or where failure() says why there are no more.
+  /// Fills `out` and returns the number of bytes. Returns fewer at the end of the file, or after an error: see
+  /// failure().
   std::size_t read(std::span<std::byte> out);
-  /// Leaves out the next `n` bytes, as far as there are any.
+  /// Skips the next `n` bytes, or all that remain if there are fewer.
   void skip(std::uint64_t n);
-  /// Of the next byte.
+  /// Offset of the next byte.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  /// Of the file on disk that has been read, 0 to 1.
+  /// Fraction of the file on disk that has been read, 0 to 1.
   [[nodiscard]] double share_read() const;
-  /// Why nothing more can be read; empty at the end of the file. Data that are packed and damaged end where that shows.
+  /// Why nothing more can be read; empty at the end of the file. Damaged packed data end where the damage is detected.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
@@ -44,17 +45,17 @@ class ByteStream {
   InputHandle file_;
   Packing packing_ = Packing::none;
   std::unique_ptr<Unpacker> unpacker_;
-  std::vector<std::byte> packed_;  ///< [begin_, end_) is to be unpacked
+  std::vector<std::byte> packed_;  ///< [begin_, end_) is not yet unpacked
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::uint64_t file_offset_ = 0;  ///< of the next byte to be read from disk
+  std::uint64_t file_offset_ = 0;  ///< offset of the next byte to read from disk
   std::uint64_t offset_ = 0;
   bool whole_ = true;  ///< the packed data may end here
   std::string failure_;
 };
 
-/// Length of the contents, and why they end there too early: failure() of a ByteStream at its end. Reads a packed file
-/// as a whole, once per process unless it has changed since.
+/// Length of the unpacked contents, and why they end early: failure() of a ByteStream at its end. length_of_packed()
+/// reads the whole file, once per process unless the file has changed since.
 struct ContentsLength {
   std::uint64_t bytes = 0;
   std::string failure;

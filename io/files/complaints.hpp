@@ -8,28 +8,29 @@
 
 namespace eventloom {
 
-/// What can be wrong with list-mode data, or unusual.
+/// Kinds of errors and oddities in list-mode data.
 enum class Defect : std::uint8_t { damage, number, tdc, remark, era };
 
-/// Reports the defects of one input to standard error: the first ten of each kind, and the totals at the end. A new era
-/// is a warning, not an error.
+/// Logs the defects of one input: the first ten of each kind, and the totals at the end. A new era is a warning, not an
+/// error.
 class Complaints {
  public:
   explicit Complaints(std::string path) : path_(std::move(path)) {}
 
-  /// `offset`: bytes in the file. `text`: a function without arguments, called only when its text is shown.
+  /// `offset`: bytes from the start of the file. `text`: a function without arguments, called only if its text is
+  /// shown.
   template <class Text>
   void say(Defect kind, std::uint64_t offset, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
     if (n <= kShown) show(kind, "offset " + std::to_string(offset) + ": " + text(), n == kShown);
   }
-  /// For a defect that has no offset.
+  /// Reports a defect that has no offset.
   template <class Text>
   void say(Defect kind, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
     if (n <= kShown) show(kind, text(), n == kShown);
   }
-  /// At the end of the file: reports how many were suppressed.
+  /// Reports the total of each kind of which some defects were not shown. Call it at the end of the file.
   void sum_up();
 
  private:

@@ -6,11 +6,11 @@
 
 namespace eventloom {
 
-/// Owns an open file of the operating system.
+/// Owns a file descriptor of the operating system.
 class Descriptor {
  public:
   Descriptor() = default;
-  /// Takes what open() returned; a negative number is no file.
+  /// Takes ownership of a result of open(); negative means no file.
   explicit Descriptor(int number) : number_(number) {}
   ~Descriptor() { reset(); }
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}

@@ -22,7 +22,7 @@ namespace {
   throw UserError("cannot " + std::string(what) + " '" + path.string() + "': " + std::strerror(errno));
 }
 
-/// Creates one step of the path to `wanted`; false when the folder exists already.
+/// Creates one component of the path to `wanted`. Returns false if the folder already exists.
 bool make_folder(const std::filesystem::path& folder, const std::filesystem::path& wanted) {
   if (::mkdir(folder.c_str(), 0777) == 0) return true;
   const int reason = errno;
@@ -38,7 +38,7 @@ void sync_folder(const std::filesystem::path& folder) {
   const std::filesystem::path place = folder.empty() ? "." : folder;
   const Descriptor open(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!open.is_open()) fail("open the folder", place);
-  // Some file systems cannot sync a folder; its names are then as durable as they make them.
+  // Some file systems cannot sync a folder. The durability of its names then depends on them.
   if (::fsync(open.number()) != 0 && errno != EINVAL) fail("write the folder", place);
 }
 
@@ -54,7 +54,7 @@ bool rename_to_free_name(const std::filesystem::path& from, const std::filesyste
   }
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS) fail("write", to);
-  // For file systems that cannot do it in one step.
+  // Some file systems lack RENAME_NOREPLACE. The check and the rename are then not atomic.
   struct stat status {};
   if (::lstat(to.c_str(), &status) == 0) return false;
   rename_durably(from, to);

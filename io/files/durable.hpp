@@ -2,19 +2,19 @@
 
 #include <filesystem>
 
-/// Durable changes to a file system. All throw UserError that names the file and the reason.
+/// Durable changes to a file system. All functions throw UserError that names the file and the reason.
 namespace eventloom {
 
-/// Waits until the names in the folder (empty: the current one) are on disk, as far as its file system supports that.
+/// Waits until the names in the folder (empty: the current one) are on disk, if its file system supports that.
 void sync_folder(const std::filesystem::path& folder);
 
-/// Renames a file that is on disk within its folder, durably. Replaces a file of the new name.
+/// Durably renames, within its folder, a file whose contents are on disk. Replaces an existing file `to`.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
-/// The same, but replaces nothing: false when the name is taken, as far as the file system can tell in one step.
+/// Like rename_durably(), but returns false if the name is taken. Atomic only on file systems that support it.
 bool rename_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Creates the folder and its missing parents, and waits until their names are on disk. When one cannot be created,
-/// those created before are removed again.
+/// Creates the folder and its missing parents, and waits until their names are on disk. If one cannot be created, the
+/// folders created so far are removed.
 void create_folder_durably(const std::filesystem::path& folder);
 
 }  // namespace eventloom

@@ -7,12 +7,12 @@
 
 namespace eventloom {
 
-/// Size and CRC32C of the whole file, read once per process unless it has changed since: one file
-/// may be opened as many sources. Throws UserError when it is not a regular file or cannot be read.
+/// Size and CRC32C of the whole file. Since one file may be opened as many sources, it is read once per process unless
+/// it has changed since. Throws UserError when it is not a regular file or cannot be read.
 InputFile describe_file(const std::string& path);
 
-/// Several files that form one source, called `name` in messages: the sum of their sizes, and the CRC32C of the chain
-/// of (checksum so far, size, checksum) of each. One file: its own.
+/// Describes several files that form one source called `name`: the sum of their sizes, and a CRC32C chained over
+/// (checksum so far, size, checksum) of each file. A single file is described as by describe_file().
 InputFile describe_files(const std::string& name, std::span<const std::string> paths);
 
 }  // namespace eventloom

@@ -6,8 +6,8 @@
 
 namespace eventloom {
 
-/// The first bytes of the contents of a file, unpacked where it is compressed: 4 KiB, or all when there are fewer.
-/// Empty when it cannot be read: opening it reports why.
+/// The first 4 KiB of a file, or all of it if it is shorter; unpacked if the file is compressed. Empty when the file
+/// cannot be read; opening it reports why.
 std::vector<std::byte> file_head(const std::string& path);
 
 }  // namespace eventloom

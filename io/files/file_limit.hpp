@@ -2,8 +2,8 @@
 
 namespace eventloom {
 
-/// Raises the number of files that this process may have open to what the system allows it. False when that is no more
-/// than before.
+/// Raises the process's limit of open files to the maximum that the system allows. Returns false if the limit cannot be
+/// raised.
 bool raise_file_limit();
 
 }  // namespace eventloom

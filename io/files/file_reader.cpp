@@ -26,7 +26,7 @@ std::span<const std::byte> FileReader::front(std::size_t n) {
   return std::span(buffer_).subspan(begin_, end_ - begin_);
 }
 
-/// Moves the unread bytes to the start of the buffer, keeping the alignment of the offset, and reads more.
+/// Moves the unread bytes to the start of the buffer, keeping the alignment of their offset, and reads more.
 void FileReader::fill(std::size_t n) {
   const std::size_t unread = end_ - begin_;
   const auto start = static_cast<std::size_t>(offset_ % kAlign);

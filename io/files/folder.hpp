@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// Whether there is anything of this name, be it a link that leads nowhere.
+/// Whether this name exists, even as a dangling link.
 bool is_there(const std::filesystem::path& path);
 
 /// All entries of a folder (empty: the current one), sorted by name. Throws UserError when it cannot be read.

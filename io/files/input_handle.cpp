@@ -17,20 +17,20 @@ namespace eventloom {
 namespace {
 
 int open_file(const std::string& path) {
-  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a FIFO would block
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // O_NONBLOCK: opening a FIFO would block
 }
 
 }  // namespace
 
-/// The handles of this process that have a descriptor; the one used last comes first.
+/// The handles of this process that have a descriptor, most recently used first.
 class OpenInputs {
  public:
-  /// Held while a descriptor is in use: no other thread closes it then.
+  /// Held while a descriptor is in use, so that no other thread closes it.
   static std::mutex& mutex() {
     static std::mutex lock;
     return lock;
   }
-  /// Puts `handle`, which has a descriptor, in front, and closes the one used longest ago when there are too many.
+  /// Moves `handle`, which has a descriptor, to the front. Closes the least recently used one if there are too many.
   static void use(InputHandle& handle) {
     auto& open = list();
     if (!open.empty() && open.front() == &handle) return;

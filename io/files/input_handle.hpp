@@ -10,27 +10,27 @@
 
 namespace eventloom {
 
-/// A regular file open for reading. Any number may exist: a process keeps at most kMostOpen of them open at a time, and
-/// opens the others again when they are read next. Used by any thread, each handle by one at a time.
+/// A regular file opened for reading. Any number of handles may exist: a process keeps at most kMostOpen files open at
+/// a time, and reopens the others at their next read. Different threads may use different handles concurrently.
 class InputHandle {
  public:
   static constexpr std::size_t kMostOpen = 128;
 
-  /// Throws UserError when `path` is not a regular file that can be opened.
+  /// Throws UserError when `path` cannot be opened or is not a regular file.
   explicit InputHandle(std::string path);
   ~InputHandle();
   InputHandle(const InputHandle&) = delete;
   InputHandle& operator=(const InputHandle&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Bytes, when it was opened.
+  /// Size in bytes when the file was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Bytes now; nothing when it is not there any more.
+  /// Current size in bytes; std::nullopt when the file no longer exists.
   [[nodiscard]] std::optional<std::uint64_t> size_now() const;
-  /// Reads into `out` from `offset` on, as pread() does, but as far as the file goes. When fewer bytes are read than
-  /// there is room for, failure() says why, or the file ends there.
+  /// Reads into `out` from `offset`, like pread(), but repeats short reads. Returns fewer bytes than requested only at
+  /// the end of the file or after an error: see failure().
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> out);
-  /// Of the last read_at(); empty when there was none.
+  /// Error of the last read_at(); empty if it succeeded.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
@@ -41,7 +41,7 @@ class InputHandle {
   std::string path_;
   std::uint64_t size_ = 0;
   FileIdentity identity_;
-  int descriptor_ = -1;  ///< -1: closed for others
+  int descriptor_ = -1;  ///< -1: closed in favour of other handles
   std::string failure_;
 };
 

@@ -19,7 +19,7 @@ std::string_view take_number(std::string_view& text) {
   return number;
 }
 
-/// The numbers may be longer than any integer.
+/// Compares digit strings, which may be longer than any integer type holds.
 std::strong_ordering compare_numbers(std::string_view a, std::string_view b) {
   const auto by_length = a.size() <=> b.size();
   return by_length != 0 ? by_length : a.compare(b) <=> 0;

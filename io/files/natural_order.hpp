@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// Orders names as people do: runs of digits compare as numbers (`run5_2` before `run5_10`), everything else by bytes.
-/// Names that differ only in leading zeros follow the order of their bytes, so that no two names are equal.
+/// Natural order of names: runs of digits compare as numbers (`run5_2` before `run5_10`), everything else as bytes.
+/// Names that differ only in leading zeros compare as bytes, so that no two different names are equal.
 bool comes_before(std::string_view a, std::string_view b);
 
 }  // namespace eventloom

@@ -22,13 +22,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Ranks exit within 5 s after their launcher was killed (Open MPI 4.1).
+/// Ranks exit within 5 s after their launcher is killed (Open MPI 4.1).
 constexpr auto kLongestWait = std::chrono::seconds(8);
 constexpr auto kSilentWait = std::chrono::seconds(1);
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr std::string_view kLockHeader = "eventloom-lock: ";
 
-/// The holder of a lock, as the file states it.
+/// The holder that the lock file names.
 std::string holder_of(const std::filesystem::path& file) {
   constexpr std::size_t kMost = 400;
   auto text = head_of(file, kMost);
@@ -38,13 +38,13 @@ std::string holder_of(const std::filesystem::path& file) {
 
 std::string text_of_this_process() { return fmt::format("{}process {} on {}\n", kLockHeader, ::getpid(), host_name()); }
 
-/// Writes the holder. The file keeps, at every moment, the header by which it is recognised.
+/// Writes the holder. At every moment the file contains the header that identifies it.
 bool sign(int file, std::string_view text) {
   const auto size = static_cast<ssize_t>(text.size());
   return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
 }
 
-/// An empty file: its creator is about to sign it.
+/// Also accepts an empty file, which its creator is about to sign.
 bool may_become_lock(const std::filesystem::path& file) {
   return OutputLock::is_lock(file) || head_of(file, 1).empty();
 }
@@ -84,7 +84,7 @@ bool OutputLock::take(Recognise ours) {
     if (!open.is_open() && errno == ENOENT) return false;
     if (!open.is_open()) throw UserError("cannot open '" + path_.string() + "': " + std::strerror(errno));
   }
-  // A holder removes the file before it unlocks it.
+  // A holder removes the file before unlocking it, so the locked file may no longer be the one at path_.
   if (!lock_file(open.number()) || identity_of(open.number()) != identity_of(path_)) return false;
   if (!sign(open.number(), text) && is_new) {
     const int reason = errno;

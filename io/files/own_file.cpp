@@ -31,7 +31,8 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
-/// The status of the path itself; nothing when it does not exist or cannot be examined: opening it reports why.
+/// Status of the path itself, without following links. std::nullopt when it does not exist or cannot be examined;
+/// opening it reports why.
 std::optional<struct stat> look_at(const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
@@ -100,7 +101,7 @@ void refuse_foreign(const fs::path& path, Recognise ours) {
   if (!ours(path)) refuse_unknown(path);
 }
 
-// Not flock(), which HDF5 readers use: a file that has just been renamed would be locked for them for a moment.
+// Not flock(), which HDF5 readers use: they would briefly find a file locked that has just been renamed.
 bool lock_file(int descriptor) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -125,7 +126,7 @@ void remove_leftover(const fs::path& file, Recognise ours) {
   if (!open.is_open() && errno == ENOENT) return;
   if (!open.is_open()) throw UserError("cannot open '" + file.string() + "': " + std::strerror(errno));
   if (!lock_file(open.number())) refuse(file, "is being written by another process; let that end first");
-  // Its writer may have renamed it meanwhile, and another process may have reused the name.
+  // The writer may have renamed the file meanwhile, and another process may have reused the name.
   if (identity_of(open.number()) == identity_of(file)) remove_own(file, ours);
 }
 

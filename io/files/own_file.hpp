@@ -7,19 +7,18 @@
 #include <string>
 #include <string_view>
 
-/// Recognises Eventloom's own files, by their contents and never by their names: no other file is ever replaced or
-/// removed.
+/// Recognises Eventloom's own files by their contents, never by their names. No other file is ever replaced or removed.
 namespace eventloom {
 
-/// Whether an existing file was written by Eventloom, wholly or in part.
+/// Whether an existing file was completely or partly written by Eventloom.
 using Recognise = bool (*)(const std::filesystem::path& file);
 
-/// For files that never give way to another.
+/// Recognises no file: an existing file is never replaced.
 bool is_nobodys(const std::filesystem::path& file);
 
-/// The first bytes of a file, at most `most`; empty when it cannot be read.
+/// The first bytes of a file, up to `most`; empty when it cannot be read.
 std::string head_of(const std::filesystem::path& file, std::size_t most);
-/// Whether the file is JSON that begins with the member "format" of this value.
+/// Whether the file is JSON whose first member is "format" with this value.
 bool is_json_of(const std::filesystem::path& file, std::string_view format);
 
 /// Identifies a file independently of its names.
@@ -28,24 +27,24 @@ struct FileIdentity {
   std::uint64_t inode = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
-/// Follows links; nothing when there is no such file.
+/// Follows links. std::nullopt when there is no such file.
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
-/// Of an open file.
+/// Identity of an open file.
 std::optional<FileIdentity> identity_of(int descriptor);
-/// Two names have the same key exactly when they denote one file, whether it exists or not.
+/// Two names have the same key if and only if they denote the same file, whether it exists or not.
 std::string file_key(const std::filesystem::path& path);
 
-/// Throws UserError when `path` exists and is not a regular file that is `ours`: it must not be replaced.
+/// Throws UserError when `path` exists and may not be replaced: it is not a regular file, or not `ours`.
 void refuse_foreign(const std::filesystem::path& path, Recognise ours);
 
-/// Locks an open file, for this process or until the descriptor is closed. False when another process has locked it;
-/// true also where the file system has no locks.
+/// Locks an open file until its descriptor is closed. Returns false if another process has locked it; returns true on a
+/// file system without locks.
 bool lock_file(int descriptor);
 
-/// Removes a file that is `ours`, or empty; does nothing when there is none. Throws UserError, and removes nothing, for
-/// any other file.
+/// Removes a file that is `ours` or empty; does nothing if there is none. For any other file, removes nothing and
+/// throws UserError.
 void remove_own(const std::filesystem::path& file, Recognise ours);
-/// The same for a file that a dead writer has left: throws UserError also when another process is writing it.
+/// Like remove_own(), for a file left by a dead writer. Also throws UserError when another process is writing it.
 void remove_leftover(const std::filesystem::path& file, Recognise ours);
 
 }  // namespace eventloom

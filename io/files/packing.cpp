@@ -18,7 +18,7 @@ struct Kind {
   std::string_view name;
   std::string_view magic;
   std::string_view ending;
-  std::string_view command;  ///< that unpacks and keeps the file
+  std::string_view command;  ///< unpacks and keeps the file
 };
 
 using namespace std::string_view_literals;
@@ -32,7 +32,7 @@ constexpr auto kKinds = std::to_array<Kind>({
     {Packing::zip, "zip", "PK\x03\x04"sv, ".zip", "unzip"},
 });
 
-/// Of bzip2, whose first bytes are text: the number that begins its first block.
+/// The number at the start of the first block of bzip2, whose magic bytes alone are plain text.
 constexpr std::string_view kBzip2Block = "\x31\x41\x59\x26\x53\x59"sv;
 constexpr std::size_t kBzip2BlockOffset = 4;
 

@@ -15,13 +15,13 @@ namespace eventloom {
 
 namespace {
 
-/// Another process may take or remove the name between two checks.
+/// Bounds the retries: another process may take or remove the name between two checks.
 constexpr int kAttempts = 100;
 
 /// Large enough for parallel file systems.
 constexpr std::size_t kCopyBlock = std::size_t{8} << 20;
 
-/// Fills the block, except at the end of the file. Returns the number of bytes.
+/// Fills the block, unless the file ends. Returns the number of bytes read.
 std::size_t read_block(const Descriptor& in, const std::filesystem::path& name, std::span<std::byte> block) {
   std::size_t done = 0;
   while (done < block.size()) {

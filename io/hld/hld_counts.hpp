@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// Counts of the contents of HLD files, used or not; all zero.
+/// Zeroed counts of the contents of HLD files; contents count whether used or not.
 SourceCounts hld_counts();
 /// Counts an event and its subevents, or an event that marks the beginning or end of a run.
 void count(const HldEvent& event, SourceCounts& counts);

@@ -16,7 +16,7 @@ constexpr std::uint64_t kSearchBytes = std::uint64_t{1} << 20;
 
 bool is_sane(std::uint32_t size) { return size >= kHldEventHeaderBytes && size <= kHldMaxBytes; }
 
-/// The defect of a subevent with `left` bytes of its event remaining; empty when there is none.
+/// The defect of a subevent with `left` bytes of its event remaining; empty if it has none.
 std::string flaw_of(const std::optional<HldSubeventHeader>& header, std::size_t left) {
   if (!header && left < kHldSubeventHeaderBytes) return fmt::format("{} bytes, too few for a subevent", left);
   if (!header) return "a subevent whose decoding has no byte order";
@@ -119,14 +119,14 @@ HldFile::Item HldFile::read_event(const HldEventHeader& header) {
   return Item::event;
 }
 
-/// Puts the subevents of `event` into event_; returns the defect, or nothing.
+/// Puts the subevents of `event` into event_. Returns the defect; empty if there is none.
 std::string HldFile::split(std::span<const std::byte> event) {
   const auto flaw =
       read_hld_subevents(event.subspan(kHldEventHeaderBytes), event_.offset + kHldEventHeaderBytes, event_.subevents);
   return flaw.empty() ? flaw : fmt::format("event {} has {}", event_.number, flaw);
 }
 
-/// An event that is damaged inside.
+/// Drops an event with damaged contents.
 HldFile::Item HldFile::lose_event(const HldEventHeader& header, const std::string& reason) {
   if (!leads_on(0, header)) return lose_stretch(reason);
   damage_.subevents = static_cast<std::uint32_t>(event_.subevents.size()) + 1;
@@ -134,7 +134,7 @@ HldFile::Item HldFile::lose_event(const HldEventHeader& header, const std::strin
   return give_damage(HldDamage::Extent::event, hld_padded(header.size));
 }
 
-/// Skips to the next event that can be found.
+/// Skips to the next event found, or to the end of the file.
 HldFile::Item HldFile::lose_stretch(const std::string& reason) {
   damage_.subevents = 0;
   const auto ahead = file_.failure().empty() ? find_event() : std::nullopt;
@@ -177,8 +177,8 @@ std::string HldFile::describe_header(const std::optional<HldEventHeader>& header
       kHldEventDecoding, header->decoding, header->size);
 }
 
-/// `n` bytes from `ahead` after the front on, fewer where the file ends. Reads ahead up to the next multiple of 1 MiB,
-/// since the buffer moves all it holds each time.
+/// Returns `n` bytes that start `ahead` bytes after the front; fewer at the end of the file. Reads ahead to the next
+/// multiple of 1 MiB, since each read moves the whole contents of the buffer.
 std::span<const std::byte> HldFile::bytes_at(std::uint64_t ahead, std::size_t n) {
   auto wanted = static_cast<std::size_t>(ahead) + n;
   if (ahead > 0) wanted += kSearchBytes - 1 - (file_.offset() + wanted - 1) % kSearchBytes;
@@ -190,7 +190,7 @@ std::optional<HldEventHeader> HldFile::header_at(std::uint64_t ahead) {
   return read_hld_event_header(bytes_at(ahead, kHldEventHeaderBytes));
 }
 
-/// Whether the event of `header`, `ahead` of the front, is followed by another or by the end of the file.
+/// Whether the event of `header`, `ahead` bytes after the front, is followed by another event or the end of the file.
 bool HldFile::leads_on(std::uint64_t ahead, const HldEventHeader& header) {
   const auto behind = ahead + hld_padded(header.size);
   if (behind + kHldEventHeaderBytes > file_.left()) return ahead + header.size <= file_.left();
@@ -203,13 +203,13 @@ bool HldFile::is_event_at(std::uint64_t ahead) {
   return header && header->decoding == kHldEventDecoding && is_sane(header->size) && leads_on(ahead, *header);
 }
 
-/// Bytes from the front to the next event within reach.
+/// Distance in bytes from the front to the next event within kSearchBytes.
 std::optional<std::uint64_t> HldFile::find_event() {
   const auto aligned = find_event(8);
   return aligned ? aligned : find_event(4);
 }
 
-/// In steps of 8 bytes from `from` on.
+/// Searches in steps of 8 bytes, starting at `from`.
 std::optional<std::uint64_t> HldFile::find_event(std::uint64_t from) {
   const auto base = file_.offset();
   auto& searched = searched_[(base + from) / 4 % 2];

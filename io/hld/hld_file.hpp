@@ -15,67 +15,67 @@
 namespace eventloom {
 
 struct HldSubevent : HldSubeventHeader {
-  std::uint64_t offset = 0;         ///< of its header in the file, bytes
-  std::span<const std::byte> data;  ///< as stored in the file, without padding
+  std::uint64_t offset = 0;         ///< offset of its header in the file, bytes
+  std::span<const std::byte> data;  ///< bytes as stored in the file, without padding
 
   /// Copies the data with its words in native order; `out` takes data.size() bytes.
   void copy_data(std::byte* out) const;
-  /// Data as 32-bit words in native order, put into `words`; shorter words are packed, the last one padded with zeros.
+  /// Replaces `words` by the data as 32-bit words in native order. Shorter words are packed; the last is zero-padded.
   void copy_words(std::vector<std::uint32_t>& words) const;
-  /// Word `i` of the data; nothing where they do not have it or their words have no 32 bits.
+  /// Word `i` of the data; std::nullopt if the data are shorter or do not consist of 32-bit words.
   [[nodiscard]] std::optional<std::uint32_t> word(std::size_t i) const;
 };
 
 struct HldEvent : HldEventHeader {
-  std::uint64_t offset = 0;  ///< of its header in the file, bytes
+  std::uint64_t offset = 0;  ///< offset of its header in the file, bytes
   std::vector<HldSubevent> subevents;
 };
 
-/// A place that violates the format. It has been reported.
+/// A violation of the format, which has been reported.
 struct HldDamage {
   enum class Extent {
-    event,    ///< one event is lost, those around it are not
-    stretch,  ///< of unknown contents; reading continues after it
-    rest      ///< nothing follows
+    event,    ///< one event is lost; its neighbours are intact
+    stretch,  ///< unknown contents are lost; reading continues after them
+    rest      ///< everything up to the end is lost
   };
   Extent extent = Extent::event;
   std::uint64_t offset = 0;
-  std::uint32_t subevents = 0;  ///< headers of subevents found
-  std::string text;             ///< what was expected and found
+  std::uint32_t subevents = 0;  ///< number of subevent headers found
+  std::string text;             ///< expected and found contents, for messages
 };
 
-/// Replaces `subevents` by those in `bytes`, back to back, which begin at `offset` of their input. Returns what is
-/// wrong with the first that is not one, empty when all are.
+/// Replaces `subevents` by the consecutive ones in `bytes`, which start at `offset` of their input. Returns the first
+/// defect; empty if there is none.
 std::string read_hld_subevents(std::span<const std::byte> bytes, std::uint64_t offset,
                                std::vector<HldSubevent>& subevents);
 
-/// Whether a file that begins with `head` begins with the header of an event.
+/// Whether `head`, the first bytes of a file, begins with the header of an event.
 bool begins_hld_file(std::span<const std::byte> head);
 
-/// Reads HLD from front to back: events, including those that mark begin and end of runs, and damage.
+/// Reads an HLD file sequentially: events, including those that open or close a run, and damage.
 ///
-/// Damage inside an event costs that event when its size leads to another event or to the end of the file. Otherwise
-/// the next header whose size does is searched for in steps of 8 bytes, then of 4, up to 1 MiB ahead.
+/// An event with damaged contents is dropped if its size leads to another event or to the end of the file. Otherwise
+/// the next header whose size does so is searched for up to 1 MiB ahead: first in steps of 8 bytes, then between these.
 class HldFile {
  public:
   enum class Item { event, damage, end };
 
-  /// Throws UserError when the file cannot be opened or no event is found where one could begin.
+  /// Throws UserError when the file cannot be opened, or no event is found in its first 1 MiB.
   explicit HldFile(const std::string& path);
 
-  /// The next item: see event() or damage(). At the end the totals of each kind of defect, and growth of the file, have
-  /// been reported.
+  /// Advances to the next item: see event() or damage(). The end also reports the totals of each kind of defect, and
+  /// whether the file has grown.
   Item next();
-  /// Valid until next(), including the data of its subevents.
+  /// The current event. It and the data of its subevents are valid until next().
   [[nodiscard]] const HldEvent& event() const { return event_; }
   [[nodiscard]] const HldDamage& damage() const { return damage_; }
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] std::uint64_t size() const { return file_.size(); }
   [[nodiscard]] double share_read() const { return file_.share_read(); }
-  /// Events with a decoding other than 0x00030001, and 1 for a file that has grown since it was opened.
+  /// Number of events with a decoding other than 0x00030001, plus 1 if the file has grown since it was opened.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
-  /// For callers that find further defects in the data.
+  /// Lets callers report further defects of the data.
   [[nodiscard]] Complaints& complaints() { return complaints_; }
 
  private:
@@ -98,11 +98,11 @@ class HldFile {
   Complaints complaints_;
   HldEvent event_;
   HldDamage damage_;
-  std::uint64_t consumed_ = 0;  ///< bytes of the last item
+  std::uint64_t consumed_ = 0;  ///< bytes of the current item
   bool broken_off_ = false;
   bool ended_ = false;
   std::uint64_t anomalies_ = 0;
-  /// Offsets in the file up to which no event was found, separately for offsets of remainder 0 and 4 modulo 8: no
+  /// File offsets up to which no event was found, separately for offsets congruent to 0 and 4 modulo 8, so that no
   /// stretch is searched twice.
   std::array<std::uint64_t, 2> searched_{};
 };

@@ -11,18 +11,18 @@ namespace eventloom {
 
 namespace {
 
-/// Payload words of a subevent's hit before the data, and of the hit of an event without subevents.
+/// Number of payload words before the data of a subevent's hit, and in the hit of an event without subevents.
 constexpr std::size_t kHeadWords = 8;
 constexpr std::uint32_t kEmptyWords = 4;
 
 std::uint32_t trigger_word(const HldEvent& event) { return event.trigger() << 16; }
 
-/// The byte order of a subevent, in the lower half of the word with its trigger. Recordings of earlier versions have 0.
+/// Byte order of a subevent, in the lower half of its trigger word. Recordings of earlier versions have 0.
 constexpr std::uint32_t kOfBigEndian = 1;
 constexpr std::uint32_t kOfLittleEndian = 2;
 constexpr std::uint32_t kOfOrder = 0xffff;
 
-/// Appends a hit of `words` payload words, zeros; returns where they begin.
+/// Appends a hit with `words` zero payload words. Returns the first of them.
 std::uint32_t* append_hit(HitBlock& block, Tick time, std::uint32_t channel, std::size_t words) {
   const auto begin = block.payload.size();
   block.time.push_back(time);
@@ -129,7 +129,7 @@ class TdcHits final : public HldHitMaker {
 
   TrbTdcDecoder decoder_;
   std::optional<TdcClock> clock_;
-  std::vector<std::uint32_t> words_;  ///< of the current subevent
+  std::vector<std::uint32_t> words_;  ///< data of the current subevent
   Counters counters_{Metric::tdc_hits};
 };
 

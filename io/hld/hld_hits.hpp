@@ -19,42 +19,42 @@ namespace eventloom {
 /// Channel of the hit that represents an event without subevents.
 inline constexpr std::uint32_t kHldNoSubevent = kValueMask;
 
-/// Turns events of HLD files into hits.
+/// Converts events of HLD files to hits.
 class HldHitMaker {
  public:
   virtual ~HldHitMaker() = default;
 
-  /// Appends the hits of `event` and its losses, which have been reported to `complaints`. `number`: of the event,
-  /// unwrapped.
+  /// Appends the hits and losses of `event`, and reports the losses to `complaints`. `number`: the unwrapped event
+  /// number.
   virtual void append(const HldEvent& event, Tick number, HitBlock& block, Complaints& complaints) = 0;
   [[nodiscard]] virtual PayloadTable payload() const = 0;
-  /// How channel and payload are formed, for the header of the stream: lines of text.
+  /// Lines for the stream header that describe how channel and payload are formed.
   [[nodiscard]] virtual std::string_view rule() const = 0;
 
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
   [[nodiscard]] virtual Counters counters() const { return {}; }
 };
 
-/// Each subevent is a hit.
+/// Makes a hit of each subevent.
 std::unique_ptr<HldHitMaker> make_subevent_hits();
-/// Their rule.
+/// The rule() of make_subevent_hits().
 std::string_view hld_subevent_rule();
-/// Whether the text in the header of a stream says that its hits are made by that rule, or by that of earlier versions,
-/// which kept no byte order in the hits.
+/// Whether the text of a stream header states that its hits follow that rule, or the rule of earlier versions, whose
+/// hits do not record the byte order.
 bool has_hld_subevents(std::string_view description);
 
-/// The event and the subevent that such a hit stands for.
+/// The event and subevent that such a hit represents.
 struct HldHit {
   std::uint32_t event_id = 0;
   std::uint32_t event_number = 0;
-  std::optional<HldSubeventHeader> subevent;  ///< nothing: the event has none
-  std::span<const std::byte> data;            ///< of the subevent, words in native order
+  std::optional<HldSubeventHeader> subevent;  ///< std::nullopt: the event has no subevents
+  std::span<const std::byte> data;            ///< data of the subevent, words in native order
 };
-/// What a hit of this payload stands for; nothing when that is not of the form of the rule. Its data stay in
-/// `payload`. `origin` says the byte order where the hit does not.
+/// Parses a payload; std::nullopt if it does not follow the rule. The result refers to the data in `payload`. `origin`
+/// supplies the byte order if the hit does not record it.
 std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload, const HldOrigin& origin);
 
-/// Each time of a TDC is a hit. Its time comes from `clock`, or is the event's number without one.
+/// Makes a hit of each time word of a TDC. Hit times come from `clock`, or are the event number if there is no clock.
 std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock);
 
 }  // namespace eventloom

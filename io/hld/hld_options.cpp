@@ -17,7 +17,7 @@ void read_numbers(const SourceUri& uri, bool numbered, HldOptions& options) {
   if (options.from && !options.number.word) uri.refuse("from= is valid only with number=");
 }
 
-/// Which subevent must have the number, where that is said, and a space.
+/// Id of the subevent that must have the number, followed by a space; empty if from= is not given.
 std::string hld_place(const HldOptions& options) { return options.from ? fmt::format("{:#x} ", *options.from) : ""; }
 
 }  // namespace

@@ -11,22 +11,22 @@
 
 namespace eventloom {
 
-/// The keys of an hld: URI.
+/// Options in an hld: URI.
 struct HldOptions {
-  std::optional<TdcAddresses> tdcs;  ///< with the key `tdc`: hits are TDC times
-  std::optional<TdcClock> clock;     ///< with time=tdc: the clock of the hit times; otherwise they are event numbers
+  std::optional<TdcAddresses> tdcs;  ///< set by the key `tdc`: hits are TDC times
+  std::optional<TdcClock> clock;     ///< set by time=tdc: the clock of the hit times; otherwise they are event numbers
   NumberPlace number;
-  std::optional<std::uint32_t> from;  ///< id of the subevent with the number; else the first that has it
+  std::optional<std::uint32_t> from;  ///< id of the subevent with the number; default: the first that has it
 
-  /// Nothing when the event has none.
+  /// The event's number; std::nullopt if it has none.
   [[nodiscard]] std::optional<std::uint32_t> number_of(const HldEvent& event) const;
-  /// "the event number"; for the header of the stream.
+  /// Description for the stream header, such as "the event number".
   [[nodiscard]] std::string number_text() const;
-  /// Why an event has no number.
+  /// Message that explains why an event has no number.
   [[nodiscard]] std::string reason_for_none() const;
 };
 
-/// Throws UserError when a key is invalid; with time=tdc also when a step of the TDC clock is not a whole number of
+/// Throws UserError when a key is invalid or, with time=tdc, when a step of the TDC clock is not a whole number of
 /// ticks of `tick_ps`.
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps);
 

@@ -16,7 +16,7 @@ constexpr std::string_view kOrderLine = "Byte order of the subevents in the file
 constexpr std::string_view kBig = "big-endian";
 constexpr std::string_view kExcept = ", but not of the ids ";
 
-/// The rest of the line that begins with `key`.
+/// Text after `key` in the line that begins with it.
 std::optional<std::string_view> origin_line(std::string_view text, std::string_view key) {
   const auto at = text.find(key);
   if (at == text.npos || (at != 0 && text[at - 1] != '\n')) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::string_view> origin_line(std::string_view text, std::string_v
   return rest.substr(0, rest.find('\n'));
 }
 
-/// Moves `text` past the number at its start; 0 where there is none.
+/// Removes the number at the start of `text` and returns it; 0 if there is none.
 std::uint32_t take_origin_number(std::string_view& text, int base) {
   std::uint32_t number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number, base).ptr;

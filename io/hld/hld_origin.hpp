@@ -10,24 +10,24 @@
 
 namespace eventloom {
 
-/// What the hits of an HLD file do not keep of it. The header of the stream states it, so that the events can be
-/// written as they were.
+/// Properties of an HLD file that its hits do not record. The stream header records them, so that the original events
+/// can be written.
 struct HldOrigin {
-  std::uint32_t run = 0;  ///< number of the run, in the first event
+  std::uint32_t run = 0;  ///< run number in the first event
 
-  // Of streams of earlier versions, whose hits keep no byte order: that of an id in the first MiB of the file.
-  bool big_endian = true;                  ///< most subevents
-  std::vector<std::uint32_t> others = {};  ///< ids of those in the other byte order, rising
+  // Byte order by id in the file's first MiB, for streams of earlier versions, whose hits do not record it.
+  bool big_endian = true;                  ///< byte order of most subevents
+  std::vector<std::uint32_t> others = {};  ///< ids of subevents in the other byte order, ascending
 
   [[nodiscard]] bool is_big_endian(std::uint32_t subevent_id) const;
 };
 
-/// The run's number in the first event of a file; 0 where there is none.
+/// Run number in the first event of a file; 0 if there is none.
 std::uint32_t find_hld_run(const std::string& path);
 
-/// A line of text for the header of the stream.
+/// Line for the stream header.
 std::string hld_origin_text(std::uint32_t run);
-/// From a text that has that line among others; nothing when it has not.
+/// Parses a text that contains that line; std::nullopt if it does not.
 std::optional<HldOrigin> parse_hld_origin(std::string_view text);
 
 }  // namespace eventloom

@@ -52,10 +52,10 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   HldOptions options_;
   std::unique_ptr<HldHitMaker> maker_;
   StreamHeader header_;
-  std::uint64_t anomalies_ = 0;  ///< of the previous files
+  std::uint64_t anomalies_ = 0;  ///< anomalies of the previous files
   SourceCounts counts_ = hld_counts();
 
-  // Where times are event numbers:
+  // Used only if times are event numbers.
   NumberedBlocks numbers_{options_.number.bits, *this};
   KeptEvent kept_;
   SubeventIds kept_ids_;
@@ -83,7 +83,7 @@ bool HldReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Advances to the next event with data; losses on the way are added to `block`. False at the end.
+/// Advances to the next data event and adds the losses before it to `block`. Returns false at the end.
 bool HldReader::next_event(HitBlock& block) {
   while (true) {
     switch (files_.file().next()) {
@@ -111,7 +111,7 @@ void HldReader::lose(const HldDamage& damage, HitBlock& block) const {
                    .breaks_off = rest && files_.is_last()});
 }
 
-/// Makes hits of the file's event if its number is accepted. False when the block is full.
+/// Converts the current event to hits if its number is accepted. Returns false when the block is full.
 bool HldReader::judge(HitBlock& block) {
   const auto& event = files_.file().event();
   const auto number = options_.number_of(event);
@@ -130,21 +130,21 @@ void HldReader::keep(Tick number, HitBlock& block) {
   maker_->append(event, number, block, complaints());
 }
 
-/// Drops the event kept last.
+/// Drops the last kept event.
 void HldReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
   kept_ids_.reset();
   tell_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
-/// Drops the file's event.
+/// Drops the current event.
 void HldReader::leave_out(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
   lose_event(cause, block);
   tell_left_out(complaints(), event.offset, event.number, "", cause);
 }
 
-/// Counts the hits of the file's event as lost.
+/// Counts the hits of the current event as lost.
 void HldReader::lose_event(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
   const auto before = block.size();

@@ -10,7 +10,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint32_t kHldMark = 0x4c545645;  ///< bytes "EVTL", in the word that DABC leaves 0
+constexpr std::uint32_t kHldMark = 0x4c545645;  ///< bytes "EVTL", in the word where DABC writes 0
 constexpr std::size_t kUnusedWord = 7;
 
 void append_hld_words(std::span<const std::uint32_t> words, std::vector<std::byte>& to) {

@@ -9,26 +9,26 @@
 
 #include "formats/hld.hpp"
 
-/// HLD in bytes, as DABC writes it: headers of events little-endian, each subevent in a byte order of its own.
+/// Encodes HLD as DABC does: event headers are little-endian, and each subevent has its own byte order.
 namespace eventloom {
 
-/// Sets the date and the time of an event: UTC.
+/// Sets the date and time of an event, in UTC.
 void set_hld_time(HldEventHeader& event, std::chrono::sys_seconds time);
 
-/// Appends the header of an event without subevents. Returns where it begins.
+/// Appends the header of an event without subevents. Returns its position in `to`.
 std::size_t begin_hld_event(const HldEventHeader& event, std::vector<std::byte>& to);
-/// Appends a subevent of that event. `data`: its words in native order, header.size bytes with the header; they are
-/// written in the order that the header says, and padded.
+/// Appends a subevent to that event. `data` holds its words in native order; with the header they have header.size
+/// bytes. They are written in the header's byte order, and padded.
 void append_hld_subevent(const HldSubeventHeader& header, std::span<const std::byte> data, std::vector<std::byte>& to);
-/// Sets the size of the event that begins at `begin`: it ends here.
+/// Ends the event that begins at `begin`: sets its size.
 void end_hld_event(std::size_t begin, std::vector<std::byte>& to);
 
-/// Appends the event at the begin or the end of a file; the first says that Eventloom wrote the file. `event`: run
-/// number, date and time.
+/// Appends the event that opens or closes a file; the opening event marks the file as written by Eventloom. `event`
+/// supplies run number, date and time.
 void append_hld_begin(HldEventHeader event, std::vector<std::byte>& to);
 void append_hld_end(HldEventHeader event, std::vector<std::byte>& to);
 inline constexpr std::size_t kHldEndBytes = kHldEventHeaderBytes;
-/// Whether Eventloom wrote the file, wholly or in part.
+/// Whether Eventloom wrote the file, completely or partly.
 bool is_written_hld(const std::filesystem::path& file);
 
 }  // namespace eventloom

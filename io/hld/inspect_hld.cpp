@@ -24,12 +24,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Further ones are only counted: memory does not grow with the damage.
+/// Limit of the names counted separately, so that damage cannot make memory grow.
 constexpr std::size_t kMaxIds = 4096;
 
 const char* order_name(bool big_endian) { return big_endian ? "BE" : "LE"; }
 
-/// "2026-11-21 02:35:51"
+/// Returns text such as "2026-11-21 02:35:51".
 std::string readable_time(const HldEventHeader& header) {
   const auto byte = [](std::uint32_t word, unsigned shift) { return word >> shift & 0xffU; };
   const auto year = 1900 + (header.date >> 16);
@@ -51,7 +51,7 @@ Json to_json(const HldEvent& event) {
   return {{"number", event.number}, {"trigger", event.trigger()}, {"run", event.run}, {"subevents", subevents}};
 }
 
-/// Counts by name, for a limited number of names.
+/// Counts by key, for up to kMaxIds keys; further keys share one count.
 class Tally {
  public:
   void count(std::uint64_t key) {
@@ -221,9 +221,9 @@ class Inspection {
   SubeventIds kept_ids_;
   SourceCounts counts_ = hld_counts();
   Tally ids_;
-  Tally orders_;  ///< by id << 1 | big-endian
+  Tally orders_;  ///< key: id << 1 | big-endian
   Tally tdcs_;
-  Tally tdc_channels_;  ///< by address << 8 | channel
+  Tally tdc_channels_;  ///< key: address << 8 | channel
   std::optional<HldEventHeader> first_header_;
   std::optional<HldEventHeader> begin_;
   std::optional<HldEventHeader> end_;
@@ -233,7 +233,7 @@ class Inspection {
   std::uint64_t tdc_hits_ = 0;
   Tick first_time_ = std::numeric_limits<Tick>::max();
   Tick last_time_ = 0;
-  std::vector<std::uint32_t> words_;  ///< of the current subevent
+  std::vector<std::uint32_t> words_;  ///< data of the current subevent
   ProblemList problems_;
   Json first_events_ = Json::array();
 };

@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// The ids of the subevents of the event kept last: they identify an unfinished copy of an event.
+/// Subevent ids of the last kept event. They identify an incomplete copy of an event.
 class SubeventIds {
  public:
   void remember(const HldEvent& event) {
@@ -18,7 +18,7 @@ class SubeventIds {
     for (const auto& subevent : event.subevents) ids_.push_back(subevent.id);
   }
   void reset() { known_ = false; }
-  /// Whether `event` begins with all of them and has more.
+  /// Whether `event` begins with all of these ids and has more.
   [[nodiscard]] bool begin(const HldEvent& event) const {
     return known_ && ids_.size() < event.subevents.size() &&
            std::ranges::equal(ids_, std::span(event.subevents).first(ids_.size()), {}, {}, &HldSubevent::id);

@@ -12,7 +12,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint32_t kMaxTrbAddress = 0xffff;
-/// Defects of one subevent that are recorded separately; further ones are added to the first of their kind.
+/// Maximum number of defects of one subevent recorded separately. Further ones are added to the first of their kind.
 constexpr std::size_t kMaxFaults = 100;
 
 std::uint32_t parse_address(std::string_view text) {
@@ -26,7 +26,7 @@ std::uint32_t parse_address(std::string_view text) {
   return address;
 }
 
-/// Words that may appear between the header of a TDC and its trailer.
+/// Whether the word may appear between the header and the trailer of a TDC.
 bool is_inner(std::uint32_t word) { return tdc_kind(word) >= static_cast<std::uint32_t>(TdcWord::debug); }
 
 std::uint32_t count_times(std::span<const std::uint32_t> words) {
@@ -84,7 +84,7 @@ void TrbTdcDecoder::decode(std::span<const std::uint32_t> words) {
   }
 }
 
-/// `first`: number of the first of `words` in the subevent.
+/// `first`: index in the subevent of the first of `words`.
 void TrbTdcDecoder::decode_tdc(std::uint32_t address, std::span<const std::uint32_t> words, std::uint32_t first) {
   std::optional<std::uint32_t> epoch;
   for (std::uint32_t i = 0; i < words.size(); ++i) {
@@ -103,7 +103,7 @@ void TrbTdcDecoder::decode_tdc(std::uint32_t address, std::span<const std::uint3
   }
 }
 
-/// The subevent ends before the words that `head` announces; `words` are those present.
+/// Reports that the subevent has fewer words than `head` announces; `words` are those present.
 void TrbTdcDecoder::cut(TrbHead head, std::span<const std::uint32_t> words, std::uint32_t first) {
   add_fault(TdcFault::Kind::cut, head.address, first - 1, addresses_.is_tdc(head, words) ? count_times(words) : 0);
 }

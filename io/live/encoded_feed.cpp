@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Interval at which the thread publishes its counts.
+/// Interval at which the feed's thread publishes its counts.
 constexpr std::chrono::milliseconds kCountsEvery{100};
 
 }  // namespace
@@ -50,7 +50,7 @@ void EncodedFeed::run() {
   queue_.end();
 }
 
-/// Reads to the end of the stream; false when nobody takes any more.
+/// Reads to the end of the stream. Returns false when the queue has been stopped.
 bool EncodedFeed::follow() {
   for (auto end = stream_->read_on(settle_to_); end; end = stream_->read_on(settle_to_)) {
     if (!hand_over(*end)) return false;
@@ -61,7 +61,8 @@ bool EncodedFeed::follow() {
   return hand_over(std::numeric_limits<Epoch>::max());
 }
 
-/// The peer's clock has gone back: epochs start again. False when everything has been read.
+/// Starts a new stream after the peer's clock has gone back and epochs start again. Returns false when everything has
+/// been read.
 bool EncodedFeed::begin_anew() {
   auto next = stream_->behind_the_jump();
   if (!next) return false;
@@ -70,7 +71,7 @@ bool EncodedFeed::begin_anew() {
   return true;
 }
 
-/// Delivers what begins before `end` and is not delivered yet; false when nobody takes any more.
+/// Delivers undelivered data that begin before `end`. Returns false when the queue has been stopped.
 bool EncodedFeed::hand_over(Epoch end) {
   if (end <= handed_) return true;
   const EpochRange epochs{handed_, end};
@@ -92,7 +93,7 @@ bool EncodedFeed::hand_over(Epoch end) {
   return true;
 }
 
-/// In the next turn of the thread.
+/// Takes effect in the next turn of the feed's thread.
 bool EncodedFeed::settle(Epoch end) {
   settle_to_ = std::max(settle_to_.load(), end);
   return true;

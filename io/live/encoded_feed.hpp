@@ -15,21 +15,21 @@
 
 namespace eventloom {
 
-/// What a feed asks of the reader of its hits, on any thread. The reader lives as long as the feed calls.
+/// Controls that a feed has over its reader of hits. Called on any thread; the reader must outlive the feed.
 struct ReaderControl {
-  std::function<void()> stop;  ///< read() then returns what has been received, and ends; it never waits again
+  std::function<void()> stop;  ///< makes read() return the data received so far, then end, and never wait again
   std::function<bool()> is_connected;
-  // For numbers that wrap around, see LiveFeed.
+  // Used for numbers that wrap around; see LiveFeed.
   std::function<void(Epoch)> begin_at = [](Epoch) {};
   std::function<void(Epoch)> others_at = [](Epoch) {};
   Epoch wraps_after = 0;
 };
 
-/// A live input that is read as hits, by a thread of the feed: the same epoch buffers as of a file of these data, of an
-/// epoch each where events may lack the source.
+/// A live input that the feed's own thread reads as hits. Produces the same epoch buffers as a file of these data; each
+/// holds one epoch if events may lack the source.
 class EncodedFeed final : public LiveFeed {
  public:
-  /// `most_bytes`: of the queue, and of the hits that wait to be put in order.
+  /// `most_bytes` limits the queue, and separately the hits that wait to be sorted.
   EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder, std::size_t most_bytes);
   ~EncodedFeed() override;
   EncodedFeed(const EncodedFeed&) = delete;
@@ -59,7 +59,7 @@ class EncodedFeed final : public LiveFeed {
   StreamHeader header_;
   std::string name_;
   std::unique_ptr<EncodedStream> stream_;
-  Epoch handed_ = 0;                  ///< everything that begins before it is delivered
+  Epoch handed_ = 0;                  ///< everything that begins before this epoch has been delivered
   std::atomic<Epoch> settle_to_ = 0;  ///< see settle()
   SliceData data_;
   FeedQueue queue_;

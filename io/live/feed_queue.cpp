@@ -8,14 +8,14 @@ namespace eventloom {
 
 namespace {
 
-/// A batch larger than a quarter of a parcel that does not fit gets a parcel of its own.
+/// Size of a parcel. A batch that does not fit, and is larger than a quarter of this, gets its own parcel.
 constexpr std::size_t kParcelBytes = std::size_t{256} << 10;
 
 void append_damage(std::vector<Damage>& last, const Damage& damage) {
   const bool too_many = last.size() >= kMostDamage;
   for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
     auto& record = last[last.size() - back];
-    // A stream that has gone back repeatedly.
+    // The stream may have gone back repeatedly.
     Damage later = damage;
     later.first_epoch = std::max(later.first_epoch, record.first_epoch);
     if (extend(record, later)) return;

@@ -12,30 +12,30 @@
 
 namespace eventloom {
 
-/// Bounded queue between the receiving and the taking thread, in order. Data are moved, not copied. Memory is allocated
-/// in parcels: only the one being filled has unused room.
+/// Bounded FIFO queue between the receiving and the taking thread. Memory is allocated in parcels, which are moved, not
+/// copied; only the one being filled has unused room.
 class FeedQueue {
  public:
   explicit FeedQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// The receiving thread. Appends whole stored epoch buffers and the damage between them, which are taken together;
-  /// waits while the queue is full, but not for damage alone. False, and nothing is appended, after stop().
-  /// `sent`: by the peer, up to and with these, where it counts.
+  /// Appends whole stored epoch buffers and the damage between them, which are taken together. Waits while the queue is
+  /// full, but not for damage alone. After stop(), appends nothing and returns false. Called by the receiving thread.
+  /// `sent`: the peer's own count up to and including these, if it counts.
   bool push(std::span<const std::byte> buffers, std::span<const Damage> damage = {},
             std::optional<PeerCount> sent = std::nullopt);
-  /// As push(); false, too, where that would wait.
+  /// Like push(), but returns false where push() would wait.
   bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage,
                 std::optional<PeerCount> sent = std::nullopt);
-  /// Nothing that begins before `epoch` will follow; may fall where a stream has gone back.
+  /// States that nothing that begins before `epoch` will follow. `epoch` may decrease if the stream has gone back.
   void complete_to(Epoch epoch);
-  /// State of the data held back before the queue: where the stream begins, if known, and one past its last epoch.
+  /// Describes the data not yet in the queue: the stream's first epoch, if known, and one past its last epoch.
   void holds_back(std::optional<Epoch> first_epoch, Epoch seen_end);
   void end();
 
-  /// push() then returns at once and refuses; for the end of a feed that nobody takes from. Any thread.
+  /// Makes push() refuse immediately; ends a feed whose data are no longer taken. May be called by any thread.
   void stop();
 
-  /// The taking thread: as LiveFeed::take, one parcel at a time. The memory of `batch` is reused.
+  /// Like LiveFeed::take, one parcel at a time; reuses the memory of `batch`. Called by the taking thread.
   void take(FeedBatch& batch);
 
  private:
@@ -47,8 +47,8 @@ class FeedQueue {
   const std::size_t most_bytes_;
   std::mutex mutex_;
   std::condition_variable room_;
-  std::deque<FeedBatch> waiting_{1};  ///< the last is being filled
-  std::size_t closed_bytes_ = 0;      ///< in the parcels before it
+  std::deque<FeedBatch> waiting_{1};  ///< parcels; the last is being filled
+  std::size_t closed_bytes_ = 0;      ///< size of all parcels before the last
   std::vector<std::byte> spare_;
   bool stopped_ = false;
 };

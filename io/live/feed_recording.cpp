@@ -78,8 +78,8 @@ void FeedRecording::append(std::span<const std::byte> buffers, std::span<const D
   for (; lost != damage.end(); ++lost) note_loss(*lost);
 }
 
-/// All losses between two buffers form one stretch of the recording; losses before the first buffer and after the end
-/// are not recorded.
+/// Merges all losses between two buffers into one stretch. Losses before the first buffer and after the end are not
+/// recorded.
 void FeedRecording::note_loss(const Damage& damage) {
   if (end_ == 0 || damage.n_epochs >= kForEver) return;
   loss_.n_hits += damage.n_hits;
@@ -87,8 +87,8 @@ void FeedRecording::note_loss(const Damage& damage) {
   loss_.epochs.end = std::max({loss_.epochs.end, end_of(damage), loss_.epochs.begin + 1});
 }
 
-/// `before`: epoch of the next buffer. A loss that lies ahead of it waits, as does one for which there is no room
-/// before it.
+/// Appends the pending loss, unless it lies at or after `before`, the epoch of the next buffer, or there is no room for
+/// it before that; it then stays pending.
 void FeedRecording::append_loss(Epoch before) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (loss_.n_hits != 0) {

@@ -18,26 +18,26 @@
 
 namespace eventloom {
 
-/// Path of a new recording of source `id` in `folder`, which is created if necessary. `go_on`: keep recordings of
-/// earlier runs; otherwise throws UserError when there are any.
+/// Path of a new recording of source `id` in `folder`, which is created if necessary. `go_on`: keep its recordings from
+/// earlier runs; otherwise throws UserError if there are any.
 std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on);
-/// Whether names in a folder are those of recordings of live sources, finished or not.
+/// Whether this is the name of a recording of a live source, finished or not.
 bool is_recording_name(const std::string& name);
 
-/// Records what a live stream receives in an .epochs file, with the stretches lost on the way. The run is worth more
-/// than its recording: when writing fails the recording ends, which is reported and counts as failed.
+/// Records the data that a live stream receives, and stretches lost on the way, in an .epochs file. A failure to write
+/// does not stop the run: the recording ends, and the failure is reported and counted.
 class FeedRecording {
  public:
-  /// `name`: of the stream, for messages. Throws UserError when the file cannot be created.
+  /// `name` is the stream's name in messages. Throws UserError when the file cannot be created.
   FeedRecording(const std::string& path, const StreamHeader& header, std::string name);
   /// Finishes an unfinished recording.
   ~FeedRecording() { finish(); }
   FeedRecording(const FeedRecording&) = delete;
   FeedRecording& operator=(const FeedRecording&) = delete;
 
-  /// Whole stored epoch buffers and known losses, both in rising epochs and after those added before.
+  /// Appends whole stored epoch buffers and known losses, both in ascending epochs and after those added before.
   void add(std::span<const std::byte> buffers, std::span<const Damage> damage);
-  /// Renames the file to its final name. Nothing may be added afterwards.
+  /// Closes the file and gives it its final name. Nothing may be added afterwards.
   void finish();
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
@@ -55,7 +55,7 @@ class FeedRecording {
 
   std::unique_ptr<StreamWriter> file_;  ///< null when writing has ended
   std::string name_;
-  Epoch end_ = 0;  ///< of the data in the file
+  Epoch end_ = 0;  ///< end of the data in the file
   Loss loss_;
   std::uint64_t failures_ = 0;
 };

@@ -15,21 +15,22 @@ namespace eventloom {
 
 namespace {
 
-/// Memory up to this size is kept for the next chunk.
+/// Memory of up to this size is reused for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
-/// Memory for an epoch buffer that is held.
+/// Memory that a held epoch buffer occupies.
 std::size_t held_bytes(const EpochBufferHeader& header) { return header.stored_bytes() + sizeof(IndexEntry); }
 std::size_t held_bytes(const HeldBuffers& chunk) {
   return chunk.bytes.capacity() + chunk.buffers.size() * sizeof(IndexEntry);
 }
 
-/// How long the end of a run waits for its feed's remaining data, and how often it checks.
+/// Longest wait for the feed's remaining data at the end of a run, and the polling interval.
 constexpr std::chrono::seconds kLongestRest{1};
 constexpr std::chrono::milliseconds kLookForRest{1};
-/// At the start of a run sources may be farther apart than successive data of one source: served files, for example.
+/// Maximum distance between sources at the start of a run. If files are served, for example, it may exceed the distance
+/// between successive data of one source.
 constexpr double kMostApart_s = 3600;
 
-/// Epochs in this time span. Event numbers have no length.
+/// Number of epochs in this time span; unlimited for 0, and for event numbers, which have no duration.
 Epoch epochs_in(double seconds, const StreamHeader& header) {
   if (seconds == 0 || (header.flags & kNumbered) != 0) return std::numeric_limits<Epoch>::max();
   return static_cast<Epoch>(std::min(seconds * epochs_per_second(header.base), 0x1p62));
@@ -69,7 +70,7 @@ void FeedStream::fix_header() {
   if (!settings_.record.empty()) recording_.emplace(settings_.record, header_, name());
 }
 
-/// Takes again what has been received: only now the positions of the others are known.
+/// Processes the received data again, since only now the positions of the other sources are known.
 void FeedStream::begin_at(Epoch epoch) {
   begun_ = true;
   begin_ = closed_ = epoch;
@@ -113,7 +114,7 @@ void FeedStream::take_again(FeedBatch batch) {
   peer_watermark_ = complete_ = batch.complete;
 }
 
-/// Nothing has been taken so far.
+/// Resets the state to that before any data were taken.
 void FeedStream::begin_anew() {
   chunks_.clear();
   damage_.clear();
@@ -125,7 +126,7 @@ void FeedStream::begin_anew() {
   first_epoch_.reset();
 }
 
-/// Until the run has begun nothing is dropped: it may have to be recorded.
+/// Whether data are taken from the feed. Until the run has begun nothing is dropped, since it may have to be recorded.
 bool FeedStream::listens() const {
   return !drained() && (!is_full() || starved() || (settings_.drop_when_full && begun_));
 }
@@ -155,14 +156,15 @@ std::size_t FeedStream::receive() {
   return moved ? bytes + 1 : 0;
 }
 
-/// What the feed delivers because settle() has asked for it was received before.
+/// Whether the batch shows that the peer has sent more. Data delivered on behalf of settle() were received earlier.
 bool FeedStream::is_news(const FeedBatch& batch) const {
   if (batch.ended || batch.seen_end > seen_end_) return true;
   if (settled_ > peer_watermark_) return false;
   return !batch.buffers.empty() || !batch.damage.empty() || batch.complete > peer_watermark_;
 }
 
-/// When the run has ended the feed, its peer may have more: the run decides what is missing.
+/// Takes the feed's progress. If the run has stopped the feed, the peer may have more data, so the stream is drained
+/// rather than ended.
 void FeedStream::take_progress() {
   peer_watermark_ = std::max(peer_watermark_, batch_.complete);
   complete_ = std::max(complete_, peer_watermark_);
@@ -204,8 +206,8 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
   chunks_.push_back(std::move(chunk));
 }
 
-/// Returns the number of bytes kept, at offset `at` of the chunk; `stored` lies in the chunk, too, at that offset or
-/// after.
+/// Returns the number of bytes kept, at offset `at` of the chunk. `stored` also lies in the chunk, at or after that
+/// offset, or outside it.
 std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                     HeldBuffers& chunk) {
   if (!first_epoch_) first_epoch_ = header.first_epoch;
@@ -223,7 +225,7 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
   return stored.size();
 }
 
-/// The part of a buffer that lies in the run, for one that begins before it.
+/// Takes the part that lies in the run of a buffer that begins before the run.
 std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                  HeldBuffers& chunk) {
   if (header.epochs().end <= begin_) {
@@ -240,7 +242,7 @@ std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<cons
   return end.empty() ? 0 : take_buffer(*kept, end, at, chunk);
 }
 
-/// Why a buffer is not used; `taken`: bytes of the same chunk before it.
+/// Why a buffer is not used; std::nullopt if it is. `taken`: bytes already kept of the same chunk.
 std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) {
   if (header.first_epoch < closed_) {
     late_passed_ += passed_.contains(header.first_epoch) ? 1 : 0;
@@ -270,10 +272,10 @@ void FeedStream::note_dead_time(const Damage& damage) {
   dead_epochs_ += damage.n_epochs;
 }
 
-/// Losses before the open epochs are accounted for in the first of those.
+/// Records a loss. Losses before the first open epoch are accounted for in that epoch.
 void FeedStream::take_damage(Damage damage) {
   if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
-  // Of a source that goes on it is known what is missing before its first data.
+  // The loss before a continuing source's first data is already known.
   if (!first_epoch_ && damage.first_epoch == 0 && damage.n_hits == 0 && return_.goes_on()) return;
   if (damage.first_epoch < begin_ && end_of(damage) <= begin_ && !return_.goes_on()) {
     counters_[Metric::hits_before_the_run] += damage.n_hits;
@@ -303,8 +305,8 @@ void FeedStream::add_damage(const Damage& damage) {
   data_end_ = std::max({data_end_, damage.first_epoch + 1, end_of(damage)});
 }
 
-/// One record for equal damage that touches, or has nothing used in between; or, when a peer causes very many, for all
-/// equal damage.
+/// Merges damage into an earlier record of the same cause if they touch, or if no data in between are used; if there
+/// are too many records, merges any of the same cause. Returns false if no record fits.
 bool FeedStream::put_together(const Damage& damage) {
   const bool too_many = damage_.size() >= kMostDamage;
   const std::size_t near = std::min<std::size_t>(damage_.size(), too_many ? kDropCauses : 1);
@@ -324,7 +326,7 @@ bool FeedStream::ready(EpochRange epochs) {
   return there;
 }
 
-/// Memory that release_before(epoch) leaves: of whole chunks, as only these are released.
+/// Memory still held after release_before(epoch), which releases only whole chunks.
 std::size_t FeedStream::held_after_release(Epoch epoch) const {
   std::size_t bytes = 0;
   for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) bytes += held_bytes(chunks_[i]);
@@ -372,7 +374,7 @@ void FeedStream::collect(EpochRange epochs, SliceData& out) {
 
 std::optional<Epoch> FeedStream::end_epoch() const { return ended_ ? std::optional(data_end_) : std::nullopt; }
 
-/// As far as is known: the answer fixes that nothing begins before.
+/// Returns the earliest epoch in which data may begin. Data that later arrive before it are late.
 std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
   auto next = next_held(chunks_, from);
   const auto lost = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
@@ -395,7 +397,7 @@ void FeedStream::release_before(Epoch epoch) {
   }
 }
 
-/// Epochs that the end of the run cuts off were never released.
+/// Counts the hits beyond the end of the run, all of which are still held.
 std::uint64_t FeedStream::hits_beyond_end() const {
   std::uint64_t beyond = 0;
   std::vector<std::byte> kept;
@@ -405,7 +407,7 @@ std::uint64_t FeedStream::hits_beyond_end() const {
       beyond += buffer.n_hits;
       if (buffer.first_epoch >= end_) continue;
       kept.clear();
-      // A damaged buffer is dropped by the slice of its first epoch.
+      // A damaged buffer counts as dropped in the slice of its first epoch.
       const auto before = clip_stored(std::span(chunk.bytes).subspan(buffer.offset), {0, end_}, header_, kept);
       beyond -= before ? before->n_hits : buffer.n_hits;
     }
@@ -424,7 +426,7 @@ void FeedStream::close() {
   if (recording_) recording_->finish();
 }
 
-/// Received data that no slice will use: part of the recording, not of the run.
+/// Counts received data that no slice will use. They belong to the recording but not to the run.
 void FeedStream::count_rest() {
   const auto longest = std::chrono::steady_clock::now() + kLongestRest;
   while (!feed_ended_ && std::chrono::steady_clock::now() < longest) {
@@ -453,7 +455,7 @@ SourceCounts FeedStream::counts() const {
   counters.add(counters_);
   counters.keep({{Metric::source_hits_in, hits_read()}, {Metric::hits_after_the_end, hits_beyond_end()}});
   if (clock_behind_ns_) counters[Metric::clock_difference_ns] = clock_difference_ns();
-  // What the feed knows to be lost has come as damage, too.
+  // Losses that the feed knows have also arrived as damage, so these counts replace the feed's.
   for (std::size_t i = 0; i < kDropCauses; ++i) {
     if (dropped_[i] != 0) counters[source_dropped_hits(static_cast<DropCause>(i))] = dropped_[i];
   }

@@ -24,20 +24,21 @@
 
 namespace eventloom {
 
-/// The stream of a live input: holds the data received by its feed until the run has built them, and decides what
-/// happens to late data, and to data that arrive faster than the run can take them.
+/// The stream of a live input: holds the data received by its feed until the run has built them. Handles late data, and
+/// data that arrive faster than the run can take them.
 ///
-/// Back-pressure: while it holds as much as it may, it takes nothing from the feed, which then stops receiving; or,
-/// when congestion drops, it drops whole epoch buffers. It always drops them when the slice being waited for is larger
-/// than what it may hold: waiting would never end.
+/// Back-pressure: when its memory is full, the stream either takes nothing from the feed, which then stops receiving,
+/// or, if congestion drops data, it drops whole epoch buffers. It always drops them when the awaited slice exceeds its
+/// memory, since waiting would never end.
 class FeedStream final : public LiveStream {
  public:
   struct Settings {
     std::size_t buffer_bytes = std::size_t{256} << 20;
     bool drop_when_full = false;
-    /// Path for a recording of everything received in step; empty: none. A failed recording counts as an anomaly.
+    /// Path for a recording of all received data except those out of step; empty: none. A failed recording counts as an
+    /// anomaly.
     std::string record;
-    /// Data time to the next data that are accepted at once; 0: any data ahead are.
+    /// Longest jump ahead, in data time, that is accepted immediately; 0: unlimited.
     double most_jump_s = 0;
   };
 
@@ -112,35 +113,35 @@ class FeedStream final : public LiveStream {
   FeedBatch batch_;
   std::vector<std::byte> spare_;
   std::deque<HeldBuffers> chunks_;  ///< one per batch taken
-  std::deque<Damage> damage_;       ///< in rising first epochs
-  std::optional<Damage> tail_;      ///< missing after the end
-  std::size_t held_bytes_ = 0;      ///< of the chunks
-  Epoch wanted_ = 0;                ///< end of a slice that is waited for and larger than what may be held
-  bool ended_ = false;              ///< by its peer
-  bool finishing_ = false;          ///< by the run
-  bool drained_ = false;            ///< likewise, and everything received has been taken
-  bool feed_ended_ = false;         ///< it has no more, for either reason
-  Epoch seen_end_ = 0;              ///< of the data held back by the feed
-  Epoch settled_ = 0;               ///< what the feed was asked to deliver before
-  Epoch peer_watermark_ = 0;        ///< nothing that begins before it will follow, as the peer states
-  Epoch complete_ = 0;              ///< nothing that begins before it is missing any more
+  std::deque<Damage> damage_;       ///< ascending first epochs
+  std::optional<Damage> tail_;      ///< loss after the end
+  std::size_t held_bytes_ = 0;      ///< memory of the chunks
+  Epoch wanted_ = 0;                ///< end of an awaited slice that exceeds the memory limit
+  bool ended_ = false;              ///< the peer has ended the stream
+  bool finishing_ = false;          ///< the run is ending the stream
+  bool drained_ = false;            ///< the run has ended the stream, and all received data have been taken
+  bool feed_ended_ = false;         ///< the feed has no more data, for either reason
+  Epoch seen_end_ = 0;              ///< end of the data held back by the feed
+  Epoch settled_ = 0;               ///< the feed was asked to deliver everything before this epoch
+  Epoch peer_watermark_ = 0;        ///< the peer states that nothing that begins before this epoch will follow
+  Epoch complete_ = 0;              ///< data that begin before this epoch are no longer awaited
   bool joined_ = false;             ///< the peer had sent earlier data
   bool begun_ = false;
-  Epoch begin_ = 0;      ///< of the run
-  Epoch closed_ = 0;     ///< data that begin before it are late
-  EpochRange passed_{};  ///< epochs passed last, one slice after the other
+  Epoch begin_ = 0;      ///< first epoch of the run
+  Epoch closed_ = 0;     ///< data that begin before this epoch are late
+  EpochRange passed_{};  ///< latest contiguous range of passed epochs
   std::uint64_t late_passed_ = 0;
-  Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
-  Epoch data_end_ = 0;                             ///< one past the last epoch of the data taken
-  Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
+  Epoch used_end_ = 0;                             ///< one past the last epoch of used buffers
+  Epoch data_end_ = 0;                             ///< one past the last epoch of data taken, losses included
+  Epoch end_ = std::numeric_limits<Epoch>::max();  ///< end of the run
   std::optional<Epoch> first_epoch_;
-  std::optional<Epoch> begins_;  ///< as the feed states before it has delivered anything
-  std::uint64_t hits_ = 0;       ///< taken, lost ones included
+  std::optional<Epoch> begins_;  ///< first epoch, stated by the feed before it has delivered data
+  std::uint64_t hits_ = 0;       ///< hits taken, including lost ones
   LiveReturn return_;
-  std::uint64_t hits_missed_ = 0;  ///< of hits_: while a run that was resumed was not there
+  std::uint64_t hits_missed_ = 0;  ///< part of hits_ that was lost while the run was interrupted
   std::vector<std::string> remarks_;
-  std::optional<std::int64_t> clock_behind_ns_;  ///< the least seen: delays only add
-  std::uint64_t dead_epochs_ = 0;                ///< in dropped buffers
+  std::optional<std::int64_t> clock_behind_ns_;  ///< minimum so far, since delays only increase it
+  std::uint64_t dead_epochs_ = 0;                ///< number of epochs dropped by congestion
   std::array<std::uint64_t, kDropCauses> dropped_{};
   Counters counters_{Metric::epochs_given_up, Metric::hits_before_the_run};
 };

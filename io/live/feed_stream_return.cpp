@@ -8,10 +8,10 @@
 #include "io/epochs/stored_hits.hpp"
 #include "io/live/feed_stream.hpp"
 
-/// What a live stream says beyond its data: what a resumed run missed of it, and how far its peer's clock is off.
+/// Functions of FeedStream that determine what a resumed run missed, and how far the peer's clock is off.
 namespace eventloom {
 
-/// Hits in it, lost ones included.
+/// Hits in a batch, including lost ones.
 std::uint64_t FeedStream::hits_in(const FeedBatch& batch) {
   std::uint64_t hits = 0;
   std::span<const std::byte> rest(batch.buffers);
@@ -23,12 +23,12 @@ std::uint64_t FeedStream::hits_in(const FeedBatch& batch) {
   return hits;
 }
 
-/// Of all that the feed has delivered.
+/// All hits that the feed has delivered.
 std::uint64_t FeedStream::hits_received() const {
   return hits_ - hits_missed_ + counters_[Metric::hits_before_the_run];
 }
 
-/// `first`: data of a resumed run, with which and before which `received` hits were.
+/// Compares the first data of a resumed run with the earlier run. `received`: hits up to and including these data.
 LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint64_t received) {
   const auto header = read_epoch_buffer_header(first);
   LiveReturn::First now;
@@ -41,14 +41,14 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   }
   now.time = header->epochs().end * header_.base.epoch_ticks;
   const auto stored = first.first(header->stored_bytes());
-  // A damaged buffer says as much as the builder needs to know.
+  // A damaged buffer is no error here: the builder reports it.
   MarkerCounts others;
   (void)read_stored_hits(*header, stored, header_, others,
                          [&](Tick time, auto, auto) { now.time = std::min(now.time, time); });
   return return_.join(now);
 }
 
-/// The stretch up to the first data, where it reaches into the run, may lack hits.
+/// Records the missed hits as lost in the stretch from the run's beginning to the first data.
 void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
   spdlog::warn("{}: {}", name(), missed.text);
   remarks_.push_back(missed.text);
@@ -65,7 +65,8 @@ void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
   } while (left != 0);
 }
 
-/// Hits before the run are not part of it, unless an earlier invocation has begun it: nobody else will have them.
+/// Counts hits before the run. They are not part of it, unless an earlier invocation has begun the run; they are then
+/// lost, since no other invocation has them.
 void FeedStream::leave_before(std::uint32_t hits) {
   if (return_.goes_on() && hits != 0) {
     take_damage({.first_epoch = begin_, .n_epochs = 1, .n_hits = hits, .cause = DropCause::lost});
@@ -81,7 +82,8 @@ std::vector<std::string> FeedStream::remarks() const {
   return remarks;
 }
 
-/// Data arrive after they were taken: a clock is behind by no more than what the fastest of them took.
+/// Updates the upper limit of how far the peer's clock is behind: data arrive after they are taken, so the smallest
+/// difference seen is the limit.
 void FeedStream::measure_clock() {
   const auto started_ns = feed_->started_ns();
   if (started_ns == 0 || data_end_ == 0) return;

@@ -19,8 +19,8 @@ std::string text_of_missed(std::uint64_t n, const char* what) {
       "{} {}: those that it sent while the run was interrupted, and those received and not yet finished then", n, what);
 }
 
-/// Finished slices are whole, so the next number is that after the last of them. A server that begins again may send
-/// what was built before, or not.
+/// Counts missing numbers from the end of the finished slices, which are complete. A restarted server may or may not
+/// send events again that were already built.
 LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First& first) {
   if (first.epoch < past.end) return unknown("its event numbers begin before those that are finished");
   LiveReturn::Missed missed;
@@ -46,7 +46,7 @@ LiveReturn::Missed LiveReturn::join(const First& first) {
 
 LiveReturn::Missed LiveReturn::missed_hits(const LivePast& past, const First& first) {
   if (!past.place) {
-    // A sender that was not there before, received from its first hit on.
+    // A new sender, received from its first hit.
     const bool whole = past.hits == 0 && first.joined && first.joined->base == 0;
     return whole ? Missed{} : unknown("how far it had got before was not kept");
   }

@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kMostUndecoded = std::size_t{64} << 20;  // bytes that wait for the header
+constexpr std::size_t kMostUndecoded = std::size_t{64} << 20;  // maximum bytes that wait for the header
 constexpr Epoch kNever = std::numeric_limits<Epoch>::max();
 
 }  // namespace
@@ -52,7 +52,7 @@ std::int64_t ShiftedFeed::started_ns() const {
          static_cast<std::int64_t>(SignedWide{shift_.offset()} * static_cast<std::int64_t>(base_.tick_ps) / kPerNs);
 }
 
-/// Where the feed itself holds hits back, those that wait here come with its epochs.
+/// If the feed itself holds data back, the hits that wait here are released together with its epochs.
 bool ShiftedFeed::settle(Epoch end) {
   if (feed_->settle(unshifted(end))) return true;
   if (waiting_.empty() || waiting_.front().time / base_.epoch_ticks >= end) return false;
@@ -114,7 +114,7 @@ void ShiftedFeed::take_buffer(const EpochBufferHeader& header, std::span<const s
                    [](const Hit& a, const Hit& b) { return a.time < b.time; });
 }
 
-/// Puts the hits before epoch `end` into buffers.
+/// Encodes the hits before epoch `end` into buffers.
 void ShiftedFeed::release(Epoch end, FeedBatch& batch) {
   const auto behind = std::ranges::find_if(
       waiting_, [&](const Hit& hit) { return end != kNever && hit.time / base_.epoch_ticks >= end; });
@@ -126,7 +126,7 @@ void ShiftedFeed::release(Epoch end, FeedBatch& batch) {
   waiting_.erase(waiting_.begin(), behind);
 }
 
-/// The epoch in which `epoch` begins after the shift, or the first that begins after it, with `up`.
+/// The epoch that contains the shifted beginning of `epoch`; with `up`, the first epoch that begins at or after it.
 Epoch ShiftedFeed::shifted(Epoch epoch, bool up) const {
   __extension__ using SignedWide = __int128;
   const SignedWide ticks = base_.epoch_ticks;
@@ -135,7 +135,7 @@ Epoch ShiftedFeed::shifted(Epoch epoch, bool up) const {
   return begin < 0 ? 0 : static_cast<Epoch>(begin / ticks);
 }
 
-/// The feed's first epoch that does not begin before `epoch`.
+/// The feed's first epoch whose shifted beginning is not before `epoch`.
 Epoch ShiftedFeed::unshifted(Epoch epoch) const {
   __extension__ using SignedWide = __int128;
   const SignedWide ticks = base_.epoch_ticks;

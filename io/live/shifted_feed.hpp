@@ -15,11 +15,11 @@
 
 namespace eventloom {
 
-/// The data of another feed with the times and channels that the URI's keys `offset` and `system` give them: hits are
-/// put into epoch buffers anew. Items other than hits are left out. Hits that would come before tick 0 become damage
-/// (untimed), and so do buffers that do not decode (corrupt).
+/// Changes times and channels of another feed's data by the URI's keys `offset` and `system`. Hits are encoded into new
+/// epoch buffers; other items are left out. Hits shifted before tick 0 become damage (untimed), as do buffers that
+/// cannot be decoded (corrupt).
 ///
-/// Hits wait until their epoch is complete, or settle() asks for them. Everything waits until the header is known or
+/// Hits wait until their epoch is complete or settle() asks for them. Everything waits until the header is known or
 /// fixed.
 class ShiftedFeed final : public LiveFeed {
  public:
@@ -59,17 +59,17 @@ class ShiftedFeed final : public LiveFeed {
   StreamShift shift_;
   TimeBase base_;
   bool begun_ = false;
-  FeedBatch raw_;        ///< that waits for the header
-  StreamHeader header_;  ///< since then
+  FeedBatch raw_;        ///< data that wait for the header
+  StreamHeader header_;  ///< header of the feed, once known
   std::optional<EpochBufferEncoder> encoder_;
-  std::vector<Hit> waiting_;  ///< in rising times, shifted, for their epoch to be complete
-  Epoch read_to_ = 0;         ///< end of the last buffer, as the feed numbers epochs
-  Epoch settle_to_ = 0;       ///< what settle() has asked for since the last take()
+  std::vector<Hit> waiting_;  ///< shifted hits, ascending within a buffer, that wait for their epoch to be complete
+  Epoch read_to_ = 0;         ///< end of the last buffer, in unshifted epochs
+  Epoch settle_to_ = 0;       ///< epoch that settle() has asked for since the last take()
   std::uint64_t anomalies_ = 0;
   MarkerCounts left_out_;
 };
 
-/// `feed`, with what the keys of `uri` change.
+/// Returns `feed` with the changes that the keys of `uri` make.
 std::unique_ptr<LiveFeed> shifted(std::unique_ptr<LiveFeed> feed, const SourceUri& uri);
 
 }  // namespace eventloom

@@ -82,7 +82,8 @@ bool StepFilter::take(const EpochBufferHeader& header) {
   return true;
 }
 
-/// A longer stretch is an accepted jump: no source has data there.
+/// Notes the stretch without data before a return. A stretch longer than reach_ is an accepted jump: no source has data
+/// there.
 void StepFilter::note_return(Epoch to) {
   const Epoch from = std::max({place_, complete_, open_});
   if (from < to && to - from <= reach_) away_ = {from, to};
@@ -110,7 +111,7 @@ void StepFilter::take_complete(FeedBatch& batch) {
   if (complete_ > place_) go_on(complete_);
 }
 
-/// Missing stretches do not extend far ahead; data taken out are missing where the stream is.
+/// Confines damage to the stream's reach, and adds the removed data as damage at the stream's position.
 void StepFilter::confine(FeedBatch& batch) const {
   for (auto& damage : batch.damage) {
     if (damage.n_epochs >= kForEver || end_of(damage) <= limit_) continue;

@@ -10,28 +10,28 @@
 
 namespace eventloom {
 
-/// Compares a live stream with where it may be: data too far ahead, or before those taken, are out of step. A stream
-/// may continue from where it was, however fast, but not jump: see expect().
+/// Compares a live stream's data with its plausible positions: data too far ahead, or before data already taken, are
+/// out of step. A stream may advance at any speed, but not jump: see expect().
 class StepFilter {
  public:
-  /// `reach`: epochs to the next data that are accepted; the greatest number: any ahead.
+  /// `reach`: longest accepted distance to the next data, in epochs; the largest Epoch: any distance.
   explicit StepFilter(Epoch reach) : reach_(reach) {}
 
-  /// The run begins with this epoch: the stream is far if it begins more than `reach` ahead of it. Everything taken
-  /// must be passed to take_out() again.
+  /// The run begins with this epoch: a stream that begins more than `reach` after it is out of step. All data taken so
+  /// far must be passed to take_out() again.
   void begin_at(Epoch epoch, Epoch reach);
-  /// The stream may be here by now, and reach from here.
+  /// The stream may have advanced to this epoch, and may reach ahead from it.
   void expect(Epoch epoch);
 
-  /// Takes out of `batch` the data that are out of step: records of Damage replace them where the stream was last.
-  /// Before the run has begun, only data behind the stream are taken out: the positions of the others are not known
-  /// yet. But the first buffer is discarded when the next one is far from it: true when the data taken before this
-  /// batch must be dropped. `open`: the first epoch that may still be missing.
+  /// Removes data that are out of step from `batch`, and adds Damage records for them at the stream's last position.
+  /// Before the run has begun, only data behind the stream are removed, since the positions of the other sources are
+  /// not known yet; but if the second buffer is far from the first, the first is discarded. Returns true when the data
+  /// taken before this batch must be dropped. `open`: the first epoch that may still be missing.
   bool take_out(FeedBatch& batch, Epoch open);
 
-  /// Where the stream claims to be while that is out of step.
+  /// The position that the stream claims while it is out of step.
   [[nodiscard]] std::optional<Epoch> aside() const { return aside_; }
-  /// The stream's position has been confirmed more than once.
+  /// Whether the stream's position has been confirmed more than once.
   [[nodiscard]] bool is_placed() const { return steps_ > 1; }
 
  private:
@@ -46,17 +46,18 @@ class StepFilter {
 
   Epoch reach_;
   bool begun_ = false;
-  bool fresh_ = false;  ///< nothing has been taken since the run began
-  Epoch place_ = 0;     ///< everything that begins before it has been taken
-  Epoch limit_ = 0;     ///< data that begin here or after are far
+  bool fresh_ = false;  ///< no data have been taken since the run began
+  Epoch place_ = 0;     ///< everything that begins before this epoch has been taken
+  Epoch limit_ = 0;     ///< data that begin at or after this epoch are out of step
   Epoch complete_ = 0;
   std::optional<Epoch> aside_;
   std::uint64_t steps_ = 0;
-  std::uint64_t hits_out_ = 0;  ///< of this batch
-  bool any_out_ = false;        ///< of this batch
-  Epoch open_ = 0;              ///< of this batch
-  EpochRange away_;             ///< this batch: what is missing before the stream returned
-  bool anew_ = false;           ///< this batch: earlier data are to be dropped
+  // State of the current batch.
+  std::uint64_t hits_out_ = 0;  ///< hits removed
+  bool any_out_ = false;        ///< anything was removed
+  Epoch open_ = 0;              ///< see take_out()
+  EpochRange away_;             ///< stretch without data before the stream returned
+  bool anew_ = false;           ///< earlier data must be dropped
 };
 
 }  // namespace eventloom

@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Further ones are dropped: a damaged file may have any number.
+/// Limit of the ids counted; further ids are ignored, since a damaged file may contain any number.
 constexpr std::size_t kMaxSubeventIds = 65536;
 
-/// Common properties of the events of a file.
+/// Statistics of the events of a file.
 class FileTally {
  public:
   explicit FileTally(const LmdTime& time) : time_(time), numbers_(time.bits()) {}

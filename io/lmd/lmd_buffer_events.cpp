@@ -25,7 +25,7 @@ LmdBufferHeader find_lmd_buffer(std::span<const std::byte> bytes, bool& swapped)
 
 std::optional<std::string> LmdBuffer::defect() const {
   const auto& element = header.element;
-  // A buffer of type 100/1 states the length of its contents, and may lie in a longer one of fixed size.
+  // A buffer of type 100/1 states the length of its contents, which may be less than a fixed buffer size.
   const bool fits = element.is(100, 1) ? lmd_buffer_bytes(header) <= length : lmd_buffer_bytes(header) == length;
   if (is_lmd_buffer(element) && fits && header.used() <= element.dlen) {
     return std::nullopt;
@@ -86,7 +86,7 @@ void LmdBufferEvents::begin_anew(const std::string& why) {
   hole_noted_ = true;
 }
 
-/// Checks for missing buffers before this one. Old writers do not number theirs.
+/// Checks for missing buffers before this one. Old writers do not number buffers.
 void LmdBufferEvents::compare_numbers() {
   const auto last = std::exchange(last_number_, buffer_.header.number);
   if (!last || (*last == 0 && buffer_.header.number == 0)) return;
@@ -104,7 +104,7 @@ void LmdBufferEvents::compare_numbers() {
   }
 }
 
-/// True when an event is complete.
+/// Returns true when an event is complete.
 bool LmdBufferEvents::next_element(LmdEvent& event) {
   const auto rest = buffer_.bytes.subspan(at_, end_ - at_);
   const auto element = rest.size() < sizeof(LmdElement) ? LmdElement{} : load_lmd<LmdElement>(rest);
@@ -135,7 +135,7 @@ bool LmdBufferEvents::continue_event(std::span<const std::byte> fragment, bool h
       note(buffer_.offset + kLmdHeaderBytes, LmdEffect::loss, 0,
            "the rest of an event whose beginning is missing or damaged; it is skipped");
     }
-    hole_noted_ = has_more;  // its further fragments are part of the same loss
+    hole_noted_ = has_more;  // further fragments belong to the same loss
     return false;
   }
   fragment = fragment.subspan(sizeof(LmdElement));
@@ -174,7 +174,7 @@ void LmdBufferEvents::note(std::uint64_t offset, LmdEffect effect, std::uint32_t
   notes_.add({.offset = offset, .effect = effect, .hits = hits, .text = std::move(text)});
 }
 
-/// The element at at_ is longer than the rest of its buffer.
+/// Drops the element at at_, which is longer than the rest of its buffer.
 void LmdBufferEvents::lose_rest(const LmdElement& element) {
   const bool cut = buffer_.bytes.size() < buffer_.length;
   const std::size_t left = end_ - at_;

@@ -13,7 +13,7 @@ constexpr std::uint64_t kWordBytes = 4;
 
 }  // namespace
 
-/// Swaps until `n` bytes are ready, always whole words, so that the next step begins with one.
+/// Swaps whole words until `n` bytes are ready, so that the next step starts at a word.
 void LmdBytes::swap_more(std::size_t n) {
   ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(begin_));
   begin_ = 0;

@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// The bytes of a file from its front on as little-endian 32-bit words: in a file of the other byte order each whole
-/// word is swapped. Used like FileReader, which it advances and must not outlive.
+/// Presents the rest of a file as little-endian 32-bit words: in a file of the other byte order, each whole word is
+/// swapped. Has the interface of FileReader. Advances the FileReader, which must outlive this.
 class LmdBytes {
  public:
   LmdBytes(FileReader& file, bool swapped) : file_(file), swapped_(swapped) {}
@@ -32,7 +32,7 @@ class LmdBytes {
 
   FileReader& file_;
   bool swapped_;
-  std::vector<std::byte> ready_;  ///< swapped bytes; for the other byte order only
+  std::vector<std::byte> ready_;  ///< swapped bytes; used only for the other byte order
   std::size_t begin_ = 0;         ///< start of the unread bytes in ready_
 };
 

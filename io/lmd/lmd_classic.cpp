@@ -24,7 +24,7 @@ bool is_size(std::uint64_t bytes) { return bytes >= kMinLmdBufferBytes && bytes 
 }  // namespace
 
 LmdBufferLayout find_lmd_buffers(FileReader& file, const LmdBufferHeader& file_header, bool swapped) {
-  // GSI's writer stores half the size of a whole buffer in dlen, others half of what follows the 48 bytes.
+  // GSI's writer stores half the size of a whole buffer in dlen; others store half the size without the 48-byte header.
   const std::uint64_t twice = 2 * std::uint64_t{file_header.element.dlen};
   const std::uint64_t rule = twice % kSectorBytes == 0 ? twice : twice + kLmdHeaderBytes;
   const bool is_short = file_header.element.dlen > LmdBufferHeader::kMaxShortDlen;
@@ -52,7 +52,7 @@ bool ClassicLmd::next(LmdEvent& event) {
   return true;
 }
 
-/// Advances to the next buffer of events; false when there is none.
+/// Advances to the next buffer of events. Returns false when there is none.
 bool ClassicLmd::next_buffer() {
   for (;;) {
     events_.leave();
@@ -86,7 +86,7 @@ bool ClassicLmd::read_buffer_header() {
   return true;
 }
 
-/// Sets length_; false when this buffer is unreadable.
+/// Sets length_. Returns false if this buffer has no events or is unreadable.
 bool ClassicLmd::accept_buffer() {
   length_ = buffer_bytes_;
   const auto& header = buffer_.header;

@@ -12,19 +12,19 @@
 
 namespace eventloom {
 
-/// The division of a classic file into buffers, from its file header and its first buffer.
+/// Layout of the buffers in a classic file, derived from its file header and first buffer.
 struct LmdBufferLayout {
-  std::uint64_t header_bytes = 0;  ///< of the file header
-  std::uint64_t buffer_bytes = 0;  ///< with headers
+  std::uint64_t header_bytes = 0;  ///< size of the file header
+  std::uint64_t buffer_bytes = 0;  ///< size of a buffer, including its header
 };
-/// `file`: at its start; it is not advanced. Throws UserError when the buffer size is impossible.
+/// `file` must be at its start, and is not advanced. Throws UserError when the buffer size is impossible.
 LmdBufferLayout find_lmd_buffers(FileReader& file, const LmdBufferHeader& file_header, bool swapped);
 
-/// The buffers of a 2000/1 file. After damage, reading continues with the next buffer.
+/// Reads a 2000/1 file. After damage, reading continues with the next buffer.
 class ClassicLmd final : public LmdContainer {
  public:
-  /// `file`: at the first buffer. It and `notes` outlive this. `swapped`: the byte order of buffers that do not
-  /// indicate theirs.
+  /// `file` must be at the first buffer. `file` and `notes` must outlive this. `swapped`: byte order of buffers that do
+  /// not indicate their own.
   ClassicLmd(FileReader& file, std::uint64_t buffer_bytes, bool swapped, LmdNotes& notes)
       : file_(file), buffer_bytes_(buffer_bytes), swapped_(swapped), notes_(notes), events_(notes) {}
 
@@ -41,9 +41,9 @@ class ClassicLmd final : public LmdContainer {
   LmdNotes& notes_;
   LmdBufferEvents events_;
 
-  std::vector<std::byte> swapped_bytes_;  ///< the buffer, when it has the other byte order
+  std::vector<std::byte> swapped_bytes_;  ///< contents of a buffer in the other byte order
   LmdBuffer buffer_;
-  std::uint64_t length_ = 0;  ///< of the buffer in the file; 0 before the first
+  std::uint64_t length_ = 0;  ///< length of the buffer in the file; 0 before the first
 };
 
 }  // namespace eventloom

@@ -4,11 +4,11 @@
 
 namespace eventloom {
 
-/// Finds the events of a file of one kind. Notes damage and continues after it where it can.
+/// Extracts the events from a file of one kind. Notes damage, and continues after it if possible.
 class LmdContainer {
  public:
   virtual ~LmdContainer() = default;
-  /// False when there are none left. `event` is valid until the next call.
+  /// Reads the next event, which is valid until the next call. Returns false when none is left.
   virtual bool next(LmdEvent& event) = 0;
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t kLast = std::size_t{1} << 16;
 constexpr std::size_t kFirst = 4096;
 constexpr std::uint16_t kStart = 14;
 constexpr std::uint16_t kStop = 15;
-/// Bytes of each subevent's data by which events are compared.
+/// Events are compared by the first bytes of each subevent's data, up to this number.
 constexpr std::size_t kTellingBytes = 64;
 
 std::uint32_t checksum_of(const LmdEvent& event) {
@@ -42,7 +42,7 @@ LmdEras::EraStep LmdEras::judge(const LmdEvent& event, std::uint32_t number, std
   return begins_by_trigger(event.trigger, *step) ? EraStep::begins_anew : EraStep::continues;
 }
 
-/// The same number again may be a second copy of the same event.
+/// A repeated number does not open an era by itself: it may be a second copy of the same event.
 bool LmdEras::begins_by_trigger(std::uint16_t trigger, std::int64_t step) const {
   if (trigger == kStart && trigger_ != kStart) return true;
   const bool at_border = trigger_ == kStart || trigger_ == kStop;
@@ -61,7 +61,7 @@ const LmdEras::Print* LmdEras::remembered(std::uint32_t number) const {
   const auto& last = last_[number % kLast];
   if (last.any && last.number == number) return &last;
   if (first_.empty()) return nullptr;
-  // Numbers rise, and may wrap around.
+  // first_ is sorted by number, which may wrap around.
   const auto place = [begin = first_.front().number](const Print& print) { return print.number - begin; };
   const auto first = std::ranges::lower_bound(first_, place({.number = number}), {}, place);
   const bool found = first != first_.end() && first->number == number;

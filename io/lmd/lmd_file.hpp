@@ -12,25 +12,25 @@
 
 namespace eventloom {
 
-/// The events of one LMD file of either kind and byte order, in the order of the file.
+/// Reads the events of an LMD file of either kind and byte order, in file order.
 class LmdFile {
  public:
-  /// Throws UserError when the file cannot be opened or is no LMD file.
+  /// Throws UserError when the file cannot be opened or is not an LMD file.
   explicit LmdFile(const std::string& path);
 
-  /// The next whole event; false when there are none left. `event` is valid until the next call.
+  /// Reads the next complete event, which is valid until the next call. Returns false when none is left.
   bool next(LmdEvent& event);
-  /// Problems found between the previous event and that of the last next(), or the end; valid until the next call.
+  /// Problems found by the last next(), that is, before its event or the end; valid until the next call.
   [[nodiscard]] std::span<const LmdProblem> problems() const { return notes_.problems; }
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
-  /// Bytes, when it was opened.
+  /// Size in bytes when the file was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] double share_read() const { return file_.share_read(); }
   [[nodiscard]] const LmdFileHeader& header() const { return header_; }
-  /// Of the part read so far.
+  /// Counts of the contents read so far.
   [[nodiscard]] const Counters& counters() const { return notes_.counters; }
-  /// Known at the end.
+  /// State of the index; known at the end of the file.
   [[nodiscard]] LmdIndexState index() const { return notes_.index; }
 
  private:
@@ -40,7 +40,7 @@ class LmdFile {
   std::uint64_t size_;
   LmdFileHeader header_;
   LmdNotes notes_;
-  std::unique_ptr<LmdContainer> container_;  ///< none at the end
+  std::unique_ptr<LmdContainer> container_;  ///< null at the end
 };
 
 }  // namespace eventloom

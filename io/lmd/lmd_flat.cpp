@@ -9,10 +9,10 @@ namespace eventloom {
 
 namespace {
 
-/// Elements of undescribed types are skipped when others follow at their end; these types are checked.
+/// An element of unknown type is skipped if a chain of up to this many elements leads to a known type.
 constexpr int kChainLength = 8;
 constexpr std::uint64_t kMaxUnknownBytes = std::uint64_t{1} << 20;
-/// Searches for the next event: a limit, plus one per this many bytes of the file, to bound the time.
+/// Limits the searches for the next event, to bound the time: this many, plus one per kBytesPerSearch of the file.
 constexpr std::uint64_t kFreeSearches = 100;
 constexpr std::uint64_t kBytesPerSearch = std::uint64_t{64} << 10;
 
@@ -40,7 +40,7 @@ bool FlatLmd::next(LmdEvent& event) {
   }
 }
 
-/// False and given_ is 0: its length is wrong.
+/// Reads the event at the front. Returns false if it is damaged; given_ is then 0 if its length is wrong.
 bool FlatLmd::take_event(const LmdElement& element, LmdEvent& event) {
   const std::uint64_t size = element.bytes();
   if (size > kMaxLmdEventBytes || size > bytes_.left()) return false;
@@ -59,7 +59,7 @@ bool FlatLmd::take_event(const LmdElement& element, LmdEvent& event) {
   return true;
 }
 
-/// The event's own length is right, but those of its subevents are not.
+/// Drops an event whose own length is right but whose subevent lengths are not.
 void FlatLmd::drop(const LmdElement& element, const LmdEvent& event) {
   notes_.add({.offset = event.offset,
               .effect = LmdEffect::loss,
@@ -73,7 +73,7 @@ bool FlatLmd::fits(const LmdElement& element, std::uint64_t at) const {
   return at <= bytes_.left() && element.bytes() <= bytes_.left() - at;
 }
 
-/// Whether the file ends, or another element begins, `size` bytes after the front.
+/// Whether the file ends or a valid element begins `size` bytes after the front.
 bool FlatLmd::leads_on(std::uint64_t size) {
   if (size == bytes_.left()) return true;
   const auto front = bytes_.front(static_cast<std::size_t>(size) + sizeof(LmdElement));
@@ -83,7 +83,7 @@ bool FlatLmd::leads_on(std::uint64_t size) {
   return is_known(behind) && long_enough && fits(behind, size);
 }
 
-/// False when this is no element.
+/// Skips an element that is not an event. Returns false if this is not an element.
 bool FlatLmd::skip_other(const LmdElement& element) {
   if (element.is_index()) {
     read_index(element);
@@ -97,7 +97,7 @@ bool FlatLmd::skip_other(const LmdElement& element) {
   return true;
 }
 
-/// The header of a buffer as DABC sends them, whose events follow as usual.
+/// Skips a buffer header as DABC writes it; the buffer's events follow as usual.
 bool FlatLmd::skip_buffer_header(const LmdElement& element) {
   const auto front = bytes_.front(kLmdHeaderBytes);
   if (front.size() < kLmdHeaderBytes) return false;
@@ -108,7 +108,7 @@ bool FlatLmd::skip_buffer_header(const LmdElement& element) {
   return true;
 }
 
-/// Whether the lengths of an element and its successors lead to one of a known type, or to the end of the file.
+/// Whether the lengths of an element and its successors lead to an element of known type or the end of the file.
 bool FlatLmd::is_chained(const LmdElement& element) {
   if (!fits(element, 0)) return false;
   LmdElement last = element;
@@ -142,7 +142,7 @@ std::string FlatLmd::complaint(const LmdElement& element) const {
   return "an event" + lengths + (fits(element, 0) ? ", which its subevents do not fill" : "");
 }
 
-/// Advances to the next event after an impossible length; false when none is found.
+/// Advances to the next event after an impossible length. Returns false when none is found.
 bool FlatLmd::search(const LmdElement& element) {
   const std::uint64_t offset = bytes_.offset();
   LmdProblem problem{.offset = offset, .effect = LmdEffect::hole, .hits = 0, .text = complaint(element)};

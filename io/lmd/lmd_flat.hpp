@@ -13,13 +13,13 @@
 
 namespace eventloom {
 
-/// A 101/1 file: elements back to back, possibly an index at the end. Its header describes the file only as far as
-/// known when it was written, so events are read to the end of the file.
+/// Reads a 101/1 file: consecutive elements, possibly with an index at the end. Its header may have been written before
+/// the contents were known, so events are read to the end of the file.
 ///
-/// Only lengths lead from event to event. Where one is wrong, the next event is searched for.
+/// Only lengths lead from event to event. If one is wrong, the next event is searched for.
 class FlatLmd final : public LmdContainer {
  public:
-  /// `file`: at the first element. It and `notes` outlive this.
+  /// `file` must be at the first element. `file` and `notes` must outlive this.
   FlatLmd(FileReader& file, const LmdFlatHeader& header, bool swapped, LmdNotes& notes)
       : bytes_(file, swapped), header_(header), notes_(notes) {}
 
@@ -42,7 +42,7 @@ class FlatLmd final : public LmdContainer {
   LmdFlatHeader header_;
   LmdNotes& notes_;
   LmdIndexCheck index_;
-  std::uint64_t given_ = 0;  ///< bytes of the last event, still at the front
+  std::uint64_t given_ = 0;  ///< size of the last event, which is still at the front
   std::optional<std::uint32_t> last_number_;
   std::uint64_t searches_ = 0;
 };

@@ -16,15 +16,15 @@ constexpr std::size_t kTypeOffset = 4;
 constexpr std::uint32_t kFlatType = 0x00010065;     // 101/1
 constexpr std::uint32_t kClassicType = 0x000107d0;  // 2000/1
 
-/// The texts of a 2000/1 header: each a length in the writer's byte order, then characters.
+/// Place of a text in a 2000/1 header: a length in the writer's byte order, then characters.
 struct TextPlace {
   std::size_t offset;
-  std::size_t length;  ///< at most
+  std::size_t length;  ///< maximum length
 };
 constexpr TextPlace kLabel{48, 30};
 constexpr TextPlace kFile{80, 86};
 constexpr TextPlace kUser{168, 30};
-constexpr TextPlace kTime{200, 24};  // has no length
+constexpr TextPlace kTime{200, 24};  // characters without a length field
 constexpr TextPlace kRun{224, 66};
 constexpr TextPlace kExperiment{292, 66};
 constexpr std::size_t kLineCount = 360;
@@ -61,7 +61,7 @@ class HeaderText {
   }
 
  private:
-  /// 0 where the header has ended.
+  /// Number at `offset`; 0 beyond the end of the header.
   template <class Number>
   [[nodiscard]] Number number(std::size_t offset) const {
     std::array<std::byte, sizeof(Number)> stored{};
@@ -90,7 +90,7 @@ void read_texts(FileReader& file, LmdFileHeader& header) {
 
 void read_flat(std::span<const std::byte> words, LmdFileHeader& header) {
   header.flat = load_lmd<LmdFlatHeader>(words);
-  // A 64-bit number: in the other byte order its words are exchanged, too.
+  // `table` is a 64-bit number, so in the other byte order its two words must also be exchanged.
   if (header.swapped) header.flat.table = std::rotl(header.flat.table, 32);
   header.bytes = kLmdHeaderBytes + 2 * std::uint64_t{header.flat.used};
 }

@@ -11,13 +11,13 @@
 
 namespace eventloom {
 
-/// The header of a file of either kind. Unprintable characters of texts become dots.
+/// Header of a file of either kind. Unprintable characters in texts become dots.
 struct LmdFileHeader {
   bool classic = false;  ///< 2000/1, otherwise 101/1
   bool swapped = false;  ///< written big-endian
   std::uint64_t bytes = 0;
 
-  LmdFlatHeader flat;  ///< of a 101/1 file
+  LmdFlatHeader flat;  ///< header of a 101/1 file
 
   LmdBufferHeader buffer;  ///< the first bytes of a 2000/1 file
   std::uint64_t buffer_bytes = 0;
@@ -30,11 +30,11 @@ struct LmdFileHeader {
   std::vector<std::string> lines;
 };
 
-/// Whether a file that begins with `head` begins like one of either kind.
+/// Whether `head`, the first bytes of a file, begins an LMD file of either kind.
 bool begins_lmd_file(std::span<const std::byte> head);
 
-/// Reads the header and moves `file` to what follows it, or to the end of a file that ends before. Throws UserError
-/// when this is not an LMD file.
+/// Reads the header and advances `file` past it, or to the end of a file that ends within it. Throws UserError when
+/// this is not an LMD file.
 LmdFileHeader read_lmd_header(FileReader& file);
 
 }  // namespace eventloom

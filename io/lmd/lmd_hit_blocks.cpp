@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// The longest pause in time stamps that one event alone can claim: an hour.
+/// Longest pause in time stamps that a single event can establish: one hour.
 constexpr std::uint64_t kLongestPausePs = 3600 * std::uint64_t{1'000'000'000'000};
 
 }  // namespace
@@ -73,7 +73,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   return !full;
 }
 
-/// Whether the event had been received before the connection was lost.
+/// Whether the event was already received before the connection was lost.
 bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
   using EraStep = LmdEras::EraStep;
   const auto era = eras_ ? eras_->judge(event, number, numbers_.step(number)) : EraStep::continues;
@@ -85,14 +85,14 @@ bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
   return true;
 }
 
-/// Repeated events are reported as one defect, not one each.
+/// Reports a series of repeated events as one defect.
 void LmdHitBlocks::tell_repeats() {
   const auto n = repeated_ - std::exchange(repeats_told_, repeated_);
   if (n == 0) return;
   spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
 }
 
-/// The newest event is judged: none of its era follows.
+/// Judges the newest event, since no other event of its era follows, and begins a new era.
 EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint32_t number) {
   EventNumbers::Judgement judgement;
   judgement.previous = numbers_.finish();
@@ -131,7 +131,7 @@ void LmdHitBlocks::keep(const LmdEvent& event, std::uint32_t number, Tick tick, 
   if (eras_) eras_->keep(event, number, anew_);
 }
 
-/// Drops the event kept last.
+/// Drops the last kept event.
 void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   if (!kept_) return;
   kept_->take_back(cause, block);
@@ -148,7 +148,7 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
                    .cause = cause});
 }
 
-/// Drops an event that is known to be bad at once.
+/// Drops an event that is immediately known to be bad.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
   if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);

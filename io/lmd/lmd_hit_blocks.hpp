@@ -23,58 +23,57 @@
 
 namespace eventloom {
 
-/// Header of the stream for the events of `uri`: source and clock, the rule of formats/lmd.hpp, and the origin of the
-/// times.
+/// Stream header for the events of `uri`: source and clock, the rule of formats/lmd.hpp, and the origin of the times.
 StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase& base, const LmdTime& time);
 
-/// Makes blocks of hits from events, in the order of a file or a server, and drops those with an impossible number or
-/// time. The next event may show that an event must be dropped: so the newest event of a block waits for the next block
-/// as long as that is possible.
+/// Converts events, in the order of a file or server, to blocks of hits, and drops events with an impossible number or
+/// time. The next event may show that an event must be dropped. Therefore the newest event of a block waits for the
+/// next block while that is possible.
 class LmdHitBlocks {
  public:
-  /// `name`: of the source, for messages. `eras`: for a server, whose counter may restart.
+  /// `name` is the source's name in messages. `eras` is the rule for a server, whose counter may restart.
   LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras = {});
 
   /// The following events come from the file or server `path`.
   void open(const std::string& path);
-  /// The end of an input: reports how many complaints were suppressed.
+  /// Ends an input: reports the totals of suppressed complaints.
   void close() { complaints_->sum_up(); }
 
-  /// Opens a block; it begins with the waiting event, if there is one.
+  /// Opens a block, which begins with the waiting event, if any.
   void begin(HitBlock& block);
-  /// Judges an event and appends its hits. False: the block is full, the event waits for the next.
+  /// Judges an event and appends its hits. Returns false if the block is full; the event then waits for the next block.
   bool add(const LmdEvent& event, HitBlock& block);
-  /// Appends a problem. `ends`: where the input breaks off, nothing follows, as far as known.
+  /// Appends a problem. `ends`: if the input breaks off here, no further input is known to follow.
   void add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block);
-  /// Whether `block` has contents that need not wait.
+  /// Whether `block` has contents that can be released now.
   [[nodiscard]] bool is_complete(const HitBlock& block) const;
-  /// Ends a block that is not full: the event that may still be dropped is taken out and waits for the next.
+  /// Ends a block that is not full: an event that may still be dropped is removed and waits for the next block.
   void hold_back(HitBlock& block);
-  /// Judges the newest event without a successor: none will follow, or none has for too long.
+  /// Judges the newest event without a successor, when none will follow or none has followed for too long.
   void finish(HitBlock& block);
   /// Whether finish() would keep the newest event.
   [[nodiscard]] bool newest_stays() const { return time_.numbered() ? numbers_.stays() : steps_.stays(); }
-  /// Whether the newest event need not wait for its successor for long: finish() would keep it, and no wrong first
-  /// number that would make the following ones go back.
+  /// Whether the newest event need not wait long for its successor: finish() would keep it, and it is not a possibly
+  /// wrong first number, against which the following numbers would go back.
   [[nodiscard]] bool newest_is_safe() const { return newest_stays() && !(time_.numbered() && numbers_.doubts_first()); }
-  /// See EventNumbers. For events by number.
+  /// See EventNumbers::confirm(). For events by number.
   void confirm(Tick number) { numbers_.confirm(number); }
-  /// Time of the newest event, which waits for the next block, unless only its successor could confirm it.
+  /// Time of the newest event if it waits for the next block and finish() would keep it.
   [[nodiscard]] std::optional<Tick> holds_back() const;
 
-  /// The number of the first event, if there is one.
+  /// Number of the first event, if any.
   [[nodiscard]] std::optional<Tick> first_number() const { return numbers_.first(); }
-  /// Adds a multiple of their range to the numbers so far; `block`: the newest.
+  /// Adds a multiple of their range to the numbers so far, including those in `block`, the newest block.
   void raise(Tick by, HitBlock& block);
 
-  /// The next events may be repeats: a server has restarted.
+  /// The server has restarted, so the next events may be repeats.
   void begin_anew();
 
-  /// Problems without an effect.
+  /// Number of problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
-  /// With the counts of the input from `found`.
+  /// All counts, including the input's counts in `found`.
   [[nodiscard]] SourceCounts counts(const Counters& found) const;
-  /// Events dropped because they came before begin_anew() already.
+  /// Number of events dropped because they had already come before begin_anew().
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
@@ -92,22 +91,22 @@ class LmdHitBlocks {
 
   std::string name_;
   LmdTime time_;
-  std::vector<std::string> paths_;        ///< opened so far
-  std::optional<Complaints> complaints_;  ///< of the last path
+  std::vector<std::string> paths_;        ///< inputs opened so far
+  std::optional<Complaints> complaints_;  ///< complaints about the last path
 
   LmdHitMaker hits_;
   bool folded_told_ = false;
   TriggerCounts triggers_;
-  EventNumbers numbers_;         ///< where times are event numbers
-  TimeSteps steps_;              ///< where they are stamps
-  LmdRepeats repeats_;           ///< for time stamps
-  std::optional<LmdEras> eras_;  ///< for event numbers of a server
+  EventNumbers numbers_;         ///< used if times are event numbers
+  TimeSteps steps_;              ///< used if times are stamps
+  LmdRepeats repeats_;           ///< used if times are stamps
+  std::optional<LmdEras> eras_;  ///< used for event numbers of a server
   bool anew_ = false;            ///< the current event begins an era
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_told_ = 0;
-  std::optional<KeptEvent> kept_;  ///< may still be dropped
-  HitBlock waiting_;               ///< for the next block
+  std::optional<KeptEvent> kept_;  ///< newest event, which may still be dropped
+  HitBlock waiting_;               ///< hits for the next block
   std::uint64_t anomalies_ = 0;
   std::uint64_t untimed_ = 0;
 };

@@ -29,7 +29,7 @@ std::string LmdIndexCheck::check(LmdBytes& bytes, const LmdElement& element, con
   return {};
 }
 
-/// Hash of the next `n` offsets, which are in the file.
+/// Hash of the next `n` offsets, which must be in the file.
 std::uint64_t LmdIndexCheck::hash_of(LmdBytes& bytes, std::uint64_t n, std::size_t offset_bytes) {
   std::uint64_t hash = 0;
   for (; n > 0; --n) {
@@ -37,7 +37,7 @@ std::uint64_t LmdIndexCheck::hash_of(LmdBytes& bytes, std::uint64_t n, std::size
     if (front.size() < offset_bytes) return ~hash;  // the disk failed, which is reported elsewhere
     std::uint64_t offset = 0;
     std::memcpy(&offset, front.data(), offset_bytes);
-    // Offsets are 64-bit numbers: their words are exchanged, too.
+    // A 64-bit offset in the other byte order also has its two words exchanged.
     if (bytes.swapped() && offset_bytes == 8) offset = std::rotl(offset, 32);
     hash = mixed(hash, offset);
     bytes.skip(offset_bytes);

@@ -9,17 +9,16 @@
 
 namespace eventloom {
 
-/// Compares the index at the end of a 101/1 file with the elements before it, of which it keeps only a hash.
+/// Compares the index at the end of a 101/1 file with the elements before it, of which only a hash is kept.
 class LmdIndexCheck {
  public:
-  /// An element, in the order of the file, at `offset` bytes.
+  /// Records an element at `offset` bytes; call in file order.
   void expect(std::uint64_t offset) {
     hash_ = mixed(hash_, offset / kUnit);
     ++elements_;
   }
 
-  /// Takes the index from the front of `bytes`, where `element` is its header. Returns its defect; nothing when it is
-  /// intact.
+  /// Consumes the index at the front of `bytes`; `element` is its header. Returns its defect; empty if it is intact.
   std::string check(LmdBytes& bytes, const LmdElement& element, const LmdFlatHeader& header);
 
  private:

@@ -11,33 +11,33 @@
 
 namespace eventloom {
 
-/// The cost of a violation of the format.
+/// Data lost by a violation of the format.
 enum class LmdEffect : std::uint8_t {
   none,        ///< no data
-  loss,        ///< the hits that are counted
-  hole,        ///< more than these may be missing
-  breaks_off,  ///< nothing follows
+  loss,        ///< exactly the counted hits
+  hole,        ///< the counted hits, and possibly more
+  breaks_off,  ///< everything from here on
 };
 
 struct LmdProblem {
-  std::uint64_t offset = 0;  ///< bytes in the file
+  std::uint64_t offset = 0;  ///< position in the file, bytes
   LmdEffect effect = LmdEffect::none;
-  std::uint32_t hits = 0;  ///< lost, as far as known
-  std::string text;        ///< what was expected and what was found; empty: it has been reported
+  std::uint32_t hits = 0;  ///< known number of lost hits
+  std::string text;        ///< expected and found contents; empty: already reported
 };
 
-/// Counts a whole event, used or not.
+/// Counts a complete event, whether used or not.
 void count(const LmdEvent& event, Counters& counters);
 
 enum class LmdIndexState : std::uint8_t { none, whole, damaged };
 
-/// Findings of the parts of a file's reader.
+/// Findings collected by the components of a file reader.
 struct LmdNotes {
-  Counters counters;  ///< of what is in the file
+  Counters counters;  ///< counts of the file's contents
   LmdIndexState index = LmdIndexState::none;
-  std::vector<LmdProblem> problems;  ///< in the order of the file; the receiver empties it
+  std::vector<LmdProblem> problems;  ///< problems in file order; the receiver empties it
 
-  /// When a thousand are pending, further ones of the same effect are merged into the last.
+  /// Adds a problem. When 1000 are pending, further ones are merged into the last one if it has the same effect.
   void add(LmdProblem problem);
 };
 

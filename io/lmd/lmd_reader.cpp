@@ -32,7 +32,7 @@ class LmdReader final : public HitReader {
   FileSequence<LmdFile> files_;
   StreamHeader header_;
   LmdEvent event_;
-  Counters counters_;  ///< of the previous files
+  Counters counters_;  ///< counts of the previous files
   LmdHitBlocks blocks_;
 };
 
@@ -51,7 +51,7 @@ bool LmdReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Advances to the next event; problems on the way are added to `block`. False at the end.
+/// Advances to the next event and adds the problems before it to `block`. Returns false at the end.
 bool LmdReader::next_event(HitBlock& block) {
   while (true) {
     const bool there = files_.file().next(event_);

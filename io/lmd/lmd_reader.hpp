@@ -13,11 +13,11 @@ namespace eventloom {
 
 /// lmd:PATH[?time=tag|wr|word:OFFSET,COUNT][&wr=ID][&from=CCRRPPPP][&unit=ns][&round=down|nearest][&concat]
 ///
-/// GSI list-mode data, a hit per subevent; see formats/lmd.hpp for the rule, lmd_time.hpp for the times. With time=tag,
-/// the default, times are event numbers, unwrapped and judged as described at EventNumbers.
+/// GSI list-mode data, one hit per subevent; see formats/lmd.hpp for the rule and lmd_time.hpp for the times. With
+/// time=tag (default), times are event numbers, unwrapped and judged as described at EventNumbers.
 ///
-/// `paths`: the files of the source in order, one, or several of one run (`concat`); numbers continue from file to
-/// file. For several files, input() returns the sum of their bytes, and a checksum of all their sizes and checksums.
+/// `paths`: the files of the source in order; several if they belong to one run (`concat`). Numbers continue across
+/// files. For several files, input() returns the sum of their sizes, and a checksum of all their sizes and checksums.
 /// Throws UserError when a key is invalid, or a file cannot be opened or is not an LMD file.
 std::unique_ptr<HitReader> open_lmd(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                     const TimeBase& base);

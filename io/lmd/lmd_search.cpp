@@ -9,9 +9,9 @@ namespace eventloom {
 
 namespace {
 
-/// The largest difference between the numbers of neighbours.
+/// Largest accepted difference between the numbers of neighbouring events.
 constexpr std::uint32_t kMaxStep = 1U << 16;
-/// Subevents examined in one search: data full of false headers must not make it endless.
+/// Maximum number of subevents examined in one search, since data may be full of false headers.
 constexpr std::size_t kMaxSteps = std::size_t{1} << 20;
 
 enum class Fit { no, whole, cut };
@@ -46,7 +46,7 @@ class EventSearch {
     return head.element.is_event() && head.number - number <= kMaxStep && fit(at) != Fit::no;
   }
 
-  /// Whether subevents fill the event at `at`; cut when the view ends first.
+  /// Whether subevents fill the event at `at`; Fit::cut if the view ends first.
   Fit fit(std::size_t at) {
     const auto element = load_lmd<LmdElement>(view_.subspan(at));
     if (element.dlen < LmdEventHeader::kMinDlen) return Fit::no;

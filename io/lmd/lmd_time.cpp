@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// High halves of the words after the system's id; the low halves are the time, lowest first.
+/// High halves of the words after the system id; the low halves are the time, lowest 16 bits first.
 constexpr std::array<std::uint32_t, 4> kStampTags = {0x03e1, 0x04e1, 0x05e1, 0x06e1};
 constexpr const char* kIdForm = "the hexadecimal digits of control, crate and procid, CCRRPPPP";
 
@@ -137,7 +137,7 @@ std::string LmdTime::reason_for_none() const {
   return fmt::format("no subevent {}has data {} with a valid time", subevent(), words);
 }
 
-/// Which one it must be, where that is said, and a space.
+/// Description of the required subevent, followed by a space; empty if any subevent will do.
 std::string LmdTime::subevent() const { return id_ ? fmt::format("{:08x} (control, crate, procid) ", *id_) : ""; }
 
 }  // namespace eventloom

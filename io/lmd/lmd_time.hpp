@@ -12,33 +12,33 @@
 
 namespace eventloom {
 
-/// Where the time of an LMD event comes from, as the source's URI says:
+/// Origin of an LMD event's time, selected by the source's URI:
 ///
 ///   time=tag[&bits=N][&number=word:OFFSET[:LOW-HIGH]][&from=ID]
-///                                     its number; the default. That of the event's header, of which the lowest N bits
-///                                     count (32), or some bits of a data word
+///                                     event number (default): the lowest N bits (32) of that in the event header, or
+///                                     bits of a data word
 ///   time=wr[&wr=ID]                   the first White Rabbit stamp at the start of a subevent, of system ID
 ///   time=word:OFFSET,COUNT[&from=ID]  data words; COUNT is 1 or 2, the low word first
 ///
-/// Data words are those of the first subevent that has them, or of the first that is control, crate, procid ID.
+/// Data words come from the first subevent that has them, or that also has the control, crate and procid of `from`.
 ///
-/// Times count `unit` (ns); `round` allows times that are not whole ticks.
+/// Times are in `unit` (ns); `round` allows times that are not whole ticks.
 class LmdTime {
  public:
   /// Throws UserError when a key is invalid.
   LmdTime(const SourceUri& uri, std::uint64_t tick_ps);
 
-  /// Whether times are event numbers, which of() does not return: they are judged by their neighbours.
+  /// Whether times are event numbers. of() does not return these, since they must be judged by their neighbours.
   [[nodiscard]] bool numbered() const { return kind_ == Kind::number; }
-  /// The width of the numbers, which wrap around.
+  /// Width of the event numbers, which wrap around.
   [[nodiscard]] unsigned bits() const { return number_.bits; }
-  /// The event's number; nothing when it has none.
+  /// The event's number; std::nullopt if it has none.
   [[nodiscard]] std::optional<std::uint32_t> number_of(const LmdEvent& event) const;
-  /// Nothing when the event has no time, or one that is not a valid tick.
+  /// The event's time; std::nullopt if it has no time that is a valid tick.
   [[nodiscard]] std::optional<Tick> of(const LmdEvent& event) const;
-  /// For the header of the stream: "the event number, unwrapped".
+  /// Description for the stream header, such as "the event number, unwrapped".
   [[nodiscard]] std::string description() const;
-  /// Why an event has no number, or no time: "no subevent has data word 3 with its number".
+  /// Why an event has no number or time, such as "no subevent has data word 3 with its number".
   [[nodiscard]] std::string reason_for_none() const;
 
  private:
@@ -53,8 +53,8 @@ class LmdTime {
   Kind kind_ = Kind::number;
   TickScale scale_;
   std::string unit_;
-  std::optional<std::uint32_t> id_;  ///< of the White Rabbit system, or of the subevent
-  std::size_t offset_ = 0;           ///< of the words with the time
+  std::optional<std::uint32_t> id_;  ///< id of the White Rabbit system or of the subevent
+  std::size_t offset_ = 0;           ///< offset of the words with the time
   std::size_t count_ = 1;
   NumberPlace number_;
 };

@@ -11,7 +11,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint32_t kUnknownWords = 0x7ffffff4;
-constexpr std::uint32_t kLmdMark = 0x4c545645;  ///< bytes "EVTL", where DABC and MBS have 0
+constexpr std::uint32_t kLmdMark = 0x4c545645;  ///< bytes "EVTL", where DABC and MBS write 0
 
 template <class Header>
 void append_lmd(std::vector<std::byte>& to, const Header& header) {

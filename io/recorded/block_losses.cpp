@@ -8,7 +8,7 @@ namespace eventloom {
 
 namespace {
 
-/// Losses of a block that are kept as separate records.
+/// Maximum number of losses of a block that are kept as separate records.
 constexpr std::size_t kMaxLosses = 4096;
 
 }  // namespace

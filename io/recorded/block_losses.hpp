@@ -7,15 +7,15 @@
 
 namespace eventloom {
 
-/// Appends `loss` to those of `block`. When there are many, it is added to an earlier one of the same cause before the
-/// same hit, if there is one: memory does not grow with the damage.
+/// Appends `loss` to the losses of `block`. If there are many, merges it into a recent loss of the same cause before
+/// the same hit, if any, so that damage cannot make memory grow.
 void add_loss(HitBlock& block, const Loss& loss);
 
-/// Removes the hits from `first_hit` on, an event that was kept until now, and puts `loss` in their place, before the
-/// losses from number `at` on. When there are very many losses their order no longer matters.
+/// Replaces the hits from `first_hit`, an event kept until now, by `loss`, which is inserted as loss number `at`. If
+/// there are very many losses, their order is not kept.
 void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss);
 
-/// Removes the hits for which `goes` is true, one element per hit, and puts losses in their place.
+/// Replaces the hits for which `goes` is true by losses. `goes` has one element per hit.
 void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause cause);
 
 }  // namespace eventloom

@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kLeastBits = 8;
 constexpr unsigned kMostBits = 63;
 
-/// Parses and removes a number at the front, decimal or hexadecimal behind 0x.
+/// Parses and removes a number at the front: decimal, or hexadecimal with the prefix 0x.
 std::optional<std::uint32_t> take_channel_or_bits(std::string_view& text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const auto digits = text.substr(hex ? 2 : 0);

@@ -10,23 +10,24 @@
 
 namespace eventloom {
 
-/// Unwraps the times of counters of limited width, which start again at 0: each becomes the number nearest to the
-/// greatest so far, so hits may come out of order by up to half a turn, and none may be missing for longer. The width
-/// is that of the key `bits`: `bits=32`, or `bits=0-15:32,16-31:48` where channels have counters of different width,
-/// which count the same unit from the same moment.
+/// Unwraps the times of counters of limited width. Each time becomes the number nearest to the greatest one so far, so
+/// hits may be out of order by up to half a turn, and gaps must be shorter than that. The key `bits` gives the width:
+/// `bits=32`, or `bits=0-15:32,16-31:48` if the counters of channels differ in width; all must count the same unit from
+/// the same moment.
 class ClockTurns {
  public:
-  /// Nothing is unwrapped.
+  /// Unwraps nothing.
   ClockTurns() = default;
-  /// Nor without the key. Throws UserError when it is invalid.
+  /// Reads the key `bits`; without it, nothing is unwrapped. Throws UserError when it is invalid.
   explicit ClockTurns(const SourceUri& uri);
 
   [[nodiscard]] bool any() const { return !clocks_.empty(); }
-  /// Nothing when the number is wider than the counter of its channel, or that has none.
+  /// The unwrapped number; std::nullopt if the channel has no counter, `number` is wider than the counter, or the
+  /// result overflows.
   std::optional<std::uint64_t> extend(std::uint64_t number, std::uint32_t channel);
-  /// Why extend() gave nothing.
+  /// Why extend() returned std::nullopt.
   [[nodiscard]] std::string complaint(std::uint64_t number, std::uint32_t channel) const;
-  /// How often counters have started again.
+  /// How often counters have wrapped around.
   [[nodiscard]] std::uint64_t turns() const;
 
  private:
@@ -34,15 +35,15 @@ class ClockTurns {
     std::uint32_t first_channel = 0;
     std::uint32_t last_channel = 0;
     unsigned bits = 0;
-    std::optional<std::uint64_t> first_turn;  ///< that the counter was seen in
+    std::optional<std::uint64_t> first_turn;  ///< turn in which the counter was first seen
     std::uint64_t last_turn = 0;
   };
 
-  /// Its place in clocks_; their number where there is none.
+  /// Index of the channel's counter in clocks_; clocks_.size() if it has none.
   [[nodiscard]] std::size_t clock_of(std::uint32_t channel) const;
 
   std::vector<Clock> clocks_;
-  std::optional<std::uint64_t> now_;  ///< the greatest number so far
+  std::optional<std::uint64_t> now_;  ///< greatest number so far
 };
 
 }  // namespace eventloom

@@ -12,7 +12,7 @@ struct Unit {
   std::array<std::string_view, 6> also;
 };
 
-// The micro sign and the Greek letter look alike.
+// The micro sign and the Greek letter mu look alike, so both are accepted.
 constexpr auto kUnits = std::to_array<Unit>({
     {"ps", {"picosecond", "picoseconds", "psec"}},
     {"ns", {"nanosecond", "nanoseconds", "nsec"}},

@@ -21,12 +21,12 @@ void CoveredTime::begin_last(Tick time) {
   ++begun_;
 }
 
-/// Whether a hit continues a stretch at its end, in ordinary disorder.
+/// Whether a hit continues a stretch at its end, allowing for ordinary disorder.
 bool CoveredTime::near(const Stretch& stretch, Tick time) const {
   return (time > stretch.end ? time - stretch.end : stretch.end - time) <= apart_;
 }
 
-/// False when it would then reach into the next stretch, or the one before.
+/// Extends a stretch to `time`. Returns false if it would then overlap the next or the previous stretch.
 bool CoveredTime::extend(std::size_t place, Tick time) {
   auto& stretch = stretches_[place];
   const Tick begin = std::min(stretch.begin, time);
@@ -38,7 +38,7 @@ bool CoveredTime::extend(std::size_t place, Tick time) {
   return true;
 }
 
-/// Hits that are as rare as the gaps between them show no frames.
+/// Whether there are enough hits per stretch to form frames.
 bool CoveredTime::frames_show() const {
   constexpr std::uint64_t kHitsInFrame = 20;
   return hits_ >= kHitsInFrame * begun_;
@@ -51,12 +51,12 @@ bool CoveredTime::take(Tick time) {
     --hits_;
     return true;
   }
-  if (near(stretches_.back(), time)) {  // wherever it reaches
+  if (near(stretches_.back(), time)) {  // accepted even if it overlaps
     current_ = stretches_.size() - 1;
     return true;
   }
   if (stretches_.back().end - time > farthest_ || !frames_show()) return false;
-  if (time == 0) return false;  // rather a tail that was allocated and never written
+  if (time == 0) return false;  // probably a tail that was allocated but never written
   if (near(stretches_[current_], time)) return extend(current_, time);
   const auto next = std::ranges::upper_bound(stretches_, time, {}, &Stretch::begin);
   const auto place = static_cast<std::size_t>(next - stretches_.begin());

@@ -9,23 +9,23 @@
 
 namespace eventloom {
 
-/// The stretches of time in which a recording has hits, for one whose frames were stored in any order: a frame that
-/// lies back is no jump as long as it fits between what has been recorded before and after it.
+/// The stretches of time in which a recording has hits. Used for recordings whose frames may be stored in any order: a
+/// frame that goes back is not a jump if it fits between stretches already recorded.
 class CoveredTime {
  public:
-  /// Hits no further apart than `apart` belong to one stretch. Frames that lie back by more than `farthest` do not fit.
+  /// Hits no further apart than `apart` belong to one stretch. Frames that go back by more than `farthest` do not fit.
   CoveredTime(Tick apart, Tick farthest) : apart_(apart), farthest_(farthest) {}
 
-  /// Hits in rising times, the first no earlier than all before.
+  /// Adds hits in ascending order, none earlier than any hit before.
   void run_on(std::span<const Tick> times);
-  /// Takes a hit at `time` if it continues a stretch, or begins one, without reaching into another; false if not. A hit
-  /// at tick 0 begins none behind others.
+  /// Takes a hit at `time` if it continues or begins a stretch without overlapping another. Otherwise returns false. A
+  /// hit that goes back to tick 0 begins no stretch.
   bool take(Tick time);
 
  private:
   struct Stretch {
     Tick begin = 0;
-    Tick end = 0;  ///< the last hit
+    Tick end = 0;  ///< time of the last hit
   };
 
   [[nodiscard]] bool near(const Stretch& stretch, Tick time) const;
@@ -35,10 +35,10 @@ class CoveredTime {
 
   Tick apart_;
   Tick farthest_;
-  std::vector<Stretch> stretches_;  ///< in rising times, none farther back than a frame may lie
-  std::size_t current_ = 0;         ///< that of the last hit
+  std::vector<Stretch> stretches_;  ///< ascending; stretches too far back for a frame are removed
+  std::size_t current_ = 0;         ///< index of the stretch of the last hit
   std::uint64_t hits_ = 0;
-  std::uint64_t begun_ = 0;  ///< stretches
+  std::uint64_t begun_ = 0;  ///< number of stretches begun
 };
 
 }  // namespace eventloom

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 256U << 10;
 
-/// A live source that nothing waits for can be asked for what it has received up to any epoch.
+/// An optional live source gets one epoch per buffer, since it can be asked for the data received up to any epoch.
 EpochBufferEncoder::Limits limits_of(const StreamHeader& header, bool live) {
   EpochBufferEncoder::Limits limits;
   if (live && (header.flags & kOptional) != 0) limits.epochs_per_buffer = 1;
   return limits;
 }
 
-/// 0 where times are event numbers.
+/// Tick of the stream, ps; 0 if times are event numbers.
 std::uint64_t tick_ps_of(const StreamHeader& header) {
   return (header.flags & kNumbered) != 0 ? 0 : header.base.tick_ps;
 }
@@ -51,7 +51,7 @@ std::optional<Epoch> EncodedStream::begins() const {
 
 std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::optional(end_epoch_) : std::nullopt; }
 
-/// Of what the reader has read, hits still wait to be put in order.
+/// Fraction of the input that has been encoded. Some hits already read still await sorting.
 std::optional<double> EncodedStream::share_read() const {
   const auto read = reader_->share_read();
   const auto encoded = static_cast<double>(encoder_.hits());
@@ -60,7 +60,7 @@ std::optional<double> EncodedStream::share_read() const {
   return *read * encoded / (encoded + waiting);
 }
 
-/// On return every buffer that begins before `epoch` is closed, or the stream has ended.
+/// Reads until every buffer that begins before `epoch` is closed, or the stream has ended.
 void EncodedStream::read_until(Epoch epoch) {
   ReorderBuffer::Hit hit;
   while (!ended_ && std::max(encoder_.open_from().value_or(0), closed_) < epoch) {
@@ -90,21 +90,21 @@ std::optional<Epoch> EncodedStream::read_on(Epoch settle_to) {
   return complete();
 }
 
-/// Not while the reader holds back hits of these epochs, which it does for a short time only.
+/// Closes the epochs before `end`, unless the reader still holds back hits of them, which it does only briefly.
 void EncodedStream::settle(Epoch end) {
   const auto held = reader_->holds_back();
   if (complete() >= end || (held && *held / reader_->header().base.epoch_ticks < end)) return;
   close_open_before(end);
 }
 
-/// Unless times are event numbers.
+/// Closes the open epoch after a silence, unless times are event numbers.
 void EncodedStream::close_when_quiet() {
   const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.waiting() == 0;
   if (!may_close || !encoder_.open_from()) return;
   if (std::chrono::steady_clock::now() - heard_ >= live_->longest_quiet) close_open_before(end_epoch_);
 }
 
-/// Hits before `epoch`, or in the open buffer's last one, are late from now on.
+/// Closes the open buffer. From now on, hits before `epoch`, or up to the buffer's last epoch, are late.
 void EncodedStream::close_open_before(Epoch epoch) {
   close_buffer();
   closed_ = std::max(epoch, end_epoch_);
@@ -120,7 +120,7 @@ void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
   if (at >= end_epoch_) take_epoch(hit.time, at);
 }
 
-/// A hit of a later epoch than all before.
+/// Takes note of an epoch later than all before.
 void EncodedStream::take_epoch(Tick time, Epoch epoch) {
   if (!first_epoch_) {
     first_epoch_ = epoch;
@@ -136,7 +136,7 @@ double EncodedStream::seconds(std::uint64_t epochs) const {
   return static_cast<double>(epochs) * base.epoch_ticks * static_cast<double>(base.tick_ps) * 1e-12;
 }
 
-/// A hit far from all others shows that the input is misinterpreted, or damaged.
+/// Warns of a hit far from all others: the input is probably misinterpreted or damaged.
 void EncodedStream::tell_far(Tick time, Epoch epoch) {
   constexpr double kLong = 3600;  // seconds
   constexpr double kFar = 100;    // times the length of everything before
@@ -151,9 +151,9 @@ void EncodedStream::tell_far(Tick time, Epoch epoch) {
       gap / kLong);
 }
 
-/// Likewise hits that are rarer than those of any detector.
+/// Warns of a hit rate lower than that of any detector, for the same reason.
 void EncodedStream::tell_rare(Epoch epoch) {
-  constexpr std::uint64_t kEnough = 100;  // hits, to determine a rate
+  constexpr std::uint64_t kEnough = 100;  // minimum hits to determine a rate
   constexpr double kRare = 36;            // seconds between hits
   if (rate_checked_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
   rate_checked_ = true;
@@ -197,12 +197,12 @@ void EncodedStream::finish_reading() {
   all_read_ = true;
 }
 
-/// Hits of earlier times come too late. For live streams.
+/// Hits before this time are late. For live streams.
 Tick EncodedStream::earliest_in_time() const {
   return std::max(ordered_.given_to().value_or(0), closed_ * reader_->header().base.epoch_ticks);
 }
 
-/// The first hit of a block after the clock has gone back; its size when it has not.
+/// Index of the first hit after the clock has gone back; the block's size if it has not.
 std::size_t EncodedStream::jump_back(const HitBlock& block) const {
   const auto& header = reader_->header();
   if ((header.flags & kNumbered) != 0) return block.size();
@@ -224,7 +224,7 @@ std::unique_ptr<EncodedStream> EncodedStream::behind_the_jump() {
   return next;
 }
 
-/// Conditions that end the program when they occur in a file.
+/// Drops hits that would end the program if they were in a file.
 void EncodedStream::leave_out_late(HitBlock& block) {
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
   const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
@@ -239,7 +239,7 @@ void EncodedStream::leave_out_late(HitBlock& block) {
   take_out([least](Tick time) { return time < least; }, DropCause::late);
 }
 
-/// Everything received, though it may be delivered later.
+/// Updates seen_end_ by everything received, including hits that the reader still holds back.
 void EncodedStream::see(const HitBlock& block) {
   const auto held = reader_->holds_back();
   if (block.size() == 0 && !held) return;
@@ -249,7 +249,7 @@ void EncodedStream::see(const HitBlock& block) {
   seen_end_ = std::max(seen_end_, std::min(newest / epoch_ticks, max_epoch(epoch_ticks)) + 1);
 }
 
-/// Hits wait only this long for earlier ones.
+/// Releases hits that have waited for longest_wait, or that exceed the memory limit.
 void EncodedStream::release_waiting() {
   const auto now = std::chrono::steady_clock::now();
   const auto pushed = ordered_.blocks_pushed();
@@ -281,11 +281,11 @@ void EncodedStream::end() {
   close_buffer();
   ended_ = true;
   if (first_epoch_ || !losses_.any()) return;
-  first_epoch_ = 0;  // nothing but losses: they must be accounted for somewhere
+  first_epoch_ = 0;  // a stream of losses alone accounts for them in epoch 0
   end_epoch_ = 1;
 }
 
-/// The newest chunk if the open buffer is sure to fit into it, otherwise a new one.
+/// Returns the newest chunk if the open buffer certainly fits, otherwise a new one.
 HeldBuffers& EncodedStream::chunk_with_room() {
   const std::size_t needed = encoder_.open_bytes();
   if (!chunks_.empty() && chunks_.back().bytes.capacity() - chunks_.back().bytes.size() >= needed) {
@@ -331,7 +331,7 @@ void EncodedStream::release_before(Epoch epoch) {
   drop_forgotten();
 }
 
-/// The newest chunk is still being filled.
+/// Recycles released chunks, except the newest, which is still being filled.
 void EncodedStream::drop_forgotten() {
   while (chunks_.size() > 1 && chunks_.front().end() <= forgotten_) {
     chunks_.front().bytes.clear();

@@ -17,36 +17,36 @@
 
 namespace eventloom {
 
-/// How a live stream is read: no hit in it may end the program.
+/// Settings for reading a live stream, in which no hit may end the program.
 struct LiveReading {
   std::chrono::milliseconds longest_wait{
-      100};  ///< that a hit waits for earlier ones; those that come still later are dropped
-  /// After this long without hits the epoch of the last hit is closed, unless times are event numbers: its hits must be
-  /// delivered before the source is given up for lagging behind.
+      100};  ///< longest wait of a hit for earlier ones; hits that come still later are dropped
+  /// The epoch of the last hit is closed after this long without hits, unless times are event numbers: its hits must be
+  /// delivered before the source is given up as too slow.
   std::chrono::milliseconds longest_quiet{1000};
-  std::size_t most_bytes = std::size_t{32} << 20;  ///< of waiting hits; beyond it the oldest are released
-  /// Hits that come later by more than this are not late: the clock has gone back. Unless times are event numbers.
+  std::size_t most_bytes = std::size_t{32} << 20;  ///< limit of waiting hits; beyond it the oldest are released
+  /// Hits later than this show that the clock has gone back, unless times are event numbers.
   std::chrono::hours longest_disorder{1};
 };
 
-/// Reads a foreign format on demand and turns it into epoch buffers, the same bytes that `eventloom convert` would
-/// write. Holds everything that has been read and not been released.
+/// Reads a foreign format on demand and encodes it to epoch buffers, with the same bytes that `eventloom convert` would
+/// write. Holds all data that have been read but not released.
 class EncodedStream final : public Source {
  public:
-  /// With `live`, hits that come too late to be put in order count as lost (late), and so do hits of a time that no
-  /// epoch has (untimed).
+  /// If `live` is given, hits that come too late to be sorted count as lost (late), as do hits whose time is beyond the
+  /// last possible epoch (untimed).
   EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live = {});
 
-  /// For live streams: takes in the next block of the reader, waiting only as the reader does. Returns the epoch before
-  /// which every buffer and stretch of damage is complete, so that collect() up to there reads nothing; nothing at the
-  /// end of the stream. Epochs before `settle_to` are complete as soon as the reader holds back none of their hits;
-  /// those that come later are late.
+  /// Reads the next block of a live stream; waits only if the reader does. Returns the epoch before which every buffer
+  /// and stretch of damage is complete, so that collect() up to there reads nothing; std::nullopt at the end of the
+  /// stream. Epochs before `settle_to` are complete as soon as the reader holds back none of their hits; hits that
+  /// follow are late.
   std::optional<Epoch> read_on(Epoch settle_to = 0);
-  /// After the end, when the clock has gone back: the stream that begins there, with the reader and the counts of this
-  /// one, which must not be used any more. Null when everything has been read.
+  /// After the end: if the clock has gone back, returns the stream that begins there, which takes over the reader and
+  /// the counts of this one; this one must not be used any more. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
-  /// Where the stream begins, once it is certain, and one past the last epoch read; both with hits held back by the
-  /// reader. For live streams.
+  /// First epoch of the stream, once it is certain, and one past the last epoch read. Both include hits held back by
+  /// the reader. For live streams.
   [[nodiscard]] std::optional<Epoch> begins() const;
   [[nodiscard]] Epoch seen_end() const { return seen_end_; }
 
@@ -93,29 +93,29 @@ class EncodedStream final : public Source {
 
   struct Arrival {
     std::chrono::steady_clock::time_point at;
-    std::uint32_t blocks = 0;  ///< that had come then
+    std::uint32_t blocks = 0;  ///< blocks received by then
   };
 
   std::unique_ptr<HitReader> reader_;
   ReorderLimits reorder_;
   std::optional<LiveReading> live_;
   ReorderBuffer ordered_;
-  std::deque<Arrival> arrivals_;  ///< of blocks that may wait, for live streams
-  std::uint32_t arrived_ = 0;     ///< blocks
+  std::deque<Arrival> arrivals_;  ///< blocks of a live stream that may still wait
+  std::uint32_t arrived_ = 0;     ///< number of blocks
   LossAccount losses_;
-  Counters losses_before_;              ///< of the streams before the clock went back
-  std::uint64_t anomalies_before_ = 0;  ///< likewise
-  HitBlock behind_the_jump_;            ///< the first hits of the stream that begins where the clock has gone back
+  Counters losses_before_;              ///< losses of the streams before the clock went back
+  std::uint64_t anomalies_before_ = 0;  ///< anomalies of those streams
+  HitBlock behind_the_jump_;            ///< first hits of the stream that follows, after the clock has gone back
   EpochBufferEncoder encoder_;
   std::deque<HeldBuffers> chunks_;
-  std::vector<HeldBuffers> spares_;  ///< of released chunks
+  std::vector<HeldBuffers> spares_;  ///< memory of released chunks
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
-  Epoch seen_end_ = 0;                           ///< for live streams
-  Epoch closed_ = 0;                             ///< likewise: hits before it are late
-  std::chrono::steady_clock::time_point heard_;  ///< when the last hits came, likewise
+  Epoch seen_end_ = 0;                           ///< see seen_end()
+  Epoch closed_ = 0;                             ///< hits of a live stream before this epoch are late
+  std::chrono::steady_clock::time_point heard_;  ///< arrival of a live stream's last hits
   Epoch forgotten_ = 0;                          ///< epochs before this one are released
-  std::uint32_t told_far_ = 0;                   ///< hits far from all others that were reported
+  std::uint32_t told_far_ = 0;                   ///< number of reported hits far from all others
   bool rate_checked_ = false;
   bool all_read_ = false;  ///< the reader is at its end
   bool ended_ = false;     ///< everything is encoded

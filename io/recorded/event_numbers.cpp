@@ -6,11 +6,11 @@ namespace eventloom {
 
 namespace {
 
-/// Numbers that are remembered as used.
+/// How many of the latest numbers are remembered as used or not.
 constexpr std::uint64_t kRemembered = 1U << 16;
-/// The largest jump that the last event of a stream may make.
+/// Largest jump allowed for the last event of a stream.
 constexpr std::uint64_t kUnconfirmedJump = 1000;
-/// The largest step from the first event to the second: a wrong first number would shift all others.
+/// Largest step allowed from the first event to the second; a wrong first number would shift all others.
 constexpr std::int64_t kFirstStep = 1 << 24;
 
 }  // namespace
@@ -51,7 +51,7 @@ DropCause EventNumbers::drop(DropCause cause) {
   return cause;
 }
 
-/// The numbers from `begin` to `end`, at most kRemembered of them, were not used.
+/// Marks the numbers from `begin` to `end`, at most kRemembered of them, as unused.
 void EventNumbers::clear(Tick begin, Tick end) {
   const auto place = [this](Tick number) { return used_.begin() + static_cast<std::ptrdiff_t>(number % kRemembered); };
   if (begin >= end) return;
@@ -63,7 +63,7 @@ void EventNumbers::clear(Tick begin, Tick end) {
   }
 }
 
-/// The last event is kept for good.
+/// Confirms the last event.
 void EventNumbers::believe() {
   doubted_ = false;
   if (first_) {
@@ -84,7 +84,7 @@ EventNumbers::Judgement EventNumbers::judge_first(std::uint32_t number) {
   return {.previous = std::nullopt, .current = std::nullopt, .tick = number};
 }
 
-/// True when the doubted event must be dropped because `number` cannot follow it.
+/// Drops the doubted event and returns true if `number` cannot follow it.
 bool EventNumbers::take_back(std::uint32_t number) {
   if (!doubted_) return false;
   const auto step = step_to(number);

@@ -10,11 +10,11 @@
 namespace eventloom {
 
 /// Why data of a file that has been read to its end may be missing: the disk failed, `cut`, or the file has grown.
-/// Empty when they are all there. `cut`: how the file ends inside an element; empty when it does not.
+/// Empty if none are missing. `cut` describes how the file ends inside an element; empty if it does not.
 std::string end_defect(const FileReader& file, const std::string& cut = {});
 
-/// Reports that defect, if there is one, and that the stream breaks off there, with the loss of `hits`; then how many
-/// defects of the file were suppressed.
+/// Reports that defect, if any, and adds a loss of `hits` to `block`, at which the stream breaks off. Then reports the
+/// totals of suppressed complaints.
 void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, Complaints& complaints,
                 HitBlock& block);
 

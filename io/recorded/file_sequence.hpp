@@ -12,12 +12,13 @@
 
 namespace eventloom {
 
-/// The files of one source, read one after the other. `File` is constructed from a path, and throws UserError when it
-/// cannot be opened.
+/// The files of one source, read in sequence. `File` is constructible from a path; its constructor throws UserError
+/// when the file cannot be opened.
 template <class File>
 class FileSequence {
  public:
-  /// Opens all of them, the first one last: an invalid file shows before anything is read. At least one.
+  /// Opens each file once, in reverse order, so that an invalid file is found before anything is read. Needs at least
+  /// one path.
   explicit FileSequence(std::span<const std::string> paths) : paths_(paths.begin(), paths.end()) {
     bytes_.resize(paths_.size());
     for (std::size_t i = paths_.size(); i > 0; --i) {
@@ -31,26 +32,26 @@ class FileSequence {
   [[nodiscard]] const File& file() const { return *file_; }
   [[nodiscard]] std::size_t number() const { return open_; }
   [[nodiscard]] const std::string& path(std::size_t number) const { return paths_[number]; }
-  /// Its path, to be named where the open file is not meant; empty for the open one.
+  /// Path of a file for messages about a file other than the open one; empty for the open one.
   [[nodiscard]] std::string other_than_open(std::size_t number) const {
     return number == open_ ? std::string() : paths_[number];
   }
   [[nodiscard]] bool is_last() const { return open_ + 1 == paths_.size(); }
-  /// Only when it is not the last. Closes the open file.
+  /// Closes the open file and opens the next, which must exist.
   void open_next() { file_.emplace(paths_[++open_]); }
 
-  /// Of the bytes of all of them that have been read, 0 to 1.
+  /// Fraction of the bytes of all files that has been read, 0 to 1.
   [[nodiscard]] double share_read() const {
     const double all = std::accumulate(bytes_.begin(), bytes_.end(), 0.0);
     const double before = std::accumulate(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(open_), 0.0);
     return all == 0 ? 1 : (before + bytes_[open_] * file_->share_read()) / all;
   }
-  /// All of them, as one input.
+  /// Describes all files as one input.
   [[nodiscard]] InputFile input(const std::string& name) const { return describe_files(name, paths_); }
 
  private:
   std::vector<std::string> paths_;
-  std::vector<double> bytes_;  ///< of each
+  std::vector<double> bytes_;  ///< size of each file
   std::size_t open_ = 0;
   std::optional<File> file_;
 };

@@ -38,9 +38,9 @@ std::optional<FineTicks> TickRatio::fine(std::int64_t value) const {
 }
 
 std::optional<FineTicks> TickRatio::fine(double value) const {
-  constexpr int kStored = 52;  // digits; the first is implied unless the exponent is 0
+  constexpr int kStored = 52;  // stored binary digits; the first is implied unless the exponent is 0
   constexpr std::uint64_t kMostExponent = 2047;
-  constexpr int kZero = 1075;  // the exponent of a number of 53 digits that is whole
+  constexpr int kZero = 1075;  // exponent at which the 53 digits form an integer
   const auto bits = std::bit_cast<std::uint64_t>(std::abs(value));
   const auto exponent = bits >> kStored;
   const auto digits = bits & ((std::uint64_t{1} << kStored) - 1);

@@ -7,32 +7,32 @@
 
 namespace eventloom {
 
-/// A time in 2^-48 ticks, which may be negative. A time that is no whole number of them is rounded down: that changes
-/// neither the tick below it nor the nearest one.
+/// A time in 2^-48 ticks, which may be negative. Other times are rounded down, which changes neither the tick below nor
+/// the nearest one.
 __extension__ using FineTicks = __int128;
 inline constexpr int kFineBits = 48;
 inline constexpr FineTicks kFineTick = FineTicks{1} << kFineBits;
 
-/// Ticks per unit of time, an exact fraction. Converts numbers by whole-number arithmetic alone: a product in floating
-/// point would add an error of its own.
+/// Ticks per unit of time, as an exact fraction. Converts numbers by integer arithmetic alone, since a floating-point
+/// product would add a rounding error.
 class TickRatio {
  public:
-  /// Nothing when the fraction has too many digits.
+  /// std::nullopt if the fraction has too many digits.
   static std::optional<TickRatio> of(Decimal unit_ps, std::uint64_t tick_ps);
 
-  /// Nothing from 2^76 ticks on: picoseconds since 1970 fit.
+  /// std::nullopt if the result is 2^76 ticks or more. Picoseconds since 1970 fit.
   [[nodiscard]] std::optional<FineTicks> fine(std::uint64_t value) const { return fine(value, 0, false); }
   [[nodiscard]] std::optional<FineTicks> fine(std::int64_t value) const;
-  /// Likewise; nothing for NaN and infinity, either.
+  /// Also std::nullopt for NaN and infinity.
   [[nodiscard]] std::optional<FineTicks> fine(double value) const;
 
-  /// The distance in ticks, to double precision, between floating-point numbers of `bits` significant binary digits
-  /// next to `value`, which is finite.
+  /// Distance in ticks, to double precision, between adjacent floating-point numbers of `bits` significant binary
+  /// digits at `value`, which must be finite.
   [[nodiscard]] double spacing(double value, unsigned bits) const;
 
  private:
   __extension__ using Wide = unsigned __int128;
-  /// digits * 2^power.
+  /// Converts digits * 2^power.
   [[nodiscard]] std::optional<FineTicks> fine(std::uint64_t digits, int power, bool negative) const;
 
   std::uint64_t above_ = 1;  ///< odd, as is below_: the ratio is above / below * 2^power

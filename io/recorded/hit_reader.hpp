@@ -16,33 +16,33 @@ namespace eventloom {
 /// Approximate number of hits read at a time.
 inline constexpr std::size_t kBlockHits = 16384;
 
-/// A place of the input that gave no hits. The reader has reported it; here it is counted.
+/// A place in the input where hits were lost. The reader has reported it; this record is for counting.
 struct Loss {
-  std::size_t before = 0;    ///< index in the block of the next hit; its size when none follows
-  std::uint64_t offset = 0;  ///< bytes in the file
-  std::uint32_t hits = 0;    ///< that were lost, as far as known
+  std::size_t before = 0;    ///< index in the block of the next hit; the block's size if none follows
+  std::uint64_t offset = 0;  ///< position in the file, bytes
+  std::uint32_t hits = 0;    ///< known number of lost hits
   DropCause cause = DropCause::corrupt;
-  bool leaves_hole = false;  ///< more than these may be missing between the hits before and after
-  bool breaks_off = false;   ///< nothing follows, as far as known
+  bool leaves_hole = false;  ///< more hits may be missing between the hits before and after
+  bool breaks_off = false;   ///< the input is not known to continue
 };
 
-/// Hits in columns.
+/// Hits, stored in columns.
 struct HitBlock {
   std::vector<Tick> time;
   std::vector<std::uint32_t> channel;
   std::vector<std::uint32_t> payload;
-  /// Start of the words of each hit in `payload`; empty when all hits have equally many.
+  /// Start of each hit's words in `payload`; empty if all hits have the same number of words.
   std::vector<std::uint32_t> payload_begin;
-  std::vector<Loss> losses;  ///< in the order of the file
+  std::vector<Loss> losses;  ///< losses in file order
 
   [[nodiscard]] std::size_t size() const { return time.size(); }
-  /// Words of hit `i`; valid until the block changes.
+  /// Payload words of hit `i`; valid until the block changes.
   [[nodiscard]] std::span<const std::uint32_t> payload_of(std::size_t i) const;
-  /// Keeps the first `hits` hits; later losses move to the end.
+  /// Keeps the first `hits` hits; losses behind them move to the end.
   void truncate(std::size_t hits);
   /// Keeps the first `hits` hits and the first `n_losses` losses; returns the rest.
   HitBlock cut(std::size_t hits, std::size_t n_losses);
-  /// The hits and losses of `next` behind these.
+  /// Appends the hits and losses of `next`.
   void append(const HitBlock& next);
   void clear();
 
@@ -51,30 +51,30 @@ struct HitBlock {
   [[nodiscard]] std::vector<std::uint32_t> begins_of_payload() const;
 };
 
-/// Reads the hits of one source from a foreign format, in the order of recording, which need not be the order of time.
+/// Reads the hits of one source from a foreign format, in the order of recording, which need not be time order.
 class HitReader {
  public:
   virtual ~HitReader() = default;
-  /// The payload table is uniform: every hit has the same number of words, or has it in the first word.
+  /// Stream header with a uniform payload table: all hits have the same number of words, or state it in the first word.
   [[nodiscard]] virtual const StreamHeader& header() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual InputFile input() const = 0;
-  /// Replaces the contents of `block` by the next hits and losses: some ten thousand, or some 100 KiB of payload; false
-  /// at the end. Throws UserError with file and place when the input cannot be understood at all; formats that can
-  /// locate damage report losses instead.
+  /// Replaces the contents of `block` by the next hits and losses: about ten thousand, or about 100 KiB of payload.
+  /// Returns false at the end. Throws UserError with file and position when the input cannot be interpreted; formats
+  /// that can locate damage report losses instead.
   virtual bool read(HitBlock& block) = 0;
 
-  /// How far back hits may come in what has been read because the format has no order there, as within a pulse.
+  /// How far hits read so far may go back because the format defines no order there, as within a pulse.
   [[nodiscard]] virtual Tick unordered_within() const { return 0; }
-  /// Time of the newest hit held back for a later block; nothing when none is.
+  /// Time of the newest hit held back for a later block; std::nullopt if there is none.
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
-  /// Time of the first hit held back until it is known where the run begins; nothing when none is.
+  /// Time of the first hit held back until the beginning of the run is known; std::nullopt if there is none.
   [[nodiscard]] virtual std::optional<Tick> held_from() const { return std::nullopt; }
-  /// How much of the input has been read, 0 to 1; nothing when its length is not known.
+  /// Fraction of the input that has been read, 0 to 1; std::nullopt if its length is unknown.
   [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
-  /// Defects that cost no hits, or an unknown number of them, and are not among the losses.
+  /// Number of defects not among the losses, which lost no hits or an unknown number.
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
-  /// Counts of the format, by name, for the report.
+  /// Counts specific to the format, for the report.
   [[nodiscard]] virtual SourceCounts counts() const { return {}; }
 };
 

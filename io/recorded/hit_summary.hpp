@@ -11,17 +11,17 @@
 
 namespace eventloom {
 
-/// Summary of the hits of a reader, whatever its format.
+/// Summary of the hits of a reader of any format.
 class HitSummary {
  public:
-  /// Reads `reader` to its end and keeps the first `n_events` hits. Memory grows with these and with the number of
-  /// channels, to 32 MiB at most.
+  /// Reads `reader` to its end and keeps the first `n_events` hits. Memory also grows with the number of channels, by
+  /// up to 32 MiB.
   HitSummary(HitReader& reader, std::uint64_t n_events);
 
-  /// Adds hits, channels (how many), first_time, last_time, first_channel, last_channel (the lowest and the highest;
-  /// all four 0 without hits), and largest_step_back, by which a hit lies before an earlier one.
+  /// Adds the number of hits and channels, first_time, last_time, first_channel and last_channel (the lowest and
+  /// highest values; all 0 without hits), and largest_step_back, the most by which a hit lies before an earlier one.
   void put_ranges(nlohmann::ordered_json& out) const;
-  /// Adds problems and, when requested, first_events: {time, channel, payload} each.
+  /// Adds problems and, if requested, first_events, each with {time, channel, payload}.
   void put_lists(nlohmann::ordered_json& out) const;
   [[nodiscard]] bool damaged() const { return problems_.any(); }
 
@@ -36,7 +36,7 @@ class HitSummary {
   Tick largest_step_back_ = 0;
   std::uint32_t first_channel_ = ~std::uint32_t{0};
   std::uint32_t last_channel_ = 0;
-  /// The channels that have hits: one bit each, by system and subsystem.
+  /// Channels that have hits: one bit each, grouped by system and subsystem.
   std::array<std::vector<std::uint64_t>, 4096> seen_;
   ProblemList problems_;
   nlohmann::ordered_json events_ = nlohmann::ordered_json::array();

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// What `inspect` says of a file of hits, which it reads to its end: file, kind, damaged, file_bytes, `header`, the
-/// counts of the reader, and what HitSummary has.
+/// The output of `inspect` for a file of hits: file, kind, damaged, file_bytes, `header`, the counts of the reader, and
+/// the members of HitSummary. Reads the file to its end.
 nlohmann::ordered_json inspect_hits(HitReader& reader, const std::string& kind, nlohmann::ordered_json header,
                                     std::uint64_t n_events);
 

@@ -16,13 +16,13 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kFarthestPs = 1'000'000'000'000;  ///< 1 s: farther back lies no frame and no hit of a pulse
-constexpr std::uint64_t kReported = 3;                    ///< jumps that are described, of each source
+constexpr std::uint64_t kFarthestPs = 1'000'000'000'000;  ///< 1 s: limit for frames and hits of a pulse that go back
+constexpr std::uint64_t kReported = 3;                    ///< jumps reported individually per source
 
-/// The width of a counter in ps, ns, us or ms, but no finer than a tick, that turns after about `ps`; nothing when
-/// there is none.
+/// Width and unit of a counter that wraps around after about `ps` and counts ps, ns, us or ms, not finer than a tick;
+/// std::nullopt if no counter matches.
 std::optional<std::pair<int, const char*>> turned_counter(double ps, std::uint64_t tick_ps) {
-  constexpr double kNear = 0.005;  // of the period
+  constexpr double kNear = 0.005;  // tolerance, relative to the period
   constexpr int kNarrowest = 16;
   constexpr std::pair<double, const char*> kSteps[] = {{1, "ps"}, {1e3, "ns"}, {1e6, "us"}, {1e9, "ms"}};
   for (const auto& [step_ps, unit] : kSteps) {
@@ -74,7 +74,7 @@ void JumpReader::widen() {
   order_.disorder = std::max(order_.disorder, std::min(reader_->unordered_within(), kFarthestPs / order_.tick_ps));
 }
 
-/// The usual case: the block is in order and goes on where the last one has ended. False when it is not.
+/// Handles the usual case: the block is in order and continues where the last one ended. Otherwise returns false.
 bool JumpReader::take_in_order(HitBlock& block) {
   const auto& times = block.time;
   if (times.empty()) return true;
@@ -108,12 +108,12 @@ void JumpReader::judge(HitBlock& block) {
   }
 }
 
-/// Back from the foremost hit, but not to before this era.
+/// Whether a step back from the foremost hit is ordinary disorder and stays in this era.
 bool JumpReader::is_ordinary(Tick step) const {
   return step <= order_.disorder && step <= foremost_->time + added_ - era_begin_;
 }
 
-/// A hit that is not before any other.
+/// Takes a hit that is not before any other.
 void JumpReader::take(Tick time, std::uint64_t hit) {
   const bool leapt = !foremost_ || time - foremost_->time > order_.disorder;
   const auto before = foremost_ ? std::optional(foremost_->time) : std::nullopt;
@@ -150,7 +150,7 @@ void JumpReader::drop(std::size_t i) {
   any_out_ = true;
 }
 
-/// Hit number `hit`, in this block or held back.
+/// Drops hit number `hit`, which is in this block or held back.
 void JumpReader::leave_out_leap(HitBlock& block, std::uint64_t hit) {
   if (hit > hits_) return drop(static_cast<std::size_t>(hit - hits_ - 1));
   auto losses = std::exchange(held_, {}).losses;
@@ -159,8 +159,8 @@ void JumpReader::leave_out_leap(HitBlock& block, std::uint64_t hit) {
   block.losses.insert(block.losses.begin(), losses.begin(), losses.end());
 }
 
-/// Time goes on one length of disorder after the last hit: hits that come slightly out of order behind the jump stay
-/// behind it.
+/// Begins an era: time continues one length of disorder after the last hit, so that hits slightly out of order after
+/// the jump stay after it.
 void JumpReader::begin_era(Tick time, std::uint64_t hit) {
   const Tick end = in_era(foremost_->time);
   const Tick pause = std::max<Tick>(order_.disorder, 1);
@@ -176,7 +176,7 @@ Tick JumpReader::in_era(Tick time) const {
   return result;
 }
 
-/// Only where hits can still be left out: a leap that turns out to be damage.
+/// Holds back a last hit that leapt ahead, since it must be dropped if the leap turns out to be damage.
 void JumpReader::hold_back_leap(HitBlock& block) {
   if (block.size() == 0 || !foremost_ || !foremost_->leapt || foremost_->hit != hits_) return;
   const auto behind = [&](const Loss& loss) { return loss.before >= block.size(); };
@@ -191,7 +191,7 @@ bool JumpReader::finish() {
   return false;
 }
 
-/// `outcome`: what is done unless jumps are refused.
+/// Reports a jump. `outcome`: the consequence, unless jumps are refused.
 void JumpReader::report(const std::string& what, const char* outcome) {
   if (order_.policy == JumpPolicy::refuse) refuse(what);
   if (++jumps_ <= kReported) spdlog::error("{}: {}; {}", name(), what, outcome);

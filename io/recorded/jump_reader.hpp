@@ -14,16 +14,16 @@
 
 namespace eventloom {
 
-/// The hits of another reader, whose times go back by no more than ordinary disorder. A larger step back is a jump: a
-/// counter that wrapped around, a clock that was reset, a second measurement, or a damaged time. Sorted away, it would
-/// lay parts of a run over each other; it is counted, reported, and treated as TimeOrder says.
+/// Delivers the hits of another reader so that their times go back by no more than ordinary disorder. A larger step
+/// back is a jump: a counter that wrapped around, a clock that was reset, a second measurement, or a damaged time. If
+/// it were sorted, parts of a run would overlap; instead it is counted, reported, and handled as TimeOrder specifies.
 ///
-/// Frames that were stored in any order are no jumps: up to a second back they are put in order where they lie between
-/// others, unless the key `reorder` says what is ordinary. Nor are hits of a pulse that were stored in any order: see
+/// Frames stored in any order are not jumps: unless the key `reorder` defines ordinary disorder, they are sorted if
+/// they fit between others and go back by at most a second. Neither are hits of a pulse stored in any order: see
 /// HitReader::unordered_within().
 ///
-/// A hit far ahead of all before it, from which the next one returns, is taken for a damaged time itself: it alone is
-/// dropped unless jumps are refused.
+/// If a hit is far ahead of all before it and the next one returns, its time is considered damaged: it alone is
+/// dropped, unless jumps are refused.
 class JumpReader final : public HitReader {
  public:
   JumpReader(std::unique_ptr<HitReader> reader, const TimeOrder& order);
@@ -31,7 +31,7 @@ class JumpReader final : public HitReader {
   [[nodiscard]] const StreamHeader& header() const override { return reader_->header(); }
   [[nodiscard]] const std::string& name() const override { return reader_->name(); }
   [[nodiscard]] InputFile input() const override { return reader_->input(); }
-  /// Throws UserError at a jump that is refused, and when the time of a new era does not fit 64 bits.
+  /// Throws UserError at a jump if jumps are refused, and when the time of a new era does not fit in 64 bits.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return reader_->holds_back(); }
   [[nodiscard]] std::optional<Tick> held_from() const override { return reader_->held_from(); }
@@ -43,9 +43,9 @@ class JumpReader final : public HitReader {
   /// The hit with the greatest time since the last jump.
   struct Foremost {
     Tick time = 0;
-    std::uint64_t hit = 0;       ///< its number in the recording, from 1
-    bool leapt = false;          ///< far ahead of those before it, and no hit has come near it yet
-    std::optional<Tick> before;  ///< the greatest time before it leapt; nothing when it is the first hit
+    std::uint64_t hit = 0;       ///< number of the hit in the recording, from 1
+    bool leapt = false;          ///< far ahead of all hits before it, and not confirmed by a hit near it
+    std::optional<Tick> before;  ///< greatest time before it leapt; std::nullopt for the first hit
   };
 
   void widen();
@@ -71,14 +71,14 @@ class JumpReader final : public HitReader {
 
   std::unique_ptr<HitReader> reader_;
   TimeOrder order_;
-  HitBlock held_;  ///< a last hit that leapt ahead, until the next one shows whether it is believed
+  HitBlock held_;  ///< a last hit that leapt ahead, held until the next one confirms it or not
   std::optional<Foremost> foremost_;
-  std::optional<CoveredTime> covered_;  ///< where frames may come in any order
-  std::vector<bool> out_;               ///< hits of the block that are dropped
+  std::optional<CoveredTime> covered_;  ///< set if frames may be stored in any order
+  std::vector<bool> out_;               ///< marks hits of the block to drop
   bool any_out_ = false;
-  std::uint64_t hits_ = 0;  ///< in the blocks before this one
-  Tick added_ = 0;          ///< to the times of this era, modulo 2^64
-  Tick era_begin_ = 0;      ///< no hit of this era comes before it
+  std::uint64_t hits_ = 0;  ///< number of hits in the blocks before this one
+  Tick added_ = 0;          ///< offset added to the times of this era, modulo 2^64
+  Tick era_begin_ = 0;      ///< earliest possible time of this era
   bool behind_ = false;     ///< hits are dropped until times have caught up
   std::uint64_t jumps_ = 0;
   bool summed_up_ = false;

@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// Words from the marker at `at` up to the next one outside time markers.
+/// Number of words from the marker at `at` to the next marker, skipping the contents of time markers.
 std::size_t words_of_item(std::span<const std::uint32_t> words, std::size_t at) {
   const std::uint32_t value = marker_value(words[at]);
   switch (marker_type(words[at])) {
@@ -27,7 +27,7 @@ std::size_t words_of_item(std::span<const std::uint32_t> words, std::size_t at) 
   }
 }
 
-/// Shifts all epochs. Words that violate the format are found by their readers, here as before.
+/// Shifts all epoch markers. Words that violate the format are left for the readers to detect.
 void shift_epochs(std::span<std::uint32_t> words, Epoch by) {
   for (std::size_t at = 0; at < words.size(); at += words_of_item(words, at)) {
     if (marker_type(words[at]) != MarkerType::epoch) continue;
@@ -55,7 +55,7 @@ LoopedSource::LoopedSource(Open open, std::uint64_t passes, Epoch period)
   }
 }
 
-/// Numbers and offsets follow from the last readable epoch buffer.
+/// Determines the contents of a pass; the last readable epoch buffer gives numbers and offsets.
 LoopedSource::Extent LoopedSource::extent_of(Source& source) const {
   const Epoch first = source.first_epoch().value_or(0);
   Extent extent{first, source.end_epoch().value_or(0), source.hits_read()};

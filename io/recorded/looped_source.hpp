@@ -15,25 +15,24 @@
 
 namespace eventloom {
 
-/// The epochs by which each pass over recordings is shifted from the previous one: from the first epoch of all to the
-/// last end of all, plus `gap` epochs, which keep the hits of two passes apart.
+/// Number of epochs by which each pass over recordings is shifted from the previous one: from the first epoch to the
+/// end of all recordings, plus `gap` epochs that separate the hits of two passes.
 constexpr Epoch loop_period(Epoch first, Epoch end, Epoch gap) { return (end > first ? end - first : 0) + gap; }
 
-/// A recording replayed several times, back to back: pass k is the recording k * period epochs later, and the epoch
-/// buffers' places in the stream continue as if all passes had been recorded. Event numbers continue likewise. Payload
-/// is unchanged.
+/// Replays a recording several times in succession: pass k is the recording shifted by k * period epochs, and the
+/// positions of epoch buffers in the stream continue as if all passes had been recorded. Event numbers also continue.
+/// Payload is unchanged.
 ///
-/// A damaged epoch buffer is damaged in each pass; so is a stretch of damage, which ends at the latest where the next
-/// pass begins. Holds copies of the buffers that were collected and not released, and opens the recording at most twice
-/// at a time.
+/// Damage recurs in each pass; it ends at the beginning of the next pass at the latest. Holds copies of buffers that
+/// were collected but not released, and opens the recording at most twice at a time.
 class LoopedSource final : public Source {
  public:
   using Open = std::function<std::unique_ptr<Source>()>;
 
-  /// `open` opens the recording from its beginning, on each call: now, and once for each further pass. `passes` at
-  /// least 1; `period` at least the recording's own loop_period() without a gap. Throws UserError when the recording
-  /// cannot tell its end before it is read, or when the last pass ends beyond the last possible epoch; collect() when
-  /// the recording was replaced meanwhile.
+  /// `open` opens the recording at its beginning; it is called now and once for each further pass. `passes` must be at
+  /// least 1, and `period` at least the recording's own loop_period() without a gap. Throws UserError when the
+  /// recording's end is unknown before it is read, or the last pass would end beyond the last possible epoch. collect()
+  /// throws UserError when the recording has been replaced.
   LoopedSource(Open open, std::uint64_t passes, Epoch period);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -62,7 +61,7 @@ class LoopedSource final : public Source {
   [[nodiscard]] std::unique_ptr<Source> open_again() const;
   [[nodiscard]] Extent extent_of(Source& source) const;
   [[nodiscard]] std::uint64_t pass_of(Epoch epoch) const;
-  /// Epochs of the run that belong to pass `pass` alone.
+  /// Epochs of the run that belong only to pass `pass`.
   [[nodiscard]] EpochRange epochs_of(std::uint64_t pass) const;
   [[nodiscard]] const Source& behind_front() const { return next_ ? *next_ : *front_; }
   Source& source_of(std::uint64_t pass);
@@ -74,17 +73,17 @@ class LoopedSource final : public Source {
   Open open_;
   std::uint64_t passes_;
   Epoch period_;
-  /// Serves pass front_pass_, the first that is not released; releases it as the run proceeds.
+  /// Serves pass front_pass_, the first not released.
   std::unique_ptr<Source> front_;
-  /// Serves the passes after it. Opened on demand.
+  /// Serves the passes after front_pass_; opened on demand.
   std::unique_ptr<Source> next_;
   std::uint64_t front_pass_ = 0;
   StreamHeader header_;
   std::string name_;
   Extent extent_;
-  std::uint64_t hits_behind_ = 0;  ///< of the passes before front_pass_
+  std::uint64_t hits_behind_ = 0;  ///< hits of the passes before front_pass_
   std::uint64_t anomalies_behind_ = 0;
-  std::map<Epoch, std::vector<std::byte>> copies_;  ///< by the first epoch in the run
+  std::map<Epoch, std::vector<std::byte>> copies_;  ///< key: first epoch in the run
   std::vector<std::vector<std::byte>> spares_;
   SliceData data_;
 };

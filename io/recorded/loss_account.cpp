@@ -25,7 +25,7 @@ void LossAccount::take(const HitBlock& block) {
   latest_ = std::max(*latest_, std::ranges::max(std::span(block.time).subspan(seen)));
 }
 
-/// Losses of one kind before the same hit are one: memory does not grow with their number.
+/// Keeps a loss until the next hit is known. Losses of one kind before the same hit are merged, to bound memory.
 void LossAccount::wait_for_hit(const Loss& loss) {
   for (auto& other : unplaced_) {
     const bool alike = other.cause == loss.cause && other.leaves_hole == loss.leaves_hole &&
@@ -38,11 +38,12 @@ void LossAccount::wait_for_hit(const Loss& loss) {
   unplaced_.push_back(loss);
 }
 
-/// The next hit is at `time`: places the losses before it.
+/// Places the pending losses before the next hit, which is at `time`.
 void LossAccount::see(Tick time) {
   const Epoch first = latest_.value_or(time) / epoch_ticks_;
   const bool hole = std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); });
-  // Nobody knows when the stream began; the hits have their place beside the first that is left.
+  // The beginning of the stream is unknown, so the hole extends from epoch 0; the lost hits are placed at the first
+  // hit.
   if (!latest_ && hole && !joined_ && first > 0) add({.first_epoch = 0, .n_epochs = first});
   for (const Loss& loss : unplaced_) place(loss, first, std::max(first, time / epoch_ticks_));
   unplaced_.clear();
@@ -57,7 +58,7 @@ void LossAccount::place(const Loss& loss, Epoch first, Epoch last) {
        .cause = loss.cause});
 }
 
-/// Losses of one kind in one epoch are one record: memory does not grow with their number.
+/// Adds damage. Damage of one kind in one epoch is merged into one record, to bound memory.
 void LossAccount::add(const Damage& damage) {
   const auto alike = [&damage](const Damage& d) {
     return d.n_epochs == damage.n_epochs && d.cause == damage.cause &&
@@ -71,7 +72,7 @@ void LossAccount::add(const Damage& damage) {
   damage_.push_back(damage);
 }
 
-/// Without a later hit a hole has no end.
+/// Places the remaining losses. A hole without a later hit has no end.
 void LossAccount::finish() {
   const Epoch at = latest_.value_or(0) / epoch_ticks_;
   for (const Loss& loss : unplaced_) place(loss, at, std::numeric_limits<Epoch>::max() - 1);

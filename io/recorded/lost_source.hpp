@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// A source that exists but cannot be read: a stream of nothing but damage. It keeps its number in the run, and is
+/// A source that exists but cannot be read: its stream consists only of damage. It keeps its number in the run and is
 /// missing in every slice.
 class LostSource final : public Source {
  public:

@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// Nothing where the URI does not have the key.
+/// std::nullopt if the URI lacks the key.
 std::optional<NumberWord> read_number_word(const SourceUri& uri) {
   const auto text = uri.get("number", "");
   if (text.empty()) return std::nullopt;

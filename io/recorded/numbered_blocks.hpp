@@ -10,33 +10,33 @@
 
 namespace eventloom {
 
-/// Puts the events of a file into blocks by their numbers, judged as described at EventNumbers: the newest event of a
-/// block may be taken back when the next one comes, which therefore waits for the next block when this one is full.
+/// Puts the events of a file into blocks; their numbers are judged as described at EventNumbers. Since the next event
+/// may take back the newest one of a block, it is judged even if the block is full, and then waits for the next block.
 class NumberedBlocks {
  public:
-  /// What is done with the events of a format.
+  /// Operations on the events of a format. "The current event" is the one the file is at.
   class Events {
    public:
     virtual ~Events() = default;
-    /// Appends the hits of the file's event.
+    /// Appends the hits of the current event.
     virtual void keep(Tick number, HitBlock& block) = 0;
-    /// Removes those of the event kept last.
+    /// Removes the hits of the last kept event.
     virtual void take_back(DropCause cause, HitBlock& block) = 0;
-    /// Counts the file's event as lost.
+    /// Counts the current event as lost.
     virtual void leave_out(DropCause cause, HitBlock& block) = 0;
   };
 
-  /// `bits`: width of the numbers. `events` outlives this.
+  /// `bits`: width of the numbers. `events` must outlive this.
   NumberedBlocks(unsigned bits, Events& events) : numbers_(bits), events_(events) {}
 
-  /// Appends the file's event if it waits; the block is empty.
+  /// Begins a block, which must be empty: appends the current event if it waits.
   void begin(HitBlock& block);
-  /// Whether `number` is that of the event kept last.
+  /// Whether `number` is that of the last kept event.
   [[nodiscard]] bool repeats(std::uint32_t number) const { return numbers_.repeats(number); }
-  /// Judges the file's event. False when the block is full and the event waits: nothing in the block will be taken
-  /// back.
+  /// Judges the current event. Returns false if the block is full and the event waits; no event in the block will then
+  /// be taken back.
   bool add(std::uint32_t number, bool completes_previous, HitBlock& block);
-  /// At the end of the stream.
+  /// Judges the last event at the end of the stream.
   void finish(HitBlock& block);
 
   [[nodiscard]] Counters counters() const { return numbers_.counters(); }
@@ -44,7 +44,7 @@ class NumberedBlocks {
  private:
   EventNumbers numbers_;
   Events& events_;
-  std::optional<Tick> waiting_;  ///< number of the file's event
+  std::optional<Tick> waiting_;  ///< number of the current event, if it waits
 };
 
 }  // namespace eventloom

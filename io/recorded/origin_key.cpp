@@ -12,7 +12,7 @@ constexpr std::int64_t kAttosecondsPerPs = 1'000'000;
 constexpr std::int64_t kAttosecondsPerS = 1'000'000'000'000'000'000;
 constexpr Attoseconds kMostAttoseconds = Attoseconds{1} << 122;
 
-/// value * unit_ps in attoseconds; nothing when it is too large, or not whole.
+/// value * unit_ps in attoseconds; std::nullopt if it is too large or not an integer.
 std::optional<Attoseconds> product(Decimal value, std::uint64_t unit_ps) {
   Attoseconds result = Attoseconds{value.digits} * unit_ps;
   if (result >= kMostAttoseconds / kAttosecondsPerPs) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<Attoseconds> product(Decimal value, std::uint64_t unit_ps) {
   return result;
 }
 
-/// A length of time: with a unit, or in ticks.
+/// Parses a length of time with a unit, or in ticks.
 std::optional<Attoseconds> parse_length(std::string_view text, std::uint64_t tick_ps) {
   std::size_t end = text.size();
   while (end > 0 && text[end - 1] >= 'a' && text[end - 1] <= 'z') --end;
@@ -56,7 +56,7 @@ std::optional<FineTicks> fine_of(Attoseconds time, std::uint64_t tick_ps) {
   const Attoseconds ticks = (time - rest) / tick;
   constexpr Attoseconds kMost = Attoseconds{1} << 75;
   if (ticks >= kMost || ticks <= -kMost) return std::nullopt;
-  return (ticks << kFineBits) + (rest << kFineBits) / tick;  // a tick is at most 1 s
+  return (ticks << kFineBits) + (rest << kFineBits) / tick;  // does not overflow: a tick is at most 1 s
 }
 
 std::optional<OriginKey> origin_of(const SourceUri& uri, std::uint64_t tick_ps) {

@@ -10,14 +10,15 @@
 
 namespace eventloom {
 
-/// A length of time, or a time since 1970, in 10^-18 s.
+/// A duration, or a time since 1970, in 10^-18 s.
 __extension__ using Attoseconds = __int128;
 
-/// Of a decimal number with or without a minus sign; nothing when it is none, is too large, or not whole.
+/// Parses a decimal number with or without a minus sign; std::nullopt if it is invalid, too large, or not a whole
+/// number of attoseconds.
 std::optional<Attoseconds> attoseconds_of(std::string_view text, std::uint64_t unit_ps);
 Attoseconds attoseconds_of(const UtcTime& time);
 
-/// Nothing from 2^75 ticks on.
+/// std::nullopt if the magnitude is 2^75 ticks or more.
 std::optional<FineTicks> fine_of(Attoseconds time, std::uint64_t tick_ps);
 
 inline constexpr const char* kNoLeapSeconds =
@@ -27,11 +28,11 @@ inline constexpr const char* kNoLeapSeconds =
 /// The time that becomes tick 0.
 struct OriginKey {
   Attoseconds at = 0;
-  bool utc = false;  ///< since 1970
+  bool utc = false;  ///< `at` counts from 1970
 };
 
-/// The key `origin`: UTC, or a length of time such as -5ms, plain numbers in ticks. Nothing when there is none. Throws
-/// UserError when it is neither.
+/// The value of the key `origin`: UTC, a duration such as -5ms, or a plain number of ticks. std::nullopt if the key is
+/// absent. Throws UserError for another form.
 std::optional<OriginKey> origin_of(const SourceUri& uri, std::uint64_t tick_ps);
 
 }  // namespace eventloom

@@ -11,12 +11,12 @@
 namespace eventloom {
 
 inline constexpr std::uint32_t kMaxChannel = (1U << 28) - 1;
-/// Payload words are converted from numbers in this range; negative ones keep their 32 bits.
+/// Range of numbers that can be converted to payload words; negative numbers keep their 32 bits.
 inline constexpr std::int64_t kMinPayload = std::numeric_limits<std::int32_t>::min();
 inline constexpr std::int64_t kMaxPayload = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::size_t kMaxPayloadWords = PayloadTable::kLengthInFirstWord - 1;
 
-/// The columns that `payload=a,b,c` names; none when the key is absent. Throws UserError for an empty name or more
+/// The columns that `payload=a,b,c` names; empty if the key is absent. Throws UserError for an empty name, or for more
 /// columns than a hit can have words.
 inline std::vector<std::string> payload_columns(const SourceUri& uri) {
   std::vector<std::string> columns;

@@ -32,14 +32,14 @@ bool ReorderBuffer::next(Hit& hit) {
   return true;
 }
 
-/// Twice what must wait: hits are sorted in large portions.
+/// Whether enough hits are held for sorting: twice as many as must wait, so that hits are sorted in large portions.
 bool ReorderBuffer::enough_held() const {
   if (ended_ || waiting() == 0) return waiting() != 0 || released_;
   const Tick spanned = newest_ - std::min(newest_, entries_[used_].time);
   return waiting() >= 2 * limits_.hits || spanned / 2 > limits_.span || released_;
 }
 
-/// How many of the sorted entries no later hit can precede.
+/// Number of sorted entries that no later hit can precede.
 std::size_t ReorderBuffer::settled() const {
   if (ended_) return entries_.size();
   const std::size_t by_hits = entries_.size() - std::min(entries_.size(), limits_.hits);
@@ -48,7 +48,7 @@ std::size_t ReorderBuffer::settled() const {
   return std::max(by_hits, static_cast<std::size_t>(waits - entries_.begin()));
 }
 
-/// Sorts the hits held once there are enough to deliver some.
+/// Sorts the held hits if there are enough. Returns whether some can be delivered.
 bool ReorderBuffer::sort_held() {
   if (!enough_held()) return false;
   drop_used();
@@ -66,8 +66,8 @@ bool ReorderBuffer::sort_held() {
 
 void ReorderBuffer::release(std::uint32_t blocks) { released_ = blocks; }
 
-/// Empty blocks become spares. The others stay in the order of time: what is pushed later was recorded later, so a
-/// stable sort keeps equal times in the order of recording.
+/// Removes delivered entries; blocks without entries become spares. Remaining entries stay sorted, and hits pushed
+/// later were recorded later, so a stable sort keeps equal times in the order of recording.
 void ReorderBuffer::drop_used() {
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(used_));
   used_ = ready_ = 0;

@@ -13,24 +13,23 @@
 
 namespace eventloom {
 
-/// Capacities where the URI has none: for hits, for events with time stamps, and for events built by number.
+/// Default capacities: for hits, for events with time stamps, and for events built by number.
 inline constexpr std::uint64_t kReorderHits = 1'000'000;
 inline constexpr std::uint64_t kReorderStamped = 10'000;
 inline constexpr std::uint64_t kReorderNumbered = 1;
 inline constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
 
-/// How late a hit may come and still be put in order.
+/// How late a hit may come and still be sorted: within either limit.
 struct ReorderLimits {
-  std::size_t hits = kReorderHits;               ///< by so many hits
-  Tick span = std::numeric_limits<Tick>::max();  ///< or by no more than this: the reader guarantees that none does
+  std::size_t hits = kReorderHits;               ///< number of hits
+  Tick span = std::numeric_limits<Tick>::max();  ///< ticks; the reader guarantees that no hit is later than this
 };
 
-/// Sorts hits by time; hits of equal time keep the order of recording. Recordings are nearly in order: see
-/// ReorderLimits. Holds the blocks of at most twice as many hits, or of twice the span, and one block more; payload is
-/// not copied.
+/// Sorts hits by time; hits of equal time keep the order of recording. Hits must be nearly in order: see ReorderLimits.
+/// Holds the blocks of at most twice that number of hits or twice that span, plus one block. Payload is not copied.
 class ReorderBuffer {
  public:
-  /// `name`: of the source, for messages. `tick_ps`: likewise; 0: times are event numbers.
+  /// `name` and `tick_ps` are for messages: the source's name, and its tick; 0: times are event numbers.
   ReorderBuffer(std::string name, ReorderLimits limits, std::uint64_t tick_ps);
 
   struct Hit {
@@ -38,28 +37,28 @@ class ReorderBuffer {
     std::uint32_t channel = 0;
     std::span<const std::uint32_t> payload;  ///< valid until the next push()
   };
-  /// The next hit; false while another block, or end(), is needed, and at the end.
+  /// Delivers the next hit. Returns false if another block or end() is needed, and at the end.
   bool next(Hit& hit);
 
-  /// An empty block, with the memory of a used one.
+  /// Returns an empty block that reuses the memory of a delivered one, if any.
   HitBlock spare();
-  /// Takes the hits recorded next. Throws UserError when one of them comes later than the buffer can handle: with the
-  /// source, the number of the hit and how late it is.
+  /// Takes the next block in recording order. Throws UserError when a hit is later than the buffer can handle; the
+  /// message names the source, the number of the hit, and how late it is.
   void push(HitBlock block);
-  /// Blocks pushed so far; the number wraps around.
+  /// Number of blocks pushed so far; wraps around.
   [[nodiscard]] std::uint32_t blocks_pushed() const {
     return first_block_ + static_cast<std::uint32_t>(blocks_.size());
   }
-  /// The first `blocks` of all blocks pushed stop waiting for earlier hits: next() delivers their hits, and those
+  /// Makes the first `blocks` of all blocks pushed stop waiting for earlier hits: next() delivers their hits, and those
   /// before them in time.
   void release(std::uint32_t blocks);
-  /// Hits pushed and not delivered.
+  /// Number of hits pushed but not delivered.
   [[nodiscard]] std::size_t waiting() const { return entries_.size() - used_; }
   /// Memory of the waiting hits and payload.
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
-  /// Time of the last hit delivered: an earlier one is late.
+  /// Time of the last delivered hit; earlier hits are late.
   [[nodiscard]] std::optional<Tick> given_to() const { return any_ ? std::optional(last_) : std::nullopt; }
-  /// No more blocks follow.
+  /// Ends the input: no more blocks follow.
   void end() { ended_ = true; }
 
  private:
@@ -79,19 +78,19 @@ class ReorderBuffer {
   std::string name_;
   ReorderLimits limits_;
   std::uint64_t tick_ps_;
-  std::deque<HitBlock> blocks_;    ///< in the order of recording
+  std::deque<HitBlock> blocks_;    ///< blocks in recording order
   std::uint32_t first_block_ = 0;  ///< number of blocks_.front()
   std::vector<HitBlock> spares_;
   std::vector<Entry> entries_;  ///< sorted by time up to ready_
-  std::size_t used_ = 0;        ///< of entries_
-  std::size_t ready_ = 0;       ///< of entries_, that may be delivered
-  std::uint64_t pushed_ = 0;    ///< hits
+  std::size_t used_ = 0;        ///< number of delivered entries_
+  std::size_t ready_ = 0;       ///< number of entries_ that may be delivered
+  std::uint64_t pushed_ = 0;    ///< number of hits pushed
   std::size_t held_bytes_ = 0;
   Tick newest_ = 0;  ///< greatest time pushed
   Tick last_ = 0;    ///< time of the last hit delivered
   bool any_ = false;
   bool ended_ = false;
-  std::optional<std::uint32_t> released_;  ///< number of the first block that waits, until it is processed
+  std::optional<std::uint32_t> released_;  ///< argument of release(), until it is processed
 };
 
 }  // namespace eventloom

@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// The hits of another reader with the times and channels that the URI's keys `offset` and `system` give them. Hits
-/// that would come before tick 0 are dropped (untimed), which is reported.
+/// Changes times and channels of another reader's hits by the URI's keys `offset` and `system`. Hits shifted before
+/// tick 0 are dropped (untimed) and reported.
 class ShiftedReader final : public HitReader {
  public:
   ShiftedReader(std::unique_ptr<HitReader> reader, const StreamShift& shift)
@@ -38,7 +38,7 @@ class ShiftedReader final : public HitReader {
   std::uint64_t untimed_ = 0;
 };
 
-/// `reader`, with what the keys of `uri` change.
+/// Returns `reader` with the changes that the keys of `uri` make.
 std::unique_ptr<HitReader> shifted(std::unique_ptr<HitReader> reader, const SourceUri& uri);
 
 }  // namespace eventloom

@@ -39,7 +39,7 @@ SourceCounts StoredReader::counts() const {
   return counts;
 }
 
-/// What begins in `step`: what only reaches into it came before.
+/// Takes the data that begin in `step`; data that begin earlier and extend into it have already been taken.
 void StoredReader::take_step(EpochRange step, HitBlock& block) {
   data_.clear();
   stream_->collect(step, data_);

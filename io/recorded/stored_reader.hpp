@@ -11,8 +11,8 @@
 
 namespace eventloom {
 
-/// The hits of a stream of epoch buffers, from its beginning to its end, so that they can be put into others. Items
-/// other than hits are left out.
+/// Reads all hits of a stream of epoch buffers, so that they can be encoded into new ones. Items other than hits are
+/// left out.
 class StoredReader final : public HitReader {
  public:
   explicit StoredReader(std::unique_ptr<Source> stream);
@@ -21,10 +21,10 @@ class StoredReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return stream_->name(); }
   [[nodiscard]] InputFile input() const override { return stream_->input(); }
   bool read(HitBlock& block) override;
-  /// By time.
+  /// Fraction by time, not by bytes.
   [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return stream_->anomalies(); }
-  /// The markers that are left out.
+  /// Counts of the markers left out.
   [[nodiscard]] SourceCounts counts() const override;
 
  private:
@@ -34,7 +34,7 @@ class StoredReader final : public HitReader {
 
   std::unique_ptr<Source> stream_;
   std::optional<Epoch> first_;
-  std::optional<Epoch> at_;  ///< of the next item; nothing at the end
+  std::optional<Epoch> at_;  ///< epoch of the next item; std::nullopt at the end
   SliceData data_;
   MarkerCounts left_out_;
   Complaints complaints_;

@@ -24,7 +24,7 @@ constexpr auto kPowers = [] {
   return powers;
 }();
 
-/// Ticks of `tick_ps` in `unit_ps` when that is whole and fits, otherwise 0.
+/// Number of ticks of `tick_ps` in `unit_ps` if it is an integer and fits in 64 bits, otherwise 0.
 std::uint64_t factor_of(Decimal unit_ps, std::uint64_t tick_ps) {
   return to_ticks({1, 0}, unit_ps, tick_ps, Rounding::none).value_or(0);
 }
@@ -44,7 +44,7 @@ TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale)
       unit_ps_(shortest({uri.get_unit_ps("unit", tick_ps), 0})),
       tick_ps_(tick_ps),
       rounding_(rounding_of(uri, Rounding::none)) {
-  constexpr std::uint64_t kMostDigits = std::uint64_t{1} << 44;  // a time has 64 bits, their product 108
+  constexpr std::uint64_t kMostDigits = std::uint64_t{1} << 44;  // times a time of 64 bits: 108 bits
   scale = shortest(scale);
   if (__builtin_mul_overflow(unit_ps_.digits, scale.digits, &unit_ps_.digits) || unit_ps_.digits > kMostDigits) {
     uri.refuse("the scale of the times has too many digits");
@@ -67,7 +67,7 @@ void TickScale::refuse_keys(const SourceUri& uri) {
 }
 
 std::optional<Tick> TickScale::ticks(Decimal value) const {
-  // The common case, in 64 bits.
+  // Common case: 64-bit arithmetic.
   std::uint64_t product = 0;
   if (factor_ != 0 && value.exponent <= 0 && value.exponent > -static_cast<int>(kPowers.size()) &&
       !__builtin_mul_overflow(value.digits, factor_, &product)) {
@@ -86,7 +86,7 @@ std::optional<Tick> TickScale::ticks(double value, unsigned bits) const {
 
 double TickScale::slack(double spacing) const {
   constexpr double kLeast = 1e-6;
-  constexpr double kMost = 0.25;  // ticks are told from halves between them
+  constexpr double kMost = 0.25;  // still separates ticks from half ticks
   if (rounding_ == Rounding::down) return spacing <= kLeast ? kLeast : 0;
   return std::clamp(spacing / 2, kLeast, kMost);
 }

@@ -68,7 +68,7 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   order.disorder = key.time.empty() ? defaults.disorder_ps / tick_ps : time_of(uri, key.time, tick_ps);
   order.stated = !key.time.empty();
   order.reorder.hits = key.hits.empty() ? defaults.hits : hits_of(uri, key.hits);
-  // Whoever says what is ordinary means it; and across a jump that is allowed nothing is sorted.
+  // An explicit limit is taken literally, and nothing is sorted across an accepted jump.
   order.frames_in_any_order = !order.stated && order.policy == JumpPolicy::refuse;
   if (order.stated) {
     order.reorder.span = order.disorder;

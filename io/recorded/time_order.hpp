@@ -10,38 +10,38 @@
 
 namespace eventloom {
 
-/// What becomes of a recording at a jump: a hit whose time lies before an earlier one by more than ordinary disorder.
+/// Handling of a jump: a hit whose time lies before an earlier one by more than ordinary disorder.
 enum class JumpPolicy : std::uint8_t {
   refuse,   ///< the input is in error
-  new_era,  ///< time goes on after the last hit, with the distances that the hits from there on have to each other
-  drop,     ///< hits are dropped (jump) until their times have caught up
+  new_era,  ///< time continues after the last hit; the distances between the hits that follow are kept
+  drop,     ///< hits are dropped (jump) until times have caught up
 };
 
-/// How far the times of a recording may go back, as the keys `reorder` and `jumps` of its URI say.
+/// How far the times of a recording may go back, according to the keys `reorder` and `jumps` of its URI.
 struct TimeOrder {
   ReorderLimits reorder;
-  Tick disorder = 0;  ///< the largest step back that is no jump
+  Tick disorder = 0;  ///< largest step back that is not a jump
   JumpPolicy policy = JumpPolicy::refuse;
-  bool stated = false;               ///< `disorder` is what the key says
-  bool frames_in_any_order = false;  ///< frames that fit between others are no jumps: see CoveredTime
-  bool has_bits = false;             ///< the source has a key that unwraps counters
-  bool unwraps = false;              ///< and uses it
+  bool stated = false;               ///< the key gives `disorder`
+  bool frames_in_any_order = false;  ///< frames that fit between others are not jumps: see CoveredTime
+  bool has_bits = false;             ///< the scheme has the key `bits`, which unwraps counters
+  bool unwraps = false;              ///< the URI has the key `bits`
   std::uint64_t tick_ps = 0;
 };
 
 inline constexpr std::uint64_t kDisorderPs = 10'000'000'000;  ///< 10 ms
 
-/// What holds for a kind of source without the keys.
+/// Defaults of a kind of source.
 struct TimeOrderDefaults {
   std::uint64_t hits = kReorderHits;  ///< capacity of the reorder buffer
   std::uint64_t disorder_ps = kDisorderPs;
-  bool has_bits = false;  ///< there is a key `bits`
+  bool has_bits = false;  ///< the scheme has the key `bits`
 };
 
-/// `reorder` is a length of time, a number of hits, or both, separated by a comma; a time alone holds all hits that it
-/// spans. Throws UserError when a key is invalid.
+/// `reorder` is a duration, a number of hits, or both, separated by a comma; a duration alone covers all hits within
+/// it. Throws UserError when a key is invalid.
 TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults, std::uint64_t tick_ps);
-/// The same of sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
+/// The same for sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
 ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits);
 
 }  // namespace eventloom

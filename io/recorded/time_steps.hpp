@@ -7,19 +7,19 @@
 
 namespace eventloom {
 
-/// Judges the time stamps of one source's events. One that lies further than `limit` from its neighbours is a broken
-/// stamp (out_of_step): accepted, it would stretch the run over years without data. Only the next event distinguishes a
-/// broken stamp from a long pause, so a judgement may take back the previous event.
+/// Judges the time stamps of one source's events. A stamp further than `limit` from its neighbours is broken
+/// (out_of_step); if it were accepted, the run could extend over years without data. Only the next event distinguishes
+/// a broken stamp from a long pause, so a judgement may take back the previous event.
 class TimeSteps {
  public:
   explicit TimeSteps(Tick limit) : limit_(limit) {}
 
   EventNumbers::Judgement judge(Tick time);
-  /// The end of the stream: why the last event must be dropped, if it must.
+  /// Ends the stream. Returns why the last event must be dropped, if it must.
   std::optional<DropCause> finish();
   /// Whether finish() would keep the last event.
   [[nodiscard]] bool stays() const { return !doubted_ || first_; }
-  /// Whether the time judged last may still be dropped.
+  /// Whether the last event may still be dropped.
   [[nodiscard]] bool doubts() const { return doubted_; }
   [[nodiscard]] std::uint64_t out_of_step() const { return out_of_step_; }
 
@@ -29,10 +29,10 @@ class TimeSteps {
 
   Tick limit_;
   bool any_ = false;
-  bool doubted_ = false;  ///< last_ is far from the time before it, or is the first
+  bool doubted_ = false;  ///< last_ is the first time, or far from the one before
   bool first_ = false;    ///< last_ is the first time
   Tick last_ = 0;
-  Tick believed_ = 0;  ///< the one before last_, if that is doubted and not the first
+  Tick believed_ = 0;  ///< time before last_, if that is doubted and not the first
   std::uint64_t out_of_step_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// "columns not read: a, b; payload=COLUMN,... keeps those that are payload": a line for people, bounded in length.
+/// A message of bounded length: "columns not read: a, b; payload=COLUMN,... keeps those that are payload".
 std::string unread_columns(std::span<const std::string> names);
 
 }  // namespace eventloom

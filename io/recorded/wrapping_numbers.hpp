@@ -8,14 +8,14 @@
 
 namespace eventloom {
 
-/// The number of a source at the beginning of `epoch`, before `offset` is added to its numbers; 0 where there is none.
+/// A source's number at the beginning of `epoch`, before `offset` is added; 0 if it would be negative.
 inline Tick number_at(Epoch epoch, std::uint32_t epoch_ticks, std::int64_t offset) {
   constexpr auto kMost = static_cast<Epoch>(std::numeric_limits<std::int64_t>::max());
   const auto number = static_cast<std::int64_t>(std::min(epoch, kMost / epoch_ticks) * epoch_ticks) - offset;
   return static_cast<Tick>(std::max<std::int64_t>(number, 0));
 }
 
-/// What brings `first`, a number that wraps around after `range`, nearest to `at`: a multiple of `range`.
+/// The multiple of `range` that, added to `first`, a number that wraps around after `range`, brings it nearest to `at`.
 inline Tick nearest_raise(Tick first, Tick range, Tick at) {
   const Tick behind = at - std::min(at, first + range / 2);
   return (behind + range - 1) / range * range;

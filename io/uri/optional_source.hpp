@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// kOptional where the URI has the key `optional` (or optional=yes, optional=true), 0 otherwise. Throws UserError for
-/// any other value, and when times are not event numbers: then events need no source.
+/// Returns kOptional if the URI has the key `optional` (or optional=yes, optional=true), 0 if it lacks the key or has
+/// optional=no. Throws UserError for any other value, and when times are not event numbers.
 inline std::uint32_t optional_flag(const SourceUri& uri, bool numbered) {
   const auto value = uri.get("optional", "no");
   if (value == "no" || value == "false") return 0;

@@ -10,29 +10,30 @@
 
 namespace eventloom {
 
-/// [scheme:]PATH[?key=value&key=value]; the path of a live source begins with //; a key may stand without a value.
+/// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value.
 /// io/registry defines the schemes.
 class SourceUri {
  public:
-  /// Throws UserError when the text is not of this form. `role`: what it names, for messages.
+  /// Throws UserError when the text is not of this form. `role` says in messages what the URI names.
   static SourceUri parse(const std::string& text, const std::string& role = "source");
 
   /// A literal path without keys.
   static SourceUri of_path(const std::string& scheme, const std::string& path);
 
-  /// For messages: names and values that hold '?' or '&' do not parse back.
+  /// Used in messages. A text whose names or values contain '?' or '&' does not parse back.
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// Empty when the text has none.
+  /// Empty if the text has no scheme.
   [[nodiscard]] const std::string& scheme() const { return scheme_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Value of a key, empty for a key without a value, or `otherwise` when it is absent.
   [[nodiscard]] std::string get(std::string_view key, std::string_view otherwise) const;
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
-  /// The keys without a value.
+  /// Keys without a value.
   [[nodiscard]] std::vector<std::string> flags() const;
   /// Throws UserError when the key is absent.
   [[nodiscard]] std::string require(std::string_view key) const;
-  /// A whole number ("1000", "1e6"); throws UserError otherwise or when it is not in [low, high].
+  /// An integer ("1000", "1e6"), or `otherwise` when the key is absent. Throws UserError for another form, or if it is
+  /// not in [low, high].
   [[nodiscard]] std::uint64_t get_count(std::string_view key, std::uint64_t otherwise, std::uint64_t low,
                                         std::uint64_t high) const;
   /// Picoseconds of the unit in `key` ("ns" by default); `tick` gives `tick_ps`.
@@ -40,10 +41,10 @@ class SourceUri {
 
   /// Throws UserError with role, text and `reason`.
   [[noreturn]] void refuse(const std::string& reason) const;
-  /// Throws UserError that names the first key not among `keys` and lists those.
+  /// Throws UserError if a key is not among `keys`; the message names that key and lists `keys`.
   void accept_only(std::span<const std::string_view> keys) const;
 
-  /// The same with another scheme, another path, or another value of a key.
+  /// A copy with another scheme, another path, or another value of a key.
   [[nodiscard]] SourceUri with_scheme(std::string_view scheme) const;
   [[nodiscard]] SourceUri with_path(const std::string& path) const;
   [[nodiscard]] SourceUri with(const std::string& key, const std::string& value) const;
@@ -55,7 +56,7 @@ class SourceUri {
   std::string text_;
   std::string scheme_;
   std::string path_;
-  std::map<std::string, std::optional<std::string>, std::less<>> values_;  ///< nothing for keys without a value
+  std::map<std::string, std::optional<std::string>, std::less<>> values_;  ///< std::nullopt: a key without a value
 };
 
 }  // namespace eventloom

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kLastSystem = 63;
 
-/// Of packed records, system=FIELD is a field.
+/// Whether a value of `system` names a field, as in URIs of packed records, rather than a number.
 bool is_field(const std::string& text) { return text.find('@') != std::string::npos; }
 
 std::int64_t parse_shift(const SourceUri& uri, const StreamHeader& header) {

@@ -10,22 +10,22 @@
 
 namespace eventloom {
 
-/// What the keys `system` and `offset` change in a stream, whatever its format.
+/// The changes that the keys `system` and `offset` make to a stream of any format.
 class StreamShift {
  public:
   StreamShift() = default;
-  /// `header`: of the stream. Throws UserError when a key is invalid, or the stream cannot be changed like this.
+  /// `header` describes the stream. Throws UserError when a key is invalid or the stream does not allow the change.
   StreamShift(const SourceUri& uri, const StreamHeader& header);
 
   /// Whether anything changes.
   [[nodiscard]] bool any() const { return system_.has_value() || offset_ != 0; }
   [[nodiscard]] std::int64_t offset() const { return offset_; }
 
-  /// Whether systems can be set where hits have such payload: as long in any system.
+  /// Whether the change fits the payload: setting the system requires the same payload length in every system.
   [[nodiscard]] bool fits(const PayloadTable& payload) const;
   void keep_systems() { system_.reset(); }
 
-  /// Nothing when the result is not a tick: before tick 0.
+  /// std::nullopt when the result lies before tick 0 or overflows.
   [[nodiscard]] std::optional<Tick> time(Tick time) const {
     Tick shifted = 0;
     return __builtin_add_overflow(time, offset_, &shifted) ? std::nullopt : std::optional(shifted);

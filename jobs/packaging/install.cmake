@@ -1,5 +1,5 @@
-# What `cmake --install` and the Debian package hold: the program, its man pages and completion, the job scripts with
-# their settings, example configurations, what monitoring needs, the pages, the package for Python and the licence.
+# Contents of `cmake --install` and the Debian package: the program, its man pages and completion, the job scripts with
+# their settings, example configurations, files for monitoring, the pages, the Python package and the licence.
 include(GNUInstallDirs)
 set(shared ${CMAKE_INSTALL_DATADIR}/eventloom)
 set(packaging ${CMAKE_CURRENT_LIST_DIR})
@@ -35,7 +35,7 @@ install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py 
         DESTINATION ${shared}/jobs)
 install(DIRECTORY ${jobs}/examples ${jobs}/monitoring DESTINATION ${shared}/jobs)
 
-# All pages and what they link to, in the same folders, so that their links hold.
+# All pages and the files they link to, in the same folders, so that links remain valid.
 set(pages README.md CITATION.cff LICENSE .github/CONTRIBUTING.md .github/SECURITY.md jobs/packaging/eventloom.def
           jobs/packaging/spack/package.py)
 foreach(folder app core formats io jobs schedulers)

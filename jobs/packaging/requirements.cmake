@@ -1,11 +1,11 @@
-# What the program stands on. All that is missing is named in one message, by the names that it has in Debian and in
-# Spack, which are those of most clusters' modules, too.
+# The program's dependencies. One message names all that are missing, with their names in Debian and in Spack, which
+# most clusters' modules also use.
 
 set(MPI_DETERMINE_LIBRARY_VERSION TRUE)
 find_package(MPI QUIET COMPONENTS CXX)
 find_package(OpenMP QUIET COMPONENTS CXX)
 find_package(HDF5 QUIET COMPONENTS C)
-# CMake 3.30 warns where nobody said that Boost's own configuration files are to be read.
+# CMake 3.30 warns unless the policy selects Boost's own configuration files.
 if(POLICY CMP0167)
   cmake_policy(SET CMP0167 NEW)
 endif()
@@ -42,7 +42,7 @@ if(MPI_CXX_LIBRARY_VERSION_STRING AND NOT MPI_CXX_LIBRARY_VERSION_STRING MATCHES
 this MPI (of MPICH: a build with --with-device=ch4:ucx), and the README's figures are Open MPI's.")
 endif()
 
-# Optional. UCX' own file names the folders of other libraries, in another way each time CMake runs.
+# Optional dependencies. UCX's own CMake file names the folders of other libraries differently each time CMake runs.
 find_library(ZEROMQ_LIBRARY zmq)
 find_library(SIMGRID_LIBRARY simgrid)
 find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)

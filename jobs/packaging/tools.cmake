@@ -1,4 +1,4 @@
-# What CMake itself needs, which it would not name by packages. Before project().
+# Checks for the tools that CMake itself needs, since its own messages do not name packages. Include before project().
 set(missing "")
 macro(need found name debian spack)
   if(NOT ${found})
@@ -8,7 +8,7 @@ endmacro()
 macro(stop_if_incomplete advice)
   if(missing)
     list(JOIN missing ", " missing)
-    # Lines that begin with a space are not broken.
+    # CMake does not wrap lines that begin with a space.
     message(FATAL_ERROR " eventloom: missing: ${missing}. ${advice}")
   endif()
 endmacro()
