@@ -2,9 +2,9 @@
 """clang-tidy of every source that is not known to be clean: tidied.txt holds what has been looked at.
 
 A source is the same as long as it, the headers of this project that it includes, directly or through others, the settings
-and the version of clang-tidy are. The others are looked at together, those of a unity build's batch as one text: most time
-goes into the headers that they share. (As includes they would escape the analyzer, which follows only the main file.) Each must compile alone, too: a text before it
-hides the includes that it lacks.
+and the version of clang-tidy are; comments do not count. The others are looked at together, those of a unity build's
+batch as one text: most time goes into the headers that they share. (As includes they would escape the analyzer, which
+follows only the main file.) Each must compile alone, too: a text before it hides the includes that it lacks.
 
 usage: tests/style/tidy.py BUILD_FOLDER [--keep]
 BUILD_FOLDER has the compile_commands.json of a unity build. --keep adds the clean ones to tidied.txt.
@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("tidied.txt")
 SKIPPED = 77  # so ctest is told
 FOLDERS = ("app", "core", "formats", "io", "schedulers")
+LITERAL_OR_COMMENT = re.compile(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*''')
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -48,11 +49,19 @@ def closure(path):
     return sorted(seen)
 
 
+@functools.cache
+def code_of(path):
+    """The text without comments, but for those that speak to clang-tidy, and with single spaces."""
+    def kept(found):
+        return "" if found[0].startswith("//") and "NOLINT" not in found[0] else found[0]
+    return " ".join(LITERAL_OR_COMMENT.sub(kept, path.read_text()).split())
+
+
 def digest(path, tool):
     """Of all that the findings in a source depend on, but for the system's headers."""
     sum_of_all = hashlib.sha256(tool)
     for part in closure(path):
-        sum_of_all.update(f"{part.relative_to(ROOT)}\n".encode() + part.read_bytes())
+        sum_of_all.update(f"{part.relative_to(ROOT)}\n{code_of(part)}\n".encode())
     return sum_of_all.hexdigest()[:32]
 
 
