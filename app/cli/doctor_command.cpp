@@ -44,13 +44,12 @@ struct DoctorConfig {
 };
 
 std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
-  CommandLine line(
-      "doctor",
-      "doctor [options], alone or under the mpirun or srun of a run\n"
-      "What on the hosts of a run would hold it back, and the command that mends it: MPI and UCX, cores\n"
-      "and load, shared memory and what killed runs left there, memory, UDP, disk, locks, clocks. Changes\n"
-      "nothing. Writes up to 256 MiB a host for some seconds, in a file that is never seen.\n"
-      "Exit code 0, or 3 with warnings.");
+  CommandLine line("doctor",
+                   "doctor [options], alone or under the mpirun or srun of a run\n"
+                   "Checks the hosts of a run for problems and suggests fixes: MPI and UCX, cores and load, shared\n"
+                   "memory and what killed runs left there, memory, UDP, disk, locks, clocks. Changes nothing. Writes\n"
+                   "up to 256 MiB per host for some seconds, in a file without a name.\n"
+                   "Exit code 0, or 3 with warnings.");
   line.options().add_options()("output", text_value("DIR", "."),
                                "folder to try, or the output of a run, whose folder it is")(
       "json", po::bool_switch(), "print one JSON object instead");

@@ -78,7 +78,7 @@ std::vector<std::uint32_t> source_ids(const po::variables_map& values, std::size
 /// Plays HLD files as TRB boards.
 int send_to_trb(const po::variables_map& values, std::vector<std::string> ports) {
   if (!values["speed"].defaulted()) {
-    throw UserError("--speed: HLD files do not tell the times of events; use --rate N events a second");
+    throw UserError("--speed: HLD files do not record the times of events; use --rate N events a second");
   }
   std::vector<std::string> files;
   for (const auto& spec : expand_sources(values["source"].as<std::vector<std::string>>())) {

@@ -71,7 +71,7 @@ std::chrono::nanoseconds time_option(const po::variables_map& values, const char
   const auto& text = values[option].as<std::string>();
   const auto ps = parsed(option, [&] { return parse_picoseconds(text); });
   if (ps < kMillisecond || ps > kDay)
-    throw UserError("--" + std::string(option) + ": '" + text + "' is not from 1ms to a day");
+    throw UserError("--" + std::string(option) + " must be from 1ms to a day, not '" + text + "'");
   return std::chrono::nanoseconds(ps / 1000);
 }
 
@@ -85,7 +85,7 @@ double number_option(const po::variables_map& values, const char* option) {
     throw UserError("--" + std::string(option) + ": '" + text + "' is not a number such as 1000, 0.5 or 1e6");
   const double value = static_cast<double>(decimal->digits) * std::pow(10.0, decimal->exponent);
   if (value != 0 && !(value >= kLeast && value <= kMost)) {
-    throw UserError("--" + std::string(option) + ": '" + text + "' is not from 0.0001 to 1e9");
+    throw UserError("--" + std::string(option) + " must be 0 or from 0.0001 to 1e9, not '" + text + "'");
   }
   return value;
 }
@@ -153,7 +153,7 @@ void print_summary(const MbsServerTotals& totals, const MbsClientsTotals& client
   if (clients.never != 0) std::cout << "closed before they were clients: " << clients.never << " connections\n";
   if (clients.lost_events != 0 || clients.unread != 0) {
     std::cout << "lost " << clients.lost_events << " events that no client could read; " << clients.unread
-              << " clients left data unread that were sent to nobody else\n";
+              << " clients left data unread that no other client was sent\n";
   }
   std::cout << std::flush;
 }

@@ -123,9 +123,9 @@ Seen look(const MonitorUrl& url, Seen before) {
   } catch (const UserError&) {
     if (!seen) throw;
     if (before != Seen::stopping) {
-      throw UserError("nobody answers any more: the run may have failed; its own output says how it ended");
+      throw UserError("connection lost: the run may have failed; see its output");
     }
-    std::cout << "nobody answers any more: the run has stopped, how is in its own output\n";
+    std::cout << "connection lost: the run has stopped; see its output\n";
     return Seen::ended;
   } catch (const nlohmann::json::exception&) {
     throw UserError("the monitor's answer cannot be understood: it is of another version");
@@ -137,7 +137,7 @@ Seen look(const MonitorUrl& url, Seen before) {
 int top_command(int argc, const char* const* argv) {
   CommandLine line("top",
                    "top URL\nShows once a second what a run started with --monitor does, until it ends. Exit code 2: "
-                   "nobody answers, or nobody any more while no stop was under way.");
+                   "no answer, or the connection was lost although nobody had stopped the run.");
   line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
                                "of the monitor, as the run says it");
   line.positional("url", 1);

@@ -89,7 +89,7 @@ TimeBaseOptions time_base_options(const boost::program_options::variables_map& v
     const auto& text = values["tick"].as<std::string>();
     options.tick_ps = parsed("tick", [&] { return parse_picoseconds(text); });
     if (options.tick_ps < 1U || options.tick_ps > kSecond)
-      throw UserError("--tick: '" + text + "' is not from 1ps to 1s");
+      throw UserError("--tick must be from 1ps to 1s, not '" + text + "'");
   }
   if (values.count("epoch") != 0) {
     options.epoch_ticks =
@@ -104,7 +104,7 @@ std::uint64_t slot_option(const boost::program_options::variables_map& values) {
   const auto ps = parsed("slot", [&] { return parse_picoseconds(text); });
   constexpr std::uint64_t kNanosecond = 1000;
   constexpr std::uint64_t kSecond = 1'000'000'000'000;
-  if (ps < kNanosecond || ps > kSecond) throw UserError("--slot: '" + text + "' is not from 1ns to 1s");
+  if (ps < kNanosecond || ps > kSecond) throw UserError("--slot must be from 1ns to 1s, not '" + text + "'");
   return ps / kNanosecond;
 }
 

@@ -133,7 +133,7 @@ std::optional<FoundDataset> find_dataset(hid_t file, const std::string& path) {
 /// How a dataset differs from its line.
 std::string difference(const std::string& path, const std::optional<FoundDataset>& found, const std::string& line) {
   if (!found) return path + " is missing";
-  if (!found->sum) return path + " was written anew by another program";
+  if (!found->sum) return path + " was rewritten by another program";
   return fmt::format("rows and checksum of {} are {}, {} was written", path, line_of(*found).substr(path.size() + 1),
                      line.substr(path.size() + 1));
 }

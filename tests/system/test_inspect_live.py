@@ -92,7 +92,7 @@ def test_finds_an_event_as_it_comes(tmp_path):
     assert shown(done.stdout) == expected([wanted])
     with Serving(tmp_path, SMALL, "--once") as serving:
         done = eventloom("inspect", mbs(serving.port), "--find", "number=4000000", code=2)
-    assert "4000000 has not come" in done.stderr
+    assert "4000000 was not received" in done.stderr
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=by_name)

@@ -273,7 +273,7 @@ def test_top_tells_a_run_that_dies(recording, tmp_path):
         run.listening()
         with run.watched() as top:
             run.send(signal.SIGKILL, 0)
-            assert "nobody answers any more: the run may have failed" in top.communicate(timeout=60)[1]
+            assert "connection lost: the run may have failed" in top.communicate(timeout=60)[1]
             assert top.returncode == 2
 
 

@@ -241,7 +241,7 @@ def test_writing_after_the_end(package, tmp_path):
     with pytest.raises(RuntimeError), package.EpochsWriter(tmp_path / "other.epochs") as file:
         raise RuntimeError
     for call in (lambda: file.write([1], 1), file.close):
-        with pytest.raises(ValueError, match="other.epochs' was given up after an error: write it anew"):
+        with pytest.raises(ValueError, match="other.epochs' was abandoned after an error: write it again"):
             call()
     assert [entry.name for entry in tmp_path.iterdir()] == ["py.epochs"]
 

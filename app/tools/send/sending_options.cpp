@@ -57,7 +57,8 @@ LiveSenderSettings sending_options(const po::variables_map& values, std::size_t 
   settings.to = targets(values, streams);
   const auto& flush = values["flush-after"].as<std::string>();
   const auto ps = parsed("flush-after", [&] { return parse_picoseconds(flush); });
-  if (ps < kNanosecond || ps > 10 * kSecond) throw UserError("--flush-after: '" + flush + "' is not from 1ns to 10s");
+  if (ps < kNanosecond || ps > 10 * kSecond)
+    throw UserError("--flush-after must be from 1ns to 10s, not '" + flush + "'");
   settings.flush_after_ns = static_cast<std::int64_t>(ps / kNanosecond);
   const auto bytes = parsed("datagram", [&] { return parse_bytes(values["datagram"].as<std::string>()); });
   settings.datagram_bytes =

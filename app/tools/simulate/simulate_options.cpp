@@ -69,8 +69,8 @@ double percent_option(const po::variables_map& values, const char* option, doubl
   const auto decimal = parse_decimal(text);
   const double percent = decimal ? to_double(*decimal) : -1;
   if (percent >= 0 && percent <= most) return percent / 100;
-  throw UserError("--" + std::string(option) + ": '" + word(values, option) + "' is not from 0 to " +
-                  std::to_string(std::llround(most)) + " per cent");
+  throw UserError("--" + std::string(option) + " must be from 0 to " + std::to_string(std::llround(most)) +
+                  " per cent, not '" + word(values, option) + "'");
 }
 
 void read_link(const po::variables_map& values, SimulationSettings& settings) {

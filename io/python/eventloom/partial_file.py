@@ -28,7 +28,7 @@ class PartialFile:
         if self._published:
             raise ValueError(f"'{self.path}' is complete: write everything before close()")
         if self._file.closed:
-            raise ValueError(f"'{self.path}' was given up after an error: write it anew")
+            raise ValueError(f"'{self.path}' was abandoned after an error: write it again")
 
     def write(self, data: bytes) -> None:
         self._file.write(data)

@@ -99,7 +99,7 @@ def _expect_dataset(data: Optional[h5py.Dataset], path: str, written: str) -> No
         raise ValueError(f"{path} is missing")
     sealed = data.attrs.get(_VALUES)
     if sealed is None:
-        raise ValueError(f"{path} was written anew by another program")
+        raise ValueError(f"{path} was rewritten by another program")
     found = f"{data.size or 0} {int(sealed):08x}"
     if found != written:
         raise ValueError(f"rows and checksum of {path} are {found}, {written} was written")
