@@ -32,8 +32,7 @@ class ControlRole final : public Role {
 
  private:
   struct Note {
-    std::uint64_t reports = 0;  ///< report: number sent so far by this rank; broadcast: number received
-                                ///< from the addressee
+    std::uint64_t reports = 0;  ///< report: sent so far by this rank; broadcast: received from its receiver
     std::uint32_t kind = 0;
     std::uint32_t from = 0;
     std::uint64_t padding[6] = {};  ///< pads a report to 64 bytes
