@@ -34,7 +34,7 @@ constexpr const char* kWithoutIt = "; without root: export UCX_TLS=^posix";
 /// Prefixes of UCX; of Open MPI's vader, sm and osc; of PSM and PSM2.
 constexpr std::array<std::string_view, 7> kSegmentNames = {"ucx_shm_posix_", "vader_segment.", "sm_segment.", "osc_sm.",
                                                            "osc_rdma.",      "psm_shm.",       "psm2_shm."};
-/// In seconds; a process may be about to map a younger file.
+/// Unit: s. A process may be about to map a younger file.
 constexpr std::time_t kLeastAge = 60;
 
 /// Adds the name after "/dev/shm/" in a line. The name of a file removed meanwhile keeps its mark and matches no file.

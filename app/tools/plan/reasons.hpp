@@ -14,7 +14,7 @@ struct Reason {
 };
 std::vector<Reason> reasons(const Plan& plan);
 
-/// For example "512 B", "8.0 MiB" or "1.5 GiB".
+/// Example: "512 B", "8.0 MiB" or "1.5 GiB".
 std::string in_bytes(double bytes);
 
 }  // namespace eventloom

@@ -16,7 +16,7 @@ struct SimulationCost {
   std::uint64_t peak_bytes = 0;  ///< peak memory
 };
 
-/// For example "round-robin" or "round-robin, slots of 52.4 us".
+/// Example: "round-robin" or "round-robin, slots of 52.4 us".
 std::string name_of(const SimulationSettings& settings, const SimulationResult& result);
 
 /// Runs simulations in separate processes, because SimGrid allows only one per process.
