@@ -156,7 +156,7 @@ OrderedJson inspect_output(const std::string& path, std::uint64_t n_events) {
   return json;
 }
 
-/// What to show of a whole file.
+/// Selects what to show of a whole file.
 struct FileLook {
   std::uint64_t events = 0;                   ///< number of events to show, from the first
   bool tdc = false;                           ///< show TDC times
