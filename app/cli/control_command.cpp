@@ -32,7 +32,7 @@ std::string token_of(const po::variables_map& values) {
   throw UserError("no token given; use --token-file FILE or the environment variable EVENTLOOM_TOKEN");
 }
 
-/// What the monitor says was wrong; it may be anybody.
+/// Returns the monitor's error message. The sender may be any program.
 std::string error_in(const HttpAnswer& answer) {
   const auto json = nlohmann::json::parse(answer.body, nullptr, false);
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {

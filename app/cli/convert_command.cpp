@@ -27,7 +27,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Base name of the source: a file without its extension, or a group.
+/// Returns the base name of the source: a file without its extension, a group, or the address of a live source.
 std::string short_name(const SourceSpec& spec) {
   const auto& uri = spec.uri;
   if (is_live(uri)) {
@@ -50,9 +50,9 @@ std::string output_path(const std::string& output, bool folder, std::size_t numb
 }
 
 struct Conversion {
-  std::string written;        ///< summary of the file
-  std::uint64_t damaged = 0;  ///< stretches of the input that were dropped
-  MarkerCounts left_out;      ///< that the file does not hold
+  std::string written;        ///< summary of the written file
+  std::uint64_t damaged = 0;  ///< ranges of the input that were dropped
+  MarkerCounts left_out;      ///< markers that the file cannot hold
 };
 
 class Converter {
@@ -78,7 +78,7 @@ class Converter {
   }
 
  private:
-  /// Writes buffers that begin in `epochs`: those that only reach into them were written in the previous step.
+  /// Writes the buffers that begin in `epochs`. Buffers that only extend into them were written in an earlier step.
   void step(EpochRange epochs) {
     data_.clear();
     source_.collect(epochs, data_);
@@ -107,7 +107,7 @@ class Converter {
   }
 
   Source& source_;
-  LiveStream* live_;  ///< the same object, if it is live
+  LiveStream* live_;  ///< the same object if it is live; otherwise null
   std::unique_ptr<ConvertTarget> target_;
   SliceData data_;
   std::uint64_t damaged_ = 0;
@@ -118,9 +118,9 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-/// Where the output goes.
+/// Destinations of the output.
 struct Outputs {
-  std::string folder;              ///< empty: the file has a name of its own
+  std::string folder;              ///< empty: the output path names the file itself
   std::vector<std::string> paths;  ///< one per source
 };
 
@@ -133,13 +133,13 @@ Outputs outputs_of(const std::string& output, const std::vector<SourceSpec>& spe
   return outputs;
 }
 
-/// Only an unfinished recording of live data is the sole copy of them.
+/// For live data, an unfinished recording is the only copy and must be kept.
 FilePlan::Existing existing_of(const po::variables_map& values, const SourceSpec& spec) {
   const auto existing = existing_option(values);
   return existing == FilePlan::Existing::keep && is_live(spec.uri) ? FilePlan::Existing::keep_unfinished : existing;
 }
 
-/// Creates the folder when all checks have passed.
+/// Creates the folder once all checks have passed.
 void check_files(const po::variables_map& values, const std::vector<SourceSpec>& specs, const Outputs& outputs,
                  const ConvertFormat& format) {
   FilePlan plan;
@@ -156,12 +156,12 @@ void check_files(const po::variables_map& values, const std::vector<SourceSpec>&
   if (!outputs.folder.empty()) create_folder_durably(outputs.folder);
 }
 
-/// Returns whether all of the input is in the file.
+/// Returns whether the file contains all of the input.
 bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, const ConvertFormat& format,
                  const std::string& path) {
   const auto opened = opener.open(spec, id);
   const auto& source = opened.stream;
-  if (!spec.defect.empty()) return false;  // reported already; a file would claim that it has no hits
+  if (!spec.defect.empty()) return false;  // already reported; a file would claim that the source has no hits
   if (opened.live != nullptr) begin_live(*opened.live);
   if ((source->header().flags & kSorted) != 0) {
     throw UserError("'" + source->name() + "' holds time-sorted hits of a run; convert the run's sources instead");

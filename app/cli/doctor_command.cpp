@@ -34,7 +34,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// A disk that answers takes little more than two.
+/// A disk that responds takes little more than two seconds.
 constexpr auto kLongestTrial = std::chrono::seconds(15);
 
 struct DoctorConfig {
@@ -61,7 +61,8 @@ std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
 
 std::size_t cpus() { return static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
-/// What one rank of a host with `ranks` ranks finds there; `of_mpi`: the findings on MPI, which come first.
+/// Returns the findings of one rank about its host, which runs `ranks` ranks. `of_mpi`: the findings on MPI,
+/// which come first.
 std::vector<Finding> check_host(const DoctorConfig& config, const std::string& host, std::size_t ranks,
                                 std::vector<Finding> of_mpi) {
   auto all = std::move(of_mpi);
@@ -75,7 +76,7 @@ std::vector<Finding> check_host(const DoctorConfig& config, const std::string& h
   return all;
 }
 
-/// Collective: the findings of all hosts.
+/// Collective. Returns the findings of all hosts.
 std::vector<Finding> check_hosts(const DoctorConfig& config, const std::vector<HostPlaces>& hosts,
                                  const Collective& ranks) {
   auto mine = nlohmann::json::array();
@@ -96,7 +97,7 @@ std::vector<Finding> check_hosts(const DoctorConfig& config, const std::vector<H
 
 bool under_srun() { return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("SLURM_STEP_ID") != nullptr; }
 
-/// Collective.
+/// Collective. Returns the merged findings of all checks.
 std::vector<Finding> check_all(const DoctorConfig& config, const std::vector<RankPlace>& places,
                                const std::vector<std::string>& hosts, const Communicator& communicator) {
   auto all = merged(check_hosts(config, hosts_of(places), communicator));
@@ -119,7 +120,7 @@ void report(const DoctorConfig& config, const std::vector<Finding>& findings, in
   }
 }
 
-/// Collective.
+/// Collective. Returns the exit code.
 int examine(const DoctorConfig& config, const Communicator& communicator) {
   const auto places = rank_places(communicator);
   std::vector<std::string> hosts;
@@ -129,7 +130,7 @@ int examine(const DoctorConfig& config, const Communicator& communicator) {
   return exit_code_of(findings);
 }
 
-/// Where MPI does not start.
+/// Runs the checks that work without MPI, if MPI does not start.
 int examine_without_mpi(const DoctorConfig& config) {
   const auto parts = exchange_parts();
   auto of_mpi = check_exchange(parts, 1);
@@ -155,7 +156,7 @@ int doctor_command(int argc, const char* const* argv) {
     return config;
   };
   const auto work = [&](const DoctorConfig& config, const Communicator& communicator) {
-    // MPI has begun; what is examined is the user's choice.
+    // MPI has started; the checks must see the user's own settings.
     left_out.reset();
     return examine(config, communicator);
   };

@@ -58,7 +58,7 @@ void add_generate_options(po::options_description& options) {
 constexpr std::array<std::string_view, 7> kNotContents = {"output ",      "force ",    "live ",   "to ",
                                                           "flush-after ", "datagram ", "session "};
 
-/// Options that determine the contents of the streams, in one line.
+/// Returns the options that determine the contents of the streams, in one line.
 std::string describe(const std::string& config) {
   std::istringstream lines(config);
   std::string text;
@@ -111,7 +111,7 @@ constexpr const char* kTruth = "eventloom-truth";
 
 bool is_truth_json(const std::filesystem::path& file) { return is_json_of(file, kTruth); }
 
-/// Creates the folder when all checks have passed.
+/// Creates the folder once all checks have passed.
 void prepare_folder(const GenerateSettings& settings, const po::variables_map& values) {
   std::error_code error;
   const bool try_out = std::filesystem::is_directory(settings.output, error);
@@ -124,7 +124,7 @@ void prepare_folder(const GenerateSettings& settings, const po::variables_map& v
   plan.write(truth_csv_path(settings), "--output", is_truth_csv, existing, try_out);
   plan.write(truth_json_path(settings), "--output", is_truth_json, existing, try_out);
   plan.check();
-  // A glob over the folder would include it in this recording.
+  // A glob over the folder would include this file in the recording.
   const auto beyond = stream_path(settings, settings.sources);
   if (std::filesystem::exists(beyond, error)) {
     throw UserError("'" + beyond + "' belongs to a recording with more sources; remove it or choose another folder");

@@ -35,12 +35,12 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Whether a file of this kind is known by its contents or its name.
+/// Whether files of this kind are recognised by their contents or their name.
 bool is_known_by_file(const SourceScheme& scheme) {
   return scheme.recognise != nullptr || !scheme.endings.front().empty();
 }
 
-/// Kinds of files that are shown.
+/// Lists the kinds of files that are shown.
 std::string recognised_files() {
   return list_schemes([](const SourceScheme& scheme) {
     if (scheme.inspect == nullptr || !is_known_by_file(scheme)) return std::string_view();
@@ -48,7 +48,7 @@ std::string recognised_files() {
   });
 }
 
-/// Kinds of files that need a URI.
+/// Lists the kinds of files that need a URI.
 std::string shown_by_uri() {
   return list_schemes([](const SourceScheme& scheme) {
     const bool shown = scheme.inspect != nullptr && !is_known_by_file(scheme);
@@ -56,7 +56,7 @@ std::string shown_by_uri() {
   });
 }
 
-/// Sources that are shown as they come.
+/// Lists the sources whose data are shown as they arrive.
 std::string live_sources() {
   return list_schemes(
       [](const SourceScheme& scheme) { return scheme.is_live() ? std::string(scheme.name) + ":" : ""; });
@@ -156,11 +156,11 @@ OrderedJson inspect_output(const std::string& path, std::uint64_t n_events) {
   return json;
 }
 
-/// What is shown of a whole file.
+/// Selects what to show of a whole file.
 struct FileLook {
-  std::uint64_t events = 0;                   ///< the first so many
-  bool tdc = false;                           ///< the times of TDCs
-  std::optional<std::uint64_t> tick_ps = {};  ///< of times; nothing: as suits the file
+  std::uint64_t events = 0;                   ///< number of events to show, from the first
+  bool tdc = false;                           ///< show TDC times
+  std::optional<std::uint64_t> tick_ps = {};  ///< ticks of the times; std::nullopt: chosen by file
 };
 
 SourceUri with_tdc(const SourceUri& uri) {
@@ -177,7 +177,7 @@ OrderedJson inspect_source(const SourceUri& uri, const FileLook& look) {
                   }));
 }
 
-/// Of a file its contents say what it is, or its name; a URI says how to read it.
+/// The contents or the name of a file identify it; a URI states how to read it.
 OrderedJson inspect(const std::string& text, const FileLook& look) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
@@ -189,7 +189,7 @@ OrderedJson inspect(const std::string& text, const FileLook& look) {
   return inspect_source(parse_source_uri(text), look);
 }
 
-/// The sources are those of a run with the same arguments; "-" is standard output.
+/// Writes the first map. The sources are those of a run with the same arguments; "-" is standard output.
 int write_first_map(const std::string& file, const std::vector<std::string>& uris, const TimeBaseOptions& base) {
   DetectorSurvey survey;
   const auto specs = expand_and_compare(uris);
@@ -212,7 +212,7 @@ int write_first_map(const std::string& file, const std::vector<std::string>& uri
   return survey.damaged ? kExitLosses : kExitOk;
 }
 
-/// "number=N"
+/// Parses "number=N"; std::nullopt if --find is not given.
 std::optional<Tick> number_to_find(const po::variables_map& values) {
   const auto& text = values["find"].as<std::string>();
   constexpr std::string_view kNumber = "number=";
@@ -221,7 +221,7 @@ std::optional<Tick> number_to_find(const po::variables_map& values) {
   return parsed("find", [&] { return parse_count(text.substr(kNumber.size())); });
 }
 
-/// Options that would have no effect.
+/// Refuses options that would have no effect.
 void refuse_useless(const po::variables_map& values, bool live) {
   const auto given = [&](const char* option) { return values[option].as<bool>(); };
   const bool finds = !values["find"].as<std::string>().empty();
@@ -238,7 +238,8 @@ bool names_live_source(const std::string& text) {
   return is_live(parse_source_uri(text));
 }
 
-/// Events one by one, of live sources or with --find: the exit code. Nothing where whole files are asked for.
+/// Shows single events, of live sources or with --find, and returns the exit code. Returns std::nullopt if whole
+/// files are requested.
 std::optional<int> show_events(const std::vector<std::string>& uris, const po::variables_map& values) {
   const auto live = static_cast<std::size_t>(std::ranges::count_if(uris, names_live_source));
   refuse_useless(values, live != 0);

@@ -28,7 +28,7 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(int argc, const char* const* argv);
-  bool parallel = false;  ///< its ranks share the work; else it is one process
+  bool parallel = false;  ///< true: the ranks share the work; false: runs as one process
 };
 
 constexpr std::array kCommands = {
@@ -61,7 +61,7 @@ void print_usage(std::ostream& out) {
 /// A launcher ends all processes as soon as one exits with an error.
 constexpr auto kForOneToSpeak = std::chrono::seconds(1);
 
-/// Each would write the same files. All refuse; one of them reports it.
+/// Several processes would write the same files. All refuse; one of them reports it.
 int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismatch) {
   if (!mismatch.speaks) {
     std::this_thread::sleep_for(kForOneToSpeak);

@@ -53,7 +53,7 @@ void add_plan_options(po::options_description& options) {
       "simulate the nodes with each schedule, with and without slots, and propose the best; all nodes send and build");
 }
 
-/// What only --simulate reads, but for --link.
+/// Options that only --simulate reads, and --link.
 po::options_description network_options() {
   po::options_description options("With --simulate; --link also without", 110, 70);
   add_network_options(options);
@@ -62,7 +62,7 @@ po::options_description network_options() {
 }
 
 void check_simulate(const po::variables_map& values) {
-  // A setup that was printed names all options.
+  // A printed setup names all options.
   if (values["simulate"].as<bool>() || !values["simulate"].defaulted()) return;
   const auto options = network_options();
   for (const auto& option : options.options()) {
@@ -120,7 +120,7 @@ void read_data_options(const po::variables_map& values, PlanRequest& request) {
   }
 }
 
-/// By default --link is only a model for the simulation.
+/// At its default, --link is only a model for the simulation.
 void read_network_options(const po::variables_map& values, PlanRequest& request) {
   if (!values["link"].defaulted()) request.link_rate = network_settings(values).link_rate;
   request.transfers_in_flight = transfers_option(values);

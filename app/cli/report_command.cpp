@@ -56,7 +56,7 @@ void check_report_files(const po::variables_map& values, const RunTables& run, c
   if (!png.empty()) check_plot_file("report.png");
 }
 
-/// Pictures of another report that this one lacks do not stay beside it.
+/// Removes pictures of an earlier report that this one does not have.
 void write_plots(const std::filesystem::path& folder, const nlohmann::json& status) {
   const auto plots = report_plots(status);
   for (const auto& path : entries_in(folder)) {

@@ -51,14 +51,14 @@ void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBa
   }
 }
 
-/// Collective.
+/// Collective. Warns if ranks must share cores.
 void tell_crowding(const Collective& ranks) {
   const auto crowded = crowding(hosts_of(rank_places(ranks)));
   if (crowded.empty() || ranks.rank() != 0) return;
   spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
 }
 
-/// Before MPI starts, which otherwise ends the program with messages of its own.
+/// Call before MPI starts: MPI would end the program with messages of its own.
 void tell_shared_memory() {
   const auto share = host_share(ProcessPlace::of_this(), 1);
   const auto little = too_little_to_start(share.ranks);
@@ -66,13 +66,13 @@ void tell_shared_memory() {
   spdlog::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
 }
 
-/// Messages of several ranks say which it is.
+/// If there are several ranks, log messages name their rank.
 void tell_place(const RunSetup& setup, const Collective& ranks) {
   if (ranks.size() == 1) return;
   set_log_place("rank " + std::to_string(ranks.rank()) + " (" + plays(setup.roles, ranks.rank()) + ")");
 }
 
-/// The records become those of all invocations that contribute to this run.
+/// Prepares to continue. The records become those of all invocations that contribute to this run.
 void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
   SliceId end;
   for (std::size_t i = 0; i < resumptions.size(); ++i) {
@@ -80,14 +80,14 @@ void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vec
     add_invocations(records[i], resumptions[i].before);
     end = std::max(end, resumptions[i].finished.end());
   }
-  // Data that live sources sent meanwhile are lost, those received are not.
+  // Data that live sources sent meanwhile are lost; data received are not.
   if (setup.all_live) setup.first_slice = std::max(first_slice_with_data(setup), end);
   if (setup.all_live) return;
   setup.finished = finished_in_all(resumptions);
   setup.first_slice = std::max(setup.first_slice, setup.finished.frontier());
 }
 
-/// Rank 0 alone. Returns the exit code.
+/// Rank 0 only. Returns the exit code.
 int finish(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
            std::vector<RunRecord>& records, const ExchangeBackend& backend, const std::string& stopped_by,
            RunView& view) {
@@ -110,7 +110,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const std::vector<Run
   return code;
 }
 
-/// Rank 0 alone: replaces what is in the place of the output, except that of definitions whose run is resumed.
+/// Rank 0 only. Replaces existing outputs, except those of definitions whose run is resumed.
 void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                    const std::vector<Resumption>& resumptions) {
   check_file_triggers(config, setup.roles.writers());
@@ -127,7 +127,7 @@ void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::ve
   begin_index(config);
 }
 
-/// Collective.
+/// Collective. Prepares the scratch folders and begins the outputs.
 void prepare_output(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                     const std::vector<Resumption>& resumptions, const Collective& ranks) {
   const auto configs = by_definition(config);
@@ -140,7 +140,7 @@ void prepare_output(const RunConfig& config, const RunSetup& setup, const std::v
   });
 }
 
-/// Collective. Nothing when a resumed run cannot write: it can still be resumed.
+/// Collective. Returns null if a resumed run cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
                                      const std::vector<Resumption>& resumptions, RunTaps& taps, Session& session) {
   try {
@@ -152,7 +152,7 @@ std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
   }
 }
 
-/// Collective: the results of all ranks for one definition.
+/// Collective. Returns the results of all ranks for one definition.
 RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resumption, RunView& view,
                  const Collective& ranks) {
   if (ranks.rank() == 0) {
@@ -169,7 +169,7 @@ RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resump
   return all;
 }
 
-/// Collective: everything between the first slice and the last; one result for each definition.
+/// Collective. Runs everything between the first and the last slice and returns one result per definition.
 std::vector<RunResult> build_events(RankRun& rank_run, const RunSetup& setup,
                                     const std::vector<Resumption>& resumptions, RunView& view,
                                     const Collective& ranks) {
@@ -185,7 +185,7 @@ std::vector<RunResult> build_events(RankRun& rank_run, const RunSetup& setup,
   return results;
 }
 
-/// The exit code of a run that had already ended, on rank 0.
+/// Rank 0 only. Returns the exit code of a run that had already ended.
 int tell_complete(const RunConfig& config, const std::vector<Resumption>& resumptions) {
   std::vector<RunResult> results;
   const auto configs = by_definition(config);
@@ -199,7 +199,7 @@ int tell_complete(const RunConfig& config, const std::vector<Resumption>& resump
   return exit_code_of(results);
 }
 
-/// Collective: the exit code that `work` returns on rank 0.
+/// Collective. Returns the exit code that `work` returns on rank 0.
 int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
   int code = kExitOk;
   agree(ranks, [&] {
@@ -208,15 +208,15 @@ int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
   return ranks.broadcast(code);
 }
 
-/// Its sources need not exist any more.
+/// The sources themselves need not exist any more.
 bool has_live_sources(const RunConfig& config) {
   return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
 using OutputLocks = std::vector<std::unique_ptr<OutputLock>>;
 
-/// Collective: while rank 0 holds the locks no other run writes these outputs. Files are examined under the locks: an
-/// earlier run may just have ended.
+/// Collective. While rank 0 holds the locks, no other run writes these outputs. The files are checked under the locks,
+/// because an earlier run may just have ended.
 OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
   OutputLocks locks;
   agree(ranks, [&] {
@@ -230,12 +230,12 @@ OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
   return locks;
 }
 
-/// Collective. `--resume --force`: an interrupted run continues, a complete one is replaced.
+/// Collective. `--resume --force`: continues an interrupted run, replaces a complete one.
 void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
   config.resume = config.live.go_on = !all_complete(find_complete_runs(config, ranks));
 }
 
-/// Does `work`. Whoever looks at the run sees its error before the monitor closes.
+/// Calls `work`. Viewers of the run see its error before the monitor closes.
 int seen_to_fail(RunView& view, const std::function<int()>& work) {
   try {
     return work();
@@ -245,12 +245,12 @@ int seen_to_fail(RunView& view, const std::function<int()>& work) {
   }
 }
 
-/// Until slices have begun a signal ends the run at once. Under a launcher the launcher reports it, and may have sent
-/// the signal itself: the run may be ending for another reason.
+/// Before the first slice, a signal ends the run at once. Under a launcher this message is not printed: the launcher
+/// reports the signal and may have sent it itself, because the run is ending for another reason.
 constexpr const char* kNotBegun =
     "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
 
-/// `before`: it ends where live sources begin to receive. All arguments must outlive the result.
+/// `before`: is reset when live sources begin to receive. All arguments must outlive the result.
 SetupWatch watch_setup(const RunConfig& config, std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view) {
   SetupWatch setup;
   setup.expected = [&](const RunSetup& expected) {
@@ -264,7 +264,7 @@ SetupWatch watch_setup(const RunConfig& config, std::optional<EndsAtOnce>& befor
   return setup;
 }
 
-/// `before`: the time before the first slice, which ends here.
+/// `before`: covers the time before the first slice; it is reset here.
 int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);

@@ -29,7 +29,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Keeps the last hits of a pass and the first of the next apart.
+/// Separates the last hits of a pass from the first hits of the next.
 constexpr Epoch kLoopGap = 100;
 constexpr std::uint64_t kMostPasses = 1'000'000'000'000;
 
@@ -75,7 +75,7 @@ std::vector<std::uint32_t> source_ids(const po::variables_map& values, std::size
   return ids;
 }
 
-/// Plays HLD files as TRB boards.
+/// Plays HLD files as TRB boards would.
 int send_to_trb(const po::variables_map& values, std::vector<std::string> ports) {
   if (!values["speed"].defaulted()) {
     throw UserError("--speed: HLD files do not record the times of events; use --rate N events a second");
@@ -113,7 +113,7 @@ std::unique_ptr<Source> open(const SourceSpec& spec, std::size_t number, const T
   return source;
 }
 
-/// The same for all sources, so that they stay together.
+/// Returns one period for all sources, so that they stay together.
 Epoch period_of(const std::vector<std::unique_ptr<Source>>& sources) {
   Epoch first = std::numeric_limits<Epoch>::max();
   Epoch end = 0;
@@ -143,7 +143,7 @@ std::vector<std::unique_ptr<Source>> open_all(const std::vector<SourceSpec>& spe
   return sources;
 }
 
-/// Sends each source as a stream of a board.
+/// Sends each source as the stream of a board.
 int send_streams(const po::variables_map& values) {
   if (!values["rate"].defaulted()) throw UserError("--rate is for trb:// destinations; use --speed or --bandwidth");
   const auto specs = expand_sources(values["source"].as<std::vector<std::string>>());

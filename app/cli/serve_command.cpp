@@ -57,7 +57,7 @@ void add_serve_options(po::options_description& options) {
   throw UserError("--" + std::string(option) + " " + value + " is not known; use " + known);
 }
 
-/// Whether an option has the second of two values.
+/// Returns whether the option has the second of two values.
 bool is_second(const po::variables_map& values, const char* option, const std::string& first,
                const std::string& second) {
   const auto& value = values[option].as<std::string>();
@@ -75,7 +75,7 @@ std::chrono::nanoseconds time_option(const po::variables_map& values, const char
   return std::chrono::nanoseconds(ps / 1000);
 }
 
-/// A positive number such as "0.5" or "1e6"; 0 where it is "0".
+/// Parses a number such as "0" or "0.5" or "1e6".
 double number_option(const po::variables_map& values, const char* option) {
   constexpr double kLeast = 1e-4;
   constexpr double kMost = 1e9;

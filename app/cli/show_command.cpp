@@ -24,7 +24,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// More are not drawn: they would need memory without bound.
+/// Upper limit of hits to draw, which bounds the memory.
 constexpr std::uint64_t kMostHitsShown = 1'000'000;
 
 CommandLine show_command_line() {
@@ -48,7 +48,7 @@ CommandLine show_command_line() {
   return line;
 }
 
-/// Which event is asked for; none of these: the summary.
+/// The requested event; if no member is set, the summary.
 struct Wanted {
   std::optional<std::uint64_t> number;
   std::optional<std::string> time;
@@ -74,7 +74,7 @@ struct FoundEvent {
   std::uint64_t number = 0;
 };
 
-/// Looks at each event as (time, duration, hits), in the order of time, until `look` returns false.
+/// Passes each event as (time, duration, hits), in time order, until `look` returns false.
 template <class Look>
 void look_at_events(const RunTables& run, Look look) {
   std::uint64_t number = 0;
@@ -111,7 +111,7 @@ FoundEvent largest_event(const RunTables& run) {
   return found;
 }
 
-/// The one whose first or last hit is the least time away; 0 for one that spans `at`.
+/// Returns the event whose first or last hit is closest in time. The distance of an event that spans `at` is 0.
 FoundEvent event_at(const RunTables& run, Tick at) {
   FoundEvent found;
   Tick nearest = std::numeric_limits<Tick>::max();

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the numbers depend on; nothing that differs between two simulations of the same.
+/// Returns the conditions on which the numbers depend; equal simulations have equal setups.
 Json setup_json(const std::string& effective_config, const std::optional<Calibration>& measured) {
   Json setup{{"eventloom", EVENTLOOM_VERSION}, {"configuration", effective_config}};
   if (measured) setup["calibration"] = to_json(*measured);
@@ -44,7 +44,8 @@ void check_files(const po::variables_map& values, const std::vector<SimulationSe
   files.check();
 }
 
-/// Transfers of the fewest nodes are drawn, for each schedule with the largest messages: more cannot be told apart.
+/// Draws the transfers only for the smallest number of nodes and the largest messages, per schedule: with more, they
+/// cannot be distinguished.
 void choose_pictures(std::vector<SimulationSettings>& points) {
   const auto fewest = std::ranges::min(points, {}, &SimulationSettings::nodes).nodes;
   const auto largest = std::ranges::max(points, {}, &SimulationSettings::message_bytes).message_bytes;

@@ -22,14 +22,14 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr unsigned kFound = 200;
-constexpr std::size_t kMostColumns = 200;  // of a text
+constexpr std::size_t kMostColumns = 200;  // columns of a text
 constexpr int kMostDepth = 16;
 
 double number(const nlohmann::json& json, const char* name) {
   return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
 }
 
-/// Names come from the data's files, and the answer may come from anybody: nothing in it may steer the terminal.
+/// Names come from data files and the answer may come from any program: its text must not control the terminal.
 std::string text(const nlohmann::json& json, const char* name) {
   if (!json.contains(name) || !json[name].is_string()) return "";
   return end_of(for_terminal(json[name].get<std::string>()), kMostColumns);
@@ -70,7 +70,7 @@ std::string rows(const nlohmann::json& status) {
   return lines;
 }
 
-/// How it has ended, or why it is about to.
+/// Describes how the run has ended, or why it is about to end.
 std::string ending(const nlohmann::json& status) {
   auto line = text(status, "message");
   if (status.at("run").contains("exit_code")) {
@@ -79,7 +79,7 @@ std::string ending(const nlohmann::json& status) {
   return line.empty() ? line : line + "\n";
 }
 
-/// A line for each that is active, or has been.
+/// Returns a line for each alarm that is active or has been raised.
 std::string alarms(const nlohmann::json& status) {
   std::string lines;
   for (const auto& alarm : status.at("alarms")) {
@@ -91,7 +91,7 @@ std::string alarms(const nlohmann::json& status) {
   return lines;
 }
 
-/// Deeper than any of ours: memory for it could be had with few bytes.
+/// Rejects JSON that is nested deeper than ours: a few bytes of it could claim much memory.
 bool is_shallow(int depth, nlohmann::json::parse_event_t, const nlohmann::json&) { return depth <= kMostDepth; }
 
 nlohmann::json status_at(const MonitorUrl& url) {
@@ -103,8 +103,8 @@ nlohmann::json status_at(const MonitorUrl& url) {
 
 enum class Seen : std::uint8_t { nothing, running, stopping, ended };
 
-/// What is known of the run after another look; `before`: what was known until now. A run that is stopping waits for
-/// nobody who is slow to look.
+/// Polls once and returns what is known of the run; `before`: what was known so far. A run that is stopping does not
+/// wait for slow viewers.
 Seen look(const MonitorUrl& url, Seen before) {
   const bool seen = before != Seen::nothing;
   try {

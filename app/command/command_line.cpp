@@ -18,7 +18,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// One "name = value" line per value, for the value types that the commands use.
+/// Prints one "name = value" line per value, for the value types that the commands use.
 void print_value(std::ostream& out, const std::string& name, const boost::any& value) {
   if (const auto* s = boost::any_cast<std::string>(&value)) {
     out << name << " = " << *s << '\n';
@@ -35,7 +35,7 @@ void print_value(std::ostream& out, const std::string& name, const boost::any& v
   }
 }
 
-/// A negative number is a value, so that a command can say what it takes instead.
+/// Takes a negative number as a value, so that the command's own check reports what it accepts.
 std::vector<po::option> take_negative_number(std::vector<std::string>& words) {
   const auto& word = words.front();
   if (word.size() < 2 || word[0] != '-' || (word[1] != '.' && std::isdigit(static_cast<unsigned char>(word[1])) == 0)) {
@@ -48,7 +48,8 @@ std::vector<po::option> take_negative_number(std::vector<std::string>& words) {
   return {value};
 }
 
-/// As of --monitor "$PORT" where PORT is not set. In a file it stands for an option that is not given.
+/// Refuses empty values, as from --monitor "$PORT" with PORT unset. In a file, an empty value means that the
+/// option is not given.
 void refuse_empty_values(const po::parsed_options& parsed) {
   for (const auto& option : parsed.options) {
     if (option.position_key >= 0 || std::ranges::find(option.value, "") == option.value.end()) continue;
@@ -100,8 +101,8 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
   return values;
 }
 
-/// The option that was probably meant, as " (did you mean '--filter'?)". `given`: with the dashes of the command line,
-/// or without as in a file.
+/// Returns the option that was probably meant, as " (did you mean '--filter'?)". `given`: the name with its dashes, or
+/// without if it is from a file.
 std::string CommandLine::guess(const std::string& given) const {
   const std::string dashes(given.substr(0, std::min(given.find_first_not_of('-'), given.size())));
   std::vector<std::string> names;

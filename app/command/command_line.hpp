@@ -9,11 +9,11 @@
 
 namespace eventloom {
 
-/// The command line of one command: its own options besides `--help`, `--config FILE` (INI, options
-/// by their long names; the command line wins) and `--print-config` (the full setup as such a file).
+/// The command line of one command: its own options plus `--help`, `--config FILE` (an INI file with the options' long
+/// names; the command line takes precedence) and `--print-config`, which prints the full setup as such a file.
 class CommandLine {
  public:
-  /// `synopsis`: the text after "usage: eventloom ", and a line on what the command does.
+  /// `synopsis`: the text after "usage: eventloom ", and a line that describes the command.
   CommandLine(std::string command, std::string synopsis);
 
   /// Add options here; descriptions name the unit. Defaults are shown automatically.
@@ -21,18 +21,18 @@ class CommandLine {
   /// Positional arguments become values of the option `name`, at most `max` of them (-1: any number).
   void positional(const char* name, int max) { positional_.add(name, max); }
 
-  /// An option of this invocation only: it is not part of the setup.
+  /// Excludes an option that applies to this invocation only from the setup.
   void leave_out_of_setup(const std::string& name) { left_out_.insert(name); }
 
-  /// Derived values for the end of --print-config: comment lines of an INI file.
+  /// Adds derived values at the end of --print-config, as comment lines of the INI file.
   using Remark = std::function<std::string(const boost::program_options::variables_map&)>;
   void remark(Remark remark) { remark_ = std::move(remark); }
 
-  /// Nothing when --help or --print-config was given and has been printed to standard output. Throws UserError on bad
-  /// usage. `arguments`: those after the command.
+  /// Returns std::nullopt if --help or --print-config was given and its output has been printed. Throws UserError on
+  /// bad usage. `argv` begins after the program's name: argv[0] is the command.
   std::optional<boost::program_options::variables_map> parse(int argc, const char* const* argv);
 
-  /// The full setup as an INI file, defaults included.
+  /// Returns the full setup as an INI file, including defaults.
   [[nodiscard]] std::string effective_config(const boost::program_options::variables_map& values) const;
 
  private:

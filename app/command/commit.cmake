@@ -2,7 +2,7 @@
 # empty texts where they are in no repository. The file changes only with them.
 cmake_minimum_required(VERSION 3.25)
 
-# A user who builds these sources trusts them, whoever owns the clone.
+# A user who builds these sources trusts them, even if another user owns the clone.
 set(git git --no-optional-locks -c safe.directory=* -C ${FOLDER})
 macro(ask_git answer)
   execute_process(COMMAND ${git} ${ARGN} OUTPUT_VARIABLE ${answer} ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -22,7 +22,7 @@ if(archived MATCHES "^([0-9a-f]+) (.*)$")
 elseif(inside MATCHES "^\n?true$")
   ask_git(commit rev-parse --short=12 HEAD)
   ask_git(tag describe --tags --exact-match)
-  # Compares contents where an index of other times or owners would only tell that files may differ.
+  # Compares contents: an index with other times or owners shows only that files may differ.
   execute_process(COMMAND ${git} diff --quiet --no-ext-diff HEAD -- RESULT_VARIABLE differs ERROR_QUIET)
   if(commit AND differs)
     string(APPEND commit "+")

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// A clock shared by all ranks, for measurements: the host's own where all are on one host, otherwise synchronised
-/// ones. Construction and destruction are collective.
+/// A clock shared by all ranks, for measurements: the host's own clock if all ranks are on one host, otherwise
+/// synchronised clocks. Construction and destruction are collective.
 class CommonClock {
  public:
   explicit CommonClock(const Communicator& communicator);
@@ -18,11 +18,11 @@ class CommonClock {
   CommonClock& operator=(const CommonClock&) = delete;
 
   [[nodiscard]] std::int64_t now() { return sync_ ? sync_->global_ns() : steady_ns(); }
-  /// Uncertainty between the clocks of two ranks, ns; 0 on one host.
+  /// Uncertainty between the clocks of two ranks in ns; 0 on one host.
   [[nodiscard]] double precision_ns() const { return sync_ ? sync_->precision_ns() : 0; }
-  /// Collective: synchronises the clocks again, where there are several.
+  /// Collective. Synchronises the clocks again, if there are several.
   void refresh();
-  /// To be called often during long measurements: compares the clocks now and then.
+  /// Compares the clocks from time to time; call it often during long measurements.
   void do_work();
 
  private:

@@ -5,14 +5,14 @@
 
 #include "app/command/file_plan.hpp"
 
-/// Option help texts and files shared by all commands.
+/// Option values and files shared by several commands.
 namespace eventloom {
 
-/// Help text of `--force`.
+/// Returns the meaning of `--force`.
 FilePlan::Existing existing_option(const boost::program_options::variables_map& values);
 /// Adds the file of `--config`.
 void plan_config(FilePlan& plan, const boost::program_options::variables_map& values);
-/// Adds the file of a schedule that is read from one.
+/// Adds the file of a schedule that is read from a file.
 void plan_schedule(FilePlan& plan, const std::string& schedule);
 
 }  // namespace eventloom

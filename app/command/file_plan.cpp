@@ -67,7 +67,7 @@ void FilePlan::check_pair(const Write& a, const Write& b) const {
                   "' writes, too; choose another name for one of them");
 }
 
-/// A file being written has a partial name.
+/// A file has a partial name while it is being written.
 void FilePlan::check_member(const Write& write, const Family& family) const {
   const auto name = write.path.filename().string();
   const auto folder = write.path.has_parent_path() ? write.path.parent_path() : fs::path(".");
@@ -86,7 +86,7 @@ void FilePlan::check_family(const Family& family) const {
   for (const auto& path : entries_in(family.folder)) {
     if (!family.names(path.filename().string())) continue;
     refuse_what_is_read(file_key(path), path, family.role);
-    // An unfinished file need not be kept, nor recognised before its beginning has been written.
+    // An unfinished file may be replaced. It cannot be recognised before its beginning has been written.
     if (path.extension() == kPartial && is_empty_file(path)) continue;
     refuse_foreign(path, family.ours);
     if (family.existing == Existing::keep && path.extension() != kPartial) refuse_existing(path, family.role);

@@ -9,26 +9,26 @@
 
 namespace eventloom {
 
-/// All files that one command reads and all that it will write, collected before anything is opened for writing, so
-/// that it never overwrites its input, writes two outputs to one file, or replaces a foreign file.
+/// All files that one command reads or will write, collected before any is opened for writing. The plan prevents a
+/// command from overwriting its input, writing two outputs to one file, or replacing a foreign file.
 class FilePlan {
  public:
-  /// What happens to a file of Eventloom's own that exists under the name of an output. keep_unfinished: it is kept,
-  /// and so is an unfinished one of live data, which cannot be read again.
+  /// Treatment of an existing file of Eventloom's own under the name of an output. keep_unfinished: keep it, and
+  /// also an unfinished file of live data, which cannot be read again.
   enum class Existing { keep, keep_unfinished, replace };
 
   /// `role`: the user's name for the file, such as "--report-json".
   void read(const std::filesystem::path& file, const std::string& role);
-  /// An output that is written as a PartialFile first. `try_out`: create it, and remove it again, to see whether that
-  /// is possible; its folder must exist.
+  /// Adds an output that is first written as a PartialFile. `try_out`: create the file and remove it again, to check
+  /// whether this is possible; its folder must exist.
   void write(const std::filesystem::path& file, const std::string& role, Recognise ours, Existing existing,
              bool try_out = true);
-  /// Files in `folder`, which need not exist yet, whose names satisfy `names`.
+  /// Adds the files in `folder`, which need not exist yet, whose names satisfy `names`.
   void write_in(const std::filesystem::path& folder, const std::string& role,
                 std::function<bool(const std::string& name)> names, Recognise ours, Existing existing);
 
-  /// Throws UserError with the first problem; also when a file could not be written: permissions, missing folder, name
-  /// too long. Changes nothing.
+  /// Throws UserError with the first problem, also if a file could not be written: permissions, missing folder, name
+  /// too long. Leaves no changes.
   void check() const;
 
  private:
@@ -66,7 +66,7 @@ class FilePlan {
   std::vector<Family> families_;
 };
 
-/// Values of an output option that name no file to keep: "/dev/stdout", "/dev/stderr" or "/dev/null".
+/// Whether an output option names a stream or device, not a file: "/dev/stdout", "/dev/stderr" or "/dev/null".
 bool is_stream_of_process(const std::string& path);
 
 }  // namespace eventloom

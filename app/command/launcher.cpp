@@ -28,13 +28,13 @@ struct Launch {
   const char* advice = "";
 };
 
-/// srun marks everything started from its tasks, too: shells among them.
+/// srun also marks all descendants of its tasks, including shells.
 bool is_task_of_srun(const ProcessPlace& place) {
   const auto task = number(place, "SLURM_TASK_PID");
   return place.environment("SLURM_PTY_PORT") == nullptr && task && (*task == place.pid || *task == place.parent);
 }
 
-/// The innermost launcher.
+/// Returns the innermost launcher.
 Launch launch_of(const ProcessPlace& place) {
   if (const auto n = number(place, "OMPI_COMM_WORLD_SIZE")) {
     return {"mpirun", *n, number(place, "OMPI_COMM_WORLD_RANK").value_or(0), kAnotherMpi};

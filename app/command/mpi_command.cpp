@@ -18,13 +18,15 @@ namespace eventloom {
 
 namespace {
 
-/// Time for all ranks to meet the same error, where each finds it by itself.
+/// Time for all ranks to encounter the same error independently.
 constexpr auto kForAllToFail = std::chrono::milliseconds(500);
 
-/// "rank 1 on n1: ", where there are several. Queried once: MPI belongs to the main thread, errors to any.
+/// "rank 1 on n1: ", if there are several ranks. Queried once, because errors occur on any thread but MPI belongs to
+/// the main thread.
 std::string this_rank;
 
-/// In one piece, so that lines of several ranks do not mix. `excerpt`: whole lines below it, or nothing.
+/// Writes the message in one piece, so that lines of several ranks do not mix. `excerpt`: complete lines to print below
+/// it; may be empty.
 void say(const std::string& command, const std::string& text, const std::string& excerpt = {}) {
   const auto below = excerpt.empty() ? "" : lines_for_terminal(excerpt) + "\n";
   std::cerr << "eventloom " + command + ": " + for_terminal(text) + "\n" + below << std::flush;
@@ -35,8 +37,8 @@ std::string advice(const Failure& failure, const std::string& command) {
   return "; reduce --slices-in-flight, --epochs-per-slice, --ring-depth or --cell-size, or use more hosts";
 }
 
-/// All ranks met errors of their own at the same time: rank 0 reports each distinct error once, and which rank met it
-/// first. Errors that all ranks can have met, as they have the same options, are not attributed.
+/// Called when all ranks encountered errors at the same time: rank 0 reports each distinct error once, with the first
+/// rank that encountered it. An error that all ranks share, because they have the same options, is not attributed.
 void say_all(const std::string& command, const std::string& mine, bool of_all) {
   std::map<std::string, std::string> met;
   for (const auto& one : MpiEnvironment::gather(this_rank + '\n' + mine)) {
@@ -46,7 +48,7 @@ void say_all(const std::string& command, const std::string& mine, bool of_all) {
   for (const auto& [text, rank] : met) say(command, (of_all && met.size() == 1 ? "" : rank) + text);
 }
 
-/// For an exception that unwound this rank. Returns the exit code, or ends all ranks when the others continue.
+/// Handles an exception that unwound this rank. Returns the exit code, or ends all ranks if the others continue.
 int end_of_work(const std::string& command, const Failure& failure) {
   const auto text = failure.text + advice(failure, command);
   const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
@@ -61,8 +63,8 @@ int end_of_work(const std::string& command, const Failure& failure) {
   return failure.code;
 }
 
-/// Reports and ends where std::terminate() is called because an exception cannot be caught: in a thread, or in a
-/// destructor.
+/// Reports the error and exits when std::terminate() is called because an exception cannot be caught, in a thread
+/// or a destructor.
 std::string name_of_command;
 std::thread::id main_thread;
 
@@ -70,12 +72,12 @@ std::thread::id main_thread;
   const auto error = std::current_exception();
   const auto failure = error ? Failure::of(error) : Failure{kExitProgram, "error of the program: std::terminate"};
   say(name_of_command, this_rank + failure.text + advice(failure, name_of_command));
-  // MPI belongs to the main thread; launchers end all ranks when one exits with an error.
+  // MPI belongs to the main thread. Launchers end all ranks when one exits with an error.
   if (std::this_thread::get_id() == main_thread) MpiEnvironment::abort(kExitProgram);
   std::_Exit(kExitProgram);
 }
 
-/// For std::atexit: HDF5 calls exit() silently where malloc fails (1.10.8, seen in H5I_register).
+/// Passed to std::atexit: HDF5 calls exit() silently if malloc fails (1.10.8, seen in H5I_register).
 void tell_unexpected_exit() {
   if (!MpiEnvironment::is_open()) return;
   const Failure failure{kExitProgram, "a library has ended the process, most likely out of memory", true};

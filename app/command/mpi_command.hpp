@@ -11,19 +11,20 @@
 #include "core/mpi/environment.hpp"
 #include "core/runtime/text_error.hpp"
 
-/// How commands that run on many ranks begin and end. However one of them fails, all end within seconds: in an orderly
-/// way after an error that they share (agree()), otherwise by MPI_Abort, with a line that names the rank and its host.
+/// Start and end of commands that run on many ranks. However one rank fails, all end within seconds: in an orderly way
+/// after a shared error (agree()), otherwise by MPI_Abort, with a line that names the rank and its host.
 namespace eventloom {
 
-/// Runs `work` inside MPI; returns its exit code, or that of the error it threw. A shared error is reported by one
-/// rank, before MPI_Finalize lets any end: a launcher kills the others as soon as one exits with an error.
+/// Runs `work` inside MPI and returns its exit code, or that of the error it threw. One rank reports a shared error
+/// before MPI_Finalize lets any rank end: a launcher kills the others as soon as one exits with an error.
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work);
 
-/// Bad usage found before MPI has started: one line, and perhaps an excerpt below it. Returns the exit code.
+/// Reports bad usage that was found before MPI started: one line, and optionally an excerpt below it.
+/// Returns the exit code.
 int refuse(const std::string& command, const std::string& what, const std::string& excerpt = {});
 
-/// `parse` returns the configuration, or nothing when there is nothing to run; `work` gets it inside MPI. `setup_of`:
-/// its contents as "name = value" lines, which must be the same on all ranks.
+/// `parse` returns the configuration, or std::nullopt if there is nothing to run; `work` receives it inside MPI.
+/// `setup_of` returns its contents as "name = value" lines, which must be identical on all ranks.
 template <class Config>
 int run_inside_mpi(const std::string& command, const std::function<std::optional<Config>()>& parse,
                    const std::function<std::string(const Config&)>& setup_of,

@@ -12,7 +12,7 @@
 #include "core/runtime/error.hpp"
 #include "io/registry/open_sources.hpp"
 
-/// Checked option values. All throw UserError that names the option.
+/// Checked option values. All functions throw UserError, which names the option.
 namespace eventloom {
 
 /// Runs a parser of formats/units.hpp and adds the option's name to its error message.
@@ -32,38 +32,38 @@ T in_range(const char* option, T value, T low, T high) {
                   ", not " + std::to_string(value));
 }
 
-/// A text option for options_description: `name` stands for its value in --help, `value` is its default, and `shown`
-/// the default as --help displays it.
+/// Creates a text option for options_description. `name`: placeholder for the value in --help; `value`: default;
+/// `shown`: the default as displayed in --help.
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown);
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value);
 
-/// A count such as "1000" or "1e6".
+/// Parses a count such as "1000" or "1e6".
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
                            std::uint64_t high);
 
-/// A number of bytes such as "64KiB".
+/// Parses a number of bytes such as "64KiB".
 std::uint64_t bytes_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
                            std::uint64_t high);
 
-/// The words of an option, separated by commas.
+/// Splits the comma-separated words of an option.
 std::vector<std::string> words_of(const std::string& list);
 
-/// The byte sizes, or counts, of an option, separated by commas. UserError names the option.
+/// Parse comma-separated byte sizes or counts. UserError names the option.
 std::vector<std::uint64_t> sizes_option(const boost::program_options::variables_map& values, const char* option,
                                         std::uint64_t low, std::uint64_t high);
 std::vector<std::uint64_t> counts_option(const boost::program_options::variables_map& values, const char* option,
                                          std::uint64_t low, std::uint64_t high);
 
-/// A length of time with a unit; 0 where the option's text is empty.
+/// Parses a duration with a unit; 0 if the option's text is empty.
 std::chrono::nanoseconds duration_option(const boost::program_options::variables_map& values, const char* option);
 
-/// Length of an epoch in ticks: a whole number from 1 to kMaxEpochTicks.
+/// Parses the length of an epoch to ticks: an integer from 1 to kMaxEpochTicks.
 std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps);
 
-/// Options `tick` and `epoch`, where given.
+/// Returns the options `tick` and `epoch`, if given.
 TimeBaseOptions time_base_options(const boost::program_options::variables_map& values);
 
-/// Option `slot` in nanoseconds; 0 when not given.
+/// Returns the option `slot` in nanoseconds; 0 if not given.
 std::uint64_t slot_option(const boost::program_options::variables_map& values);
 
 /// Refuses a schedule that is invalid for any number of sources and builders.

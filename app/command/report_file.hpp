@@ -4,15 +4,15 @@
 
 #include "app/command/file_plan.hpp"
 
-/// Reports as JSON, whose first member names their kind: a report replaces only one of the same kind.
+/// JSON reports. The first member names the kind; a report replaces only Eventloom's own reports.
 namespace eventloom {
 
 inline constexpr const char* kRunReport = "eventloom-report";
 inline constexpr const char* kBenchReport = "eventloom-bench";
 
-/// Adds the file of an option, unless that is empty.
+/// Adds the file of an option, unless the option is empty.
 void plan_report(FilePlan& plan, const std::string& path, const std::string& role);
-/// Also to "/dev/stdout" and the like. Throws UserError.
+/// Accepts also "/dev/stdout" and similar. Throws UserError.
 void write_report(const std::string& path, const std::string& text);
 
 }  // namespace eventloom

@@ -17,7 +17,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Slices being built, output and the page cache need the rest.
+/// The rings get 1 / kShareOfMemory of the memory; slices being built, output and page cache need the rest.
 constexpr std::uint64_t kShareOfMemory = 4;
 
 std::uint64_t l2_cache_here() {
@@ -25,7 +25,8 @@ std::uint64_t l2_cache_here() {
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : kUsualCache;
 }
 
-/// Of this rank; `ranks`: on its host. UCX maps the rings of all others twice into the address space of a process.
+/// Returns the memory for the rings of this rank. `ranks`: number of ranks on its host. UCX maps the rings of all other
+/// ranks twice into the address space of a process.
 std::uint64_t memory_for_rings(std::uint64_t ranks) {
   auto least = std::numeric_limits<std::uint64_t>::max();
   ranks = std::max<std::uint64_t>(ranks, 1);

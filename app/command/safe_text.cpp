@@ -15,7 +15,7 @@ struct Character {
   bool valid = false;
 };
 
-/// The UTF-8 character at the front (RFC 3629, section 4).
+/// Returns the UTF-8 character at the front (RFC 3629, section 4).
 Character front_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return {1, byte(0), true};
@@ -32,8 +32,8 @@ Character front_character(std::string_view text) {
   return {bytes, code, true};
 }
 
-/// Whether a character is something to see: not a control character (C0, DEL, C1), nor one of those that break lines or
-/// turn the direction of text.
+/// Whether a character is visible: neither a control character (C0, DEL, C1) nor one that breaks lines or changes the
+/// direction of text.
 bool is_visible(std::uint32_t code) {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
   if (code >= 0x200b && code <= 0x200f) return false;

@@ -3,26 +3,27 @@
 #include <string>
 #include <string_view>
 
-/// Text of others, such as names of sources, which must not act where it is shown.
+/// Makes external text, such as names of sources, safe to display.
 namespace eventloom {
 
-/// For a terminal: bytes that are not UTF-8, and characters that control the terminal or the direction of text, become
-/// "\x1b" and the like.
+/// Escapes, as "\x1b" and the like, bytes that are not valid UTF-8 and characters that control a terminal or the
+/// direction of text.
 std::string for_terminal(std::string_view text);
 
-/// The same of each line of a text.
+/// Applies for_terminal() to each line of a text.
 std::string lines_for_terminal(std::string_view text);
 
-/// For the contents or an attribute of an XML element.
+/// Escapes text for the contents or an attribute of an XML element.
 std::string for_xml(std::string_view text);
 
-/// Columns that for_terminal() text takes, a character each.
+/// Returns the number of columns of for_terminal() text, one per character.
 std::size_t columns_of(std::string_view text);
 
-/// for_terminal() text, of which at most `most` columns (at least 3) are left: its end, which of a path says most.
+/// Shortens for_terminal() text to at most `most` columns (at least 3). Keeps the end, the most
+/// informative part of a path.
 std::string end_of(std::string_view text, std::size_t most);
 
-/// Likewise its beginning.
+/// Like end_of(), but keeps the beginning.
 std::string beginning_of(std::string_view text, std::size_t most);
 
 }  // namespace eventloom

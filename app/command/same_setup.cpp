@@ -20,7 +20,7 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-/// "name = value" lines: names in their order, with all their values.
+/// Parses "name = value" lines to names, in order of first occurrence, with all their values.
 std::vector<std::pair<std::string, Values>> settings_in(const std::string& text) {
   constexpr std::string_view kBetween = " = ";
   std::vector<std::pair<std::string, Values>> settings;
@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, Values>> settings_in(const std::string& text)
   return settings;
 }
 
-/// Options as they are typed; other names unchanged.
+/// Shows options as typed; leaves other names unchanged.
 std::string shown(const std::string& name) { return name.find(' ') == std::string::npos ? "--" + name : name; }
 
 std::string value_at(const Values& values, std::size_t i) {
@@ -63,11 +63,12 @@ Values values_of(const std::string& name, const std::vector<std::pair<std::strin
 
 }  // namespace
 
-// Two builds of one version differ.
+// Distinguishes two builds of the same version.
 std::string program_line() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   std::ostringstream bytes;
-  bytes.exceptions(std::ios::badbit | std::ios::failbit);  // without memory a part of it would pass for the program
+  bytes.exceptions(std::ios::badbit | std::ios::failbit);  // if memory is short, a partial read must not
+                                                           // pass for the program
   bytes << file.rdbuf();
   const auto text = std::move(bytes).str();
   return fmt::format("the program = eventloom {}, build {:08x}\n", EVENTLOOM_VERSION,

@@ -4,7 +4,7 @@
 
 namespace eventloom {
 
-/// A word as a shell takes it: in quotes where it needs them.
+/// Quotes a word for a shell, if necessary.
 inline std::string shell_word(const std::string& word) {
   constexpr auto kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;

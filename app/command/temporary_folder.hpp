@@ -5,10 +5,10 @@
 
 namespace eventloom {
 
-/// A new folder for temporary files, which nobody else can read; removed with all that it holds.
+/// A new folder for temporary files that only this user can read. The destructor removes it with its contents.
 class TemporaryFolder {
  public:
-  /// `purpose`: part of its name. Throws UserError.
+  /// `purpose`: part of the folder's name. Throws UserError.
   explicit TemporaryFolder(const std::string& purpose);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -6,7 +6,8 @@
 
 namespace eventloom {
 
-/// An alarm that was raised: its members by name; "over" is null when it was not over at the end.
+/// Converts an alarm that was raised to JSON, with members of the same names; "over" is null if it was still
+/// active at the end.
 nlohmann::ordered_json to_json(const AlarmRecord& alarm);
 
 }  // namespace eventloom

@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// By rank: {"offset_ns", "rate_ppm", "residual_ns", "precision_ns", "round_trips"}.
+/// One element per rank: {"offset_ns", "rate_ppm", "residual_ns", "precision_ns", "round_trips"}.
 nlohmann::json to_json(const std::vector<ClockQuality>& clocks);
 
 }  // namespace eventloom

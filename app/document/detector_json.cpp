@@ -9,17 +9,18 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kLastOfAll = 0xfffffff;  // the greatest number that a channel may have
+constexpr std::uint64_t kLastOfAll = 0xfffffff;  // the greatest channel number
 
-/// Enough for the shape of a detector; a page asks for them once a second.
+/// Enough to show the shape of a detector; a page requests them once a second.
 constexpr std::size_t kMostPlaces = 1000;
 
-/// Channels one by one, but of sources of which all channels, or all from some number on, are meant only the sources.
+/// Counts channels individually. For sources with an open range (all channels, or all from some number on),
+/// counts the source.
 template <class Has>
 DetectorJson count_channels(const KnownChannels& known, Has has) {
   struct OfSource {
     std::uint64_t channels = 0;
-    std::uint64_t open = 0;  ///< channels of a range without end
+    std::uint64_t open = 0;  ///< channels of open ranges
   };
   std::map<std::uint32_t, OfSource> sources;
   for (const auto& range : known.ranges()) {
@@ -36,7 +37,7 @@ DetectorJson count_channels(const KnownChannels& known, Has has) {
   return {{"channels", channels}, {"open", open}};
 }
 
-/// Channels of one place are one.
+/// Channels at the same position count as one.
 DetectorJson positions_json(const KnownChannels& known) {
   std::set<std::array<double, 3>> places;
   for (const auto& range : known.ranges()) {

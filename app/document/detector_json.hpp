@@ -8,30 +8,30 @@
 #include "core/monitor/channel_counts.hpp"
 #include "io/hdf5/detector_record.hpp"
 
-/// What status documents, of the monitor and of reports, say of the detector. Texts are as in the map.
+/// Detector data in status documents, those of the monitor and those of reports. Texts are as in the map.
 namespace eventloom {
 
 using DetectorJson = nlohmann::ordered_json;
 
-/// Part "setup.detector": the map's file, its groups, how many channels are masked, cut, and have offsets; where it has
-/// positions, them, or some of them where they are many.
+/// Returns the part "setup.detector": the map's file, its groups, the numbers of channels that are masked, are cut and
+/// have offsets, and the known positions, thinned out if there are many.
 DetectorJson detector_facts(const KnownChannels& known);
 
-/// The names of the listed channels, "" for one without; null where none has one.
+/// Returns the names of the listed channels, "" for a channel without one; null if none has a name.
 DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of);
 
-/// Part "groups". `unknown`: hits of which the channel is not known.
+/// Returns the part "groups". `unknown`: number of hits whose channel is unknown.
 DetectorJson groups_json(const KnownChannels& known, const GroupHits& hits, std::uint64_t unknown);
 
-/// [x, y, z] in metres; null where it is not known.
+/// Returns [x, y, z] in metres; null if unknown.
 template <class Json>
 Json position_json(const DetectorRange& range) {
   if (!range.has_position()) return {};
   return Json::array({range.position.x, range.position.y, range.position.z});
 }
 
-/// Adds to the arrays of an event's hits, of which `hits` has "source" and "channel": "name" where any of the channels
-/// has one, "position" likewise, null for one without, and "group" where the detector has groups.
+/// Adds arrays to the hits of an event, which must contain "source" and "channel": "name" if any of the channels has
+/// one, "position" if any has one (null for the others), and "group" if the detector has groups.
 template <class Json>
 void add_detector(Json& hits, const KnownChannels& known) {
   bool named = false;

@@ -6,7 +6,8 @@
 
 #include "core/control/collective.hpp"
 
-/// JSON messages between ranks: strings are arbitrary bytes. File names need not be UTF-8, which JSON text requires.
+/// JSON messages between ranks. Strings are arbitrary bytes: JSON text requires UTF-8, but file names
+/// may be other bytes.
 namespace eventloom {
 
 inline std::string to_message(const nlohmann::json& json) {
@@ -15,7 +16,7 @@ inline std::string to_message(const nlohmann::json& json) {
   return message;
 }
 
-/// Collective: the values of all ranks, by rank, on every rank.
+/// Collective. Returns the values of all ranks, by rank, on every rank.
 inline std::vector<nlohmann::json> all_gather_json(const Collective& ranks, const nlohmann::json& mine) {
   std::vector<nlohmann::json> all;
   for (const auto& message : ranks.all_gather(to_message(mine))) {
@@ -24,7 +25,7 @@ inline std::vector<nlohmann::json> all_gather_json(const Collective& ranks, cons
   return all;
 }
 
-/// Collective: the value of rank 0, on every rank.
+/// Collective. Returns the value of rank 0 on every rank.
 inline nlohmann::json broadcast_json(const Collective& ranks, const nlohmann::json& mine) {
   return nlohmann::json::from_msgpack(ranks.broadcast(to_message(mine)));
 }

@@ -7,7 +7,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr unsigned kBins = 2800;  // each exp(ln(1e12) / 2800) = 1.0099 times as wide as the previous one
+constexpr unsigned kBins = 2800;  // each bin is exp(ln(1e12) / 2800) = 1.0099 times as wide as the previous one
 constexpr double kLowestNs = 1;
 constexpr double kHighestNs = 1e12;
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
@@ -17,7 +17,7 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 LatencyHistogram::LatencyHistogram() : counts_(std::tuple(Axis(kBins, kLowestNs, kHighestNs))) {}
 
 void LatencyHistogram::add(double ns) {
-  // The axis would take the logarithm of a negative number, which is NaN, for overflow.
+  // The axis would take the logarithm of a negative number, which is NaN, as overflow.
   counts_(std::max(ns, 0.0));
   ++count_;
   sum_ += ns;
@@ -39,7 +39,7 @@ double LatencyHistogram::mean() const { return count_ == 0 ? kNothing : sum_ / s
 
 double LatencyHistogram::percentile(double p) const {
   if (count_ == 0) return kNothing;
-  // Multiply first: p / 100 is seldom exact, and 99.9 % of 1000 must be 999, not the next above.
+  // Multiply first: p / 100 is rarely exact, and 99.9 % of 1000 must be 999, not the next rank.
   const double rank = std::max(std::ceil(p * static_cast<double>(count_) / 100), 1.0);
   auto below = static_cast<double>(counts_.at(-1));
   if (rank <= below) return min_;
@@ -57,7 +57,7 @@ std::vector<LatencyHistogram::Bin> LatencyHistogram::bins() const {
   for (int bin = -1; bin <= axis.size(); ++bin) {
     const auto n = static_cast<std::uint64_t>(counts_.at(bin));
     if (n == 0) continue;
-    // At the ends of the axis the bins are open.
+    // The outermost bins are open.
     const double low = bin < 0 ? min_ : axis.bin(bin).lower();
     const double high = bin >= axis.size() ? max_ : axis.bin(bin).upper();
     found.push_back({std::clamp(low, min_, max_), std::clamp(high, min_, max_), n});

@@ -26,19 +26,19 @@ namespace eventloom {
 namespace {
 
 constexpr int kWidth = 900;
-constexpr int kHeight = 430;  // of each plot
-/// Okabe and Ito's colours, which are distinguishable to the colour-blind.
+constexpr int kHeight = 430;  // per plot
+/// Colours of Okabe and Ito, distinguishable to the colour-blind.
 constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
 constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, triangles, diamond
 
-/// What a PNG file begins with: its signature and header, of fixed length.
+/// Length of the signature and header at the beginning of a PNG file.
 constexpr std::size_t kPngHead = 33;
-/// A chunk after that which says what wrote the file: length, type, text, CRC.
+/// Chunk inserted after the header that identifies the writing program: length, type, text, CRC.
 constexpr std::string_view kPngMark("\0\0\0\x12tEXtSoftware\0Eventloom\xdd\x20\xa8\x15", 30);
 
 using Points = std::vector<std::pair<double, double>>;
 
-/// In single quotes gnuplot takes everything literally except the quote itself and the end of line.
+/// Inside single quotes gnuplot takes everything literally except the quote itself and a line break.
 std::string gnuplot_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
@@ -88,15 +88,15 @@ struct AxisExtent {
   }
 };
 
-/// Limits and marks of an axis; without any gnuplot chooses them.
+/// Limits and marks of an axis; if `tics` is empty, gnuplot chooses the marks.
 struct Scale {
   double low = 0;
   double high = 1;
-  double log_base = 0;  ///< 0 for linear
+  double log_base = 0;  ///< 0: linear
   std::vector<std::pair<double, std::string>> tics;
 };
 
-/// From zero, at whole steps of 1, 2 or 5 times a power of ten, with one prefix for the whole axis.
+/// A scale that includes zero, with steps of 1, 2 or 5 times a power of ten, and one prefix for the whole axis.
 Scale linear_scale(const AxisExtent& extent) {
   const double low = std::min(extent.least, 0.0);
   const double high = std::max(extent.greatest, 0.0);
@@ -130,7 +130,7 @@ Scale binary_scale(const AxisExtent& extent) {
   return scale;
 }
 
-/// Whole decades.
+/// A scale of whole decades.
 Scale decimal_scale(const AxisExtent& extent) {
   if (extent.empty()) return {1, 10, 10, {}};
   const double low = std::floor(std::log10(extent.least));
@@ -156,7 +156,7 @@ void write_axis(std::ostream& out, char axis, const std::string& label, const Sc
   out << "set " << axis << "tics " << (tics.empty() ? "autofreq" : "(" + tics + ")") << '\n';
 }
 
-/// Returns whether there is nothing to plot.
+/// Returns whether there are no points to plot.
 bool write_axes(std::ostream& out, const Plot& plot, const std::vector<Points>& all) {
   AxisExtent x;
   AxisExtent y;
@@ -219,8 +219,8 @@ void write_terminal(std::ostream& out, bool svg, std::size_t plots) {
   }
 }
 
-/// The legend is on the right, where it never hides a curve. All plots leave the same room, so that their axes are
-/// aligned.
+/// The legend is on the right, where it never hides a curve. All plots reserve the same space for it, so that their
+/// axes are aligned.
 void write_style(std::ostream& out, const std::vector<Plot>& plots) {
   std::size_t longest = 0;
   for (const auto& plot : plots) {
@@ -245,8 +245,8 @@ std::string script_of(const std::vector<Plot>& plots, bool svg) {
   return out.str();
 }
 
-/// Feeds gnuplot (which complains in a locale without a degree sign), whose output the shell redirects to the file:
-/// gnuplot itself would take a name that begins with '|' for a command. Returns whether it succeeded.
+/// Runs gnuplot, in a UTF-8 locale because it complains in one without a degree sign. The shell redirects its output to
+/// the file, because gnuplot takes a name that begins with '|' for a command. Returns whether gnuplot succeeded.
 bool run_gnuplot(const std::string& script, const std::string& path) {
   // A gnuplot that exits early must not end this program.
   const auto previous = std::signal(SIGPIPE, SIG_IGN);

@@ -16,13 +16,13 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Without the port, and without the brackets of IPv6.
+/// Returns the host without its port and without the brackets of IPv6.
 std::string name_in(const std::string& host) {
   if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
   return lower(host.substr(0, host.rfind(':')));
 }
 
-/// Takes as long wherever they differ.
+/// Takes the same time wherever the texts differ.
 bool same_secret(std::string_view a, std::string_view b) {
   unsigned differ = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i) {

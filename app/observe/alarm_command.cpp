@@ -28,7 +28,7 @@ constexpr auto kChildLook = std::chrono::milliseconds(20);
 constexpr auto kLongest = std::chrono::seconds(60);
 constexpr auto kToDie = std::chrono::seconds(1);
 
-/// Where the program is, as a shell would look for it.
+/// Locates the program as a shell would.
 std::string find_program(const std::string& name) {
   const auto can_run = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; };
   if (name.find('/') != std::string::npos && can_run(name)) return name;
@@ -40,7 +40,7 @@ std::string find_program(const std::string& name) {
   throw UserError("--alarm-command: there is no program '" + name + "' that can be executed");
 }
 
-/// The environment of this program with these variables.
+/// Returns the environment of this program, with these variables set.
 std::vector<std::string> with(std::vector<std::string> all, const AlarmCommand::Variables& variables) {
   for (const auto& [name, value] : variables) {
     std::erase_if(all, [&set = name](const std::string& old) { return old.starts_with(set + "="); });
@@ -56,8 +56,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-/// How the program begins: without files, ports and devices of this one; what it prints goes to standard error, as
-/// results alone go to standard output. Signals are as for any program, and those of a terminal do not reach it.
+/// Start conditions of the program: it inherits no files, ports or devices. Its output goes to standard error, because
+/// standard output carries only results. Signal handling is the default, and terminal signals do not reach it.
 class Beginning {
  public:
   Beginning() {
@@ -95,7 +95,7 @@ std::vector<std::string> split_alarm_command(const std::string& text) {
   std::vector<std::string> words;
   try {
     words = po::split_unix(text);
-    // A quote that is still open takes a further word in.
+    // If a quote is still open, it absorbs the appended word.
     if (po::split_unix(text + " x").back() != "x") throw boost::escaped_list_error("a quote is not closed");
   } catch (const boost::escaped_list_error& e) {
     throw UserError("--alarm-command: " + std::string(e.what()) +
@@ -145,7 +145,7 @@ void AlarmCommand::finish(std::chrono::nanoseconds patience) {
   changed_.wait_for(lock, kToDie, all_ended);
 }
 
-// From here on: called by the thread.
+// The following functions run on the thread.
 
 void AlarmCommand::work() {
   Variables next;
@@ -155,7 +155,7 @@ void AlarmCommand::work() {
   }
 }
 
-/// False: it is over. `next`: to be started, if any.
+/// Returns false when the thread must end. `next`: the next program to start, if any.
 bool AlarmCommand::wait_for_work(Variables& next) {
   next.clear();
   std::unique_lock lock(mutex_);
@@ -199,7 +199,7 @@ bool AlarmCommand::has_ended(const Child& child) const {
     if (ends_ || std::chrono::steady_clock::now() - child.began > kLongest) ::kill(-child.process, SIGKILL);
     return false;
   }
-  if (found < 0) return errno != EINTR;  // where children are not waited for nobody knows how it ended
+  if (found < 0) return errno != EINTR;  // if children are not waited for, the exit status is unknown
   if (WIFSIGNALED(status)) {
     const bool killed = std::chrono::steady_clock::now() - child.began > kLongest;
     spdlog::error("--alarm-command: {} was ended by signal {}{}", words_.front(), WTERMSIG(status),

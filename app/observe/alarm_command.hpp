@@ -14,28 +14,28 @@
 
 namespace eventloom {
 
-/// --alarm-command as the words of a program and its arguments: blanks separate them, but not between quotes, of which
-/// ' and " mean the same; a backslash keeps a quote, a blank or a backslash. Nothing else means anything: no shell sees
-/// it. Throws UserError.
+/// Splits --alarm-command into a program and its arguments. Blanks separate words, except inside quotes; ' and " are
+/// equivalent. A backslash escapes a quote, a blank or a backslash. No other character is special: no shell is
+/// involved. Throws UserError.
 std::vector<std::string> split_alarm_command(const std::string& text);
 
-/// Runs a program now and then, on a thread of its own, so that neither a slow program nor a slow disk holds up the
-/// run. A few at a time; others wait in their order. What it is about comes in variables of the environment.
+/// Runs a program on demand, from a separate thread, so that neither a slow program nor a slow disk delays the run.
+/// Runs only a few at a time; the others wait in order. The program gets its data in environment variables.
 class AlarmCommand {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  /// Throws UserError when there is no such program.
+  /// Throws UserError if there is no such program.
   explicit AlarmCommand(std::vector<std::string> words);
-  /// Leaves programs alone that still run, unless finish() has ended them.
+  /// Leaves running programs alone, unless finish() has ended them.
   ~AlarmCommand();
   AlarmCommand(const AlarmCommand&) = delete;
   AlarmCommand& operator=(const AlarmCommand&) = delete;
 
-  /// Soon. Never blocks.
+  /// Schedules the program. Never blocks.
   void run(Variables variables);
-  /// Waits for all of them, so long at most; then ends them with all that they have started: whoever reads their
-  /// output, such as mpirun, would wait for them.
+  /// Waits for all programs, at most `patience`, then kills those left and all their descendants: a reader of their
+  /// output, such as mpirun, would otherwise wait for them.
   void finish(std::chrono::nanoseconds patience);
 
  private:
@@ -52,15 +52,15 @@ class AlarmCommand {
   bool has_ended(const Child& child) const;
 
   std::vector<std::string> words_;
-  std::vector<std::string> environment_;  ///< of this program
-  std::vector<Child> children_;           ///< of the thread alone
-  std::atomic<bool> ends_{false};         ///< they must
-  std::mutex mutex_;                      ///< of all that follows
+  std::vector<std::string> environment_;  ///< environment of this program
+  std::vector<Child> children_;           ///< used only by the thread
+  std::atomic<bool> ends_{false};         ///< children must end
+  std::mutex mutex_;                      ///< guards the members below
   std::condition_variable changed_;
   std::deque<Variables> queue_;
-  std::size_t open_ = 0;  ///< that have not ended, in the queue or not
+  std::size_t open_ = 0;  ///< programs that have not ended, queued or running
   bool leaves_ = false;
-  std::thread thread_;  ///< last: uses the rest
+  std::thread thread_;  ///< declared last: the thread uses the other members
 };
 
 }  // namespace eventloom

@@ -18,7 +18,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::string_view kOperators = "<>=!";
-/// Ranks report once a second: below this every run stands still now and then.
+/// Ranks report once a second. With a shorter limit, every run would appear stalled from time to time.
 constexpr double kShortestStall_s = 2;
 
 [[noreturn]] void refuse_condition(const std::string& text, const std::string& why) {
@@ -73,7 +73,7 @@ Compare comparison_by(std::string_view word, const std::string& text) {
   return found->second;
 }
 
-/// What a unit after the number is worth in the unit of the quantity.
+/// Conversion factor from a unit after the number to the unit of the quantity.
 struct Unit {
   std::string_view quantity;
   std::string_view word;

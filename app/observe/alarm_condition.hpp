@@ -9,10 +9,10 @@
 
 namespace eventloom {
 
-/// A condition of --alarm: NAME[:SOURCE] OP NUMBER[UNIT], such as "lost>0", "stalled>5s" or "rate:3<100".
+/// A condition of --alarm: NAME[:SOURCE] OP NUMBER[UNIT], for example "lost>0", "stalled>5s" or "rate:3<100".
 struct AlarmCondition {
-  std::string text;      ///< without blanks
-  std::string quantity;  ///< what it is about: "lost", "rate:3"
+  std::string text;      ///< text without blanks
+  std::string quantity;  ///< quantity it tests: "lost", "rate:3"
   std::string unit;
   std::optional<std::uint32_t> source;
   AlarmQuantity::Value value;
@@ -24,12 +24,12 @@ struct AlarmCondition {
 
 /// Throws UserError.
 AlarmCondition parse_alarm_condition(const std::string& text);
-/// Throws UserError when one of them occurs twice, too.
+/// Throws UserError, also if a condition occurs twice.
 std::vector<AlarmCondition> parse_alarm_conditions(const std::vector<std::string>& texts);
-/// Throws UserError when one is about a source that the run does not have.
+/// Throws UserError if a condition names a source that the run does not have.
 void require_alarm_sources(const std::vector<AlarmCondition>& conditions, std::size_t n_sources);
 
-/// "12 hits", "0.25".
+/// Example: "12 hits" or "0.25".
 std::string alarm_value_text(double value, const std::string& unit);
 
 }  // namespace eventloom

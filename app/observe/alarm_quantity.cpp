@@ -13,12 +13,13 @@ namespace {
 
 using MaybeValue = std::optional<double>;
 
-/// A rank that misses this many reports counts as doing nothing, not just as late.
+/// A rank that has missed this many reports counts as idle, not merely late.
 constexpr int kReportsMissed = 3;
 
 bool has_ended(const RunSnapshot& snapshot) { return snapshot.exit_code.has_value(); }
 
-/// Over which the rank has reported what it does; nothing before it has reported twice since the run went on.
+/// Returns the time that the rank's last reports cover, or how long the rank has been silent if it has missed several
+/// reports. std::nullopt until it has reported twice since the run started or resumed.
 MaybeValue seconds_told(const RunSnapshot& snapshot, std::size_t rank) {
   if (snapshot.condition.state != "running" || rank >= snapshot.before.ranks().size()) return std::nullopt;
   if (snapshot.before.heard(static_cast<int>(rank)) <= snapshot.paused) return std::nullopt;
@@ -51,7 +52,7 @@ AlarmQuantity::Value rate_of(Metric metric) {
   };
 }
 
-/// The rank that reads the source; nothing before it has reported.
+/// Returns the rank that reads the source; std::nullopt until it has reported.
 std::optional<std::size_t> rank_of(const RunSnapshot& snapshot, std::uint32_t source) {
   const auto& ranks = snapshot.now.ranks();
   const auto found = std::ranges::find_if(ranks, [&](const auto& rank) { return rank.sources.contains(source); });
@@ -72,7 +73,7 @@ AlarmQuantity::Value rate_of_source(std::uint32_t source) {
   };
 }
 
-/// The value of these counters, which are 0 where a source has reported none.
+/// Returns the value of these counters; a counter is 0 if the source has not reported it.
 template <class Read>
 AlarmQuantity::Value of_source(std::uint32_t source, Read read) {
   return [source, read](const RunSnapshot& snapshot) -> MaybeValue {
@@ -94,7 +95,7 @@ AlarmQuantity::Value of_all_sources(Read read) {
 
 MaybeValue lost(const RunSnapshot& snapshot) { return static_cast<double>(hits_lost(snapshot.totals)); }
 
-/// Of the largest rank.
+/// Memory of the largest rank.
 MaybeValue memory(const RunSnapshot& snapshot) {
   std::uint64_t bytes = 0;
   for (const auto& rank : snapshot.now.ranks()) bytes = std::max(bytes, rank.head.resident_bytes);
@@ -113,7 +114,7 @@ double clock_difference_s(const Counters& counters) {
   return static_cast<double>(counters[Metric::clock_difference_ns]) * 1e-9;
 }
 
-/// Those that are no counters.
+/// The quantities that are not counters.
 auto special_quantities() {
   const auto lost_of = [](std::uint32_t source) { return of_source(source, hits_lost_of_source); };
   return std::array{
@@ -137,7 +138,7 @@ std::optional<AlarmQuantity> special(std::string_view name) {
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A name may be one of the run and one of each source.
+/// A name may denote both a counter of the run and a counter of each source.
 void add_counter(const MetricInfo& metric, AlarmQuantity& quantity) {
   const auto counter = metric.metric;
   quantity.unit = metric.unit;

@@ -11,22 +11,24 @@
 
 namespace eventloom {
 
-/// What an alarm can be about.
+/// A quantity that an alarm can test.
 struct AlarmQuantity {
-  /// Nothing while it is not known: before the first reports, and of rates once the run or the source has ended.
+  /// std::nullopt while the value is unknown: before the first reports; for rates, also after the run or the
+  /// source has ended.
   using Value = std::function<std::optional<double>(const RunSnapshot&)>;
 
-  std::string_view unit;  ///< as in the metrics table; "s" and "1" besides
-  Value of_run;           ///< empty: there is none
+  std::string_view unit;  ///< unit as in the metrics table, or "s" or "1"
+  Value of_run;           ///< empty: the quantity does not exist for the run
   std::function<Value(std::uint32_t source)> of_source;
 };
 
-/// By its name: one of kAlarmQuantities, or a counter of the metrics table. Nothing: there is none.
+/// Returns the quantity of this name: one of kAlarmQuantities, or a counter of the metrics table. std::nullopt
+/// if there is none.
 std::optional<AlarmQuantity> find_alarm_quantity(std::string_view name);
-/// All such names.
+/// Returns all such names.
 std::vector<std::string_view> alarm_quantity_names();
 
-/// For messages.
+/// Names for messages.
 inline constexpr const char* kAlarmQuantities =
     "lost, rate, stalled, event_rate, byte_rate, slice_rate, ring_fill, memory";
 

@@ -54,7 +54,7 @@ void Alarms::change(std::size_t number) {
                  {"EVENTLOOM_RUN", run_}});
 }
 
-/// What has just changed, for the output.
+/// Records the change for the output.
 void Alarms::keep(std::size_t number, const std::string& now) {
   const auto& condition = conditions_[number];
   const auto& state = states_[number];

@@ -12,22 +12,23 @@
 
 namespace eventloom {
 
-/// The alarms of a run. One is raised when its condition becomes true and over when it becomes false; while its value
-/// is not known it stays as it is. Both are reported in the log, and to a program. For the main thread.
+/// The alarms of a run. An alarm is raised when its condition becomes true and over when it becomes false; while the
+/// value is unknown, its state does not change. Both changes are logged and passed to a program. Main thread only.
 class Alarms {
  public:
-  /// `command`: words, none: no program. Throws UserError when there is no such program. `run`: its output.
+  /// `command`: program and arguments; empty: no program. `run`: output of the run. Throws UserError if the
+  /// program does not exist.
   Alarms(std::vector<AlarmCondition> conditions, std::vector<std::string> command, std::string run);
 
-  /// By number, for programs that are notified of an alarm of one.
+  /// Sets the source names, indexed by source number, which are passed to the program.
   void set_sources(std::vector<std::string> names) { sources_ = std::move(names); }
-  /// Looks whether the conditions hold, and adds that to the snapshot.
+  /// Evaluates the conditions and adds the result to the snapshot.
   void look(RunSnapshot& snapshot);
   [[nodiscard]] const std::vector<AlarmState>& states() const { return states_; }
-  /// The first kMostRecords that were raised, in the order of time.
+  /// The first kMostRecords alarms, in the order in which they were raised.
   [[nodiscard]] const std::vector<AlarmRecord>& records() const { return records_; }
   static constexpr std::size_t kMostRecords = 10'000;
-  /// After the last look: waits some seconds at most for programs that still run.
+  /// Call after the last look(). Waits at most some seconds for programs that still run.
   void finish();
 
  private:
@@ -37,7 +38,7 @@ class Alarms {
   std::vector<AlarmCondition> conditions_;
   std::vector<AlarmState> states_;
   std::vector<AlarmRecord> records_;
-  std::vector<std::optional<std::size_t>> open_;  ///< by condition: its record that is not over
+  std::vector<std::optional<std::size_t>> open_;  ///< one per condition: its record that is not yet over
   std::optional<AlarmCommand> command_;
   std::string run_;
   std::vector<std::string> sources_;

@@ -6,8 +6,8 @@
 
 namespace eventloom {
 
-/// Who asks, as the log and the output say it: "127.0.0.1 (ann@n1)". What clients say of themselves is cut, and nothing
-/// in it acts on a terminal.
+/// Names the client for the log and the output, for example "127.0.0.1 (ann@n1)". Text supplied by the client is
+/// truncated and made safe for terminals.
 std::string name_of_asker(const HttpRequest& request);
 
 }  // namespace eventloom

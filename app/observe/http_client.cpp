@@ -20,12 +20,12 @@ namespace {
 namespace beast_http = boost::beast::http;
 
 constexpr auto kAnswerWithin = std::chrono::seconds(10);
-/// A status with 20 events of 2000 hits has 2 MB.
+/// A status with 20 events of 2000 hits takes 2 MB.
 constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{16} << 20;
 
 using ClientRequest = beast_http::request<beast_http::string_body>;
 
-/// "ann@n1"
+/// Example: "ann@n1".
 std::string own_name() {
   const auto* user = getpwuid(geteuid());
   return (user == nullptr ? std::to_string(geteuid()) : std::string(user->pw_name)) + "@" + host_name();
@@ -37,7 +37,7 @@ ClientRequest request_to(const MonitorUrl& url, const std::string& path, const s
   const bool ipv6 = url.host.find(':') != std::string::npos;
   request.set(beast_http::field::host, (ipv6 ? "[" + url.host + "]" : url.host) + ":" + url.port);
   request.set(kUserField, own_name());
-  // Two of one user are told apart.
+  // Distinguishes several clients of one user.
   request.set(beast_http::field::user_agent, "eventloom/" + std::to_string(getpid()));
   request.keep_alive(false);
   if (body.empty()) return request;
@@ -48,7 +48,7 @@ ClientRequest request_to(const MonitorUrl& url, const std::string& path, const s
   return request;
 }
 
-/// A connection, one step after the other; each step is one call of the library, and all have the same deadline.
+/// One connection. Its steps run in sequence, each a single library call, and share one deadline.
 class Exchange {
  public:
   Exchange(const MonitorUrl& url, ClientRequest request) : url_(url), request_(std::move(request)) {

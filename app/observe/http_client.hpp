@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// Of "http://HOST:PORT/", with or without the scheme and the slash. Throws UserError.
+/// Parsed from "http://HOST:PORT/"; the scheme and the slash are optional. Parsing throws UserError.
 struct MonitorUrl {
   std::string host;
   std::string port;
@@ -19,14 +19,14 @@ struct HttpAnswer {
   std::string body;
 };
 
-/// A UserError: there is somebody who does not answer in time.
+/// The server did not answer in time.
 class NoAnswerInTime : public UserError {
  public:
   using UserError::UserError;
 };
 
-/// One request of a connection of its own, which says whose it is, 10 s at most. `body` empty: GET, else POST of JSON.
-/// `token` may be empty. Throws UserError when nobody answers, NoAnswerInTime when it takes too long.
+/// Sends one request over a new connection and waits at most 10 s. The request identifies its user. `body` empty: GET,
+/// otherwise POST of JSON. `token` may be empty. Throws UserError if there is no server, NoAnswerInTime on timeout.
 HttpAnswer ask(const MonitorUrl& url, const std::string& path, const std::string& body = {},
                const std::string& token = {});
 

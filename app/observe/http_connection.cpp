@@ -33,7 +33,7 @@ constexpr auto kToReadReply = std::chrono::seconds(1);
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr unsigned kHttp11 = 11;
 
-/// Nothing may be loaded from anywhere else, nor may another page embed this one.
+/// Forbids loading from elsewhere and embedding this page in another.
 constexpr const char* kContentPolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -42,7 +42,7 @@ HttpReply plain(unsigned status, const char* what) {
   return {status, "application/json", shared_text(std::string("{\"error\":\"") + what + "\"}\n"), "", ""};
 }
 
-/// What is answered to a request that could not be read; nothing where nobody is left to read it.
+/// Returns the reply to a request that could not be read; std::nullopt if no client is left to read it.
 std::optional<HttpReply> reply_to(const beast::error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return plain(431, "the header is larger than 8 KiB");
@@ -54,13 +54,14 @@ std::optional<HttpReply> reply_to(const beast::error_code& error) {
   return std::nullopt;
 }
 
-/// Of a client that has reached an IPv6 socket by IPv4: the address that it knows.
+/// Returns the address as the client knows it: an IPv4 address if an IPv4 client has reached an IPv6 socket.
 std::string text_of(const asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
 }
 
-/// "/status?x", or as a proxy asks: "http://HOST/status", which overrides the field Host (RFC 9112, section 3.2.2).
+/// Parses "/status?x" or the form used by proxies, "http://HOST/status", which overrides the field Host (RFC
+/// 9112, section 3.2.2).
 void take_target(std::string_view target, HttpRequest& request) {
   constexpr std::string_view kScheme = "http://";
   if (target.starts_with(kScheme)) {
@@ -78,7 +79,7 @@ HttpRequest request_of(const Message& message, const Tcp::socket& socket) {
   beast::error_code ignored;
   HttpRequest request;
   request.method = std::string(message.method_string());
-  // Two of them are as bad as none.
+  // Two Host fields are as invalid as none.
   if (message.count(http::field::host) == 1) request.host = text(http::field::host);
   take_target({message.target().data(), message.target().size()}, request);
   request.origin = text(http::field::origin);
@@ -93,7 +94,7 @@ HttpRequest request_of(const Message& message, const Tcp::socket& socket) {
   return request;
 }
 
-/// An error here, such as a lack of memory, is not one of the run.
+/// An error here, for example out of memory, must not become an error of the run.
 HttpReply answered(const HttpHandler& handler, const HttpRequest& request) {
   try {
     return handler(request);
@@ -126,7 +127,7 @@ void HttpConnection::finish() {
   last_ = true;
 }
 
-/// A client may want to know that its body is welcome before it sends it.
+/// Supports clients that wait for "100 Continue" before they send the body.
 void HttpConnection::have_header(const Error& error) {
   if (error) return refuse(error);
   const auto& message = parser_->get();
@@ -164,7 +165,7 @@ void HttpConnection::send(HttpReply reply, unsigned version, bool keep_alive, bo
   if (!reply_.allow.empty()) response_.set(http::field::allow, reply_.allow);
   if (!reply_.authenticate.empty()) response_.set(http::field::www_authenticate, reply_.authenticate);
   response_.keep_alive(keep_alive);
-  // Also in reply to HEAD, which has none.
+  // Set also in reply to HEAD, which has no body.
   response_.content_length(reply_.body->size());
   if (with_body) response_.body() = {reply_.body->data(), reply_.body->size()};
   sends_ = true;
@@ -183,7 +184,7 @@ void HttpConnection::sent(const Error& error) {
   discard();
 }
 
-/// Until the client has closed, too: what is left unread when we close would take the reply from it.
+/// Reads and discards until the client, too, has closed: closing with unread data would lose the reply.
 void HttpConnection::discard() {
   buffer_.clear();
   stream_.async_read_some(buffer_.prepare(kMostHeaderBytes),

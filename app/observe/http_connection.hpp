@@ -16,11 +16,11 @@
 namespace eventloom {
 
 class HttpConnection;
-/// Those that wait longest for a request come first.
+/// The connection that has waited longest for a request comes first.
 using HttpConnections = std::list<std::weak_ptr<HttpConnection>>;
 
-/// One client of the server, as a shared_ptr: lives as long as something is under way. One thread. `handler` and `all`
-/// outlive it.
+/// One client of the server. Held by shared_ptr: it lives as long as an operation is pending. Single-threaded.
+/// `handler` and `all` must outlive it.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(boost::asio::ip::tcp::socket socket, const HttpHandler& handler, HttpConnections& all)
@@ -29,10 +29,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  /// Waits for the first request, or the next.
+  /// Waits for the first or the next request.
   void read();
   void close() { stream_.close(); }
-  /// A reply that is under way is the last; else the client has nothing to wait for.
+  /// Completes a reply in progress as the last one; otherwise closes the connection.
   void finish();
 
  private:
@@ -41,7 +41,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void have_header(const Error& error);
   void read_body();
   void have_request(const Error& error);
-  /// To a request that could not be read.
+  /// Replies to a request that could not be read.
   void refuse(const Error& error);
   void send(HttpReply reply, unsigned version, bool keep_alive, bool with_body);
   void sent(const Error& error);
@@ -50,7 +50,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  HttpReply reply_;  ///< owns the body of:
+  HttpReply reply_;  ///< owns the body of response_
   boost::beast::http::response<boost::beast::http::span_body<const char>> response_;
   bool sends_ = false;
   bool last_ = false;

@@ -7,32 +7,32 @@
 
 namespace eventloom {
 
-/// The field of a request in which a client may say who asks.
+/// Request field in which a client may identify its user.
 inline constexpr const char* kUserField = "X-Eventloom-User";
 
-/// A request as far as it matters here; absent fields are empty.
+/// The parts of a request that the monitor uses; absent fields are empty.
 struct HttpRequest {
   std::string method;
-  std::string path;  ///< without a query
+  std::string path;  ///< path without the query
   std::string host;
   std::string origin;
   std::string fetch_site;
   std::string content_type;
   std::string authorization;
-  std::string user;   ///< who asks, in their own words: kUserField
-  std::string agent;  ///< the program that asks, as it says
+  std::string user;   ///< the user, as stated by the client: kUserField
+  std::string agent;  ///< the client program, as stated by the client
   std::string body;
   std::string peer;   ///< address of the client
-  std::string local;  ///< address that it has reached
+  std::string local;  ///< address that the client has reached
 };
 
 struct HttpReply {
   unsigned status = 200;
   std::string content_type;
-  std::shared_ptr<const std::string> body;  ///< one for all who are sent the same
-  std::string allow;                        ///< with 405: the methods
-  std::string authenticate;                 ///< with 401: the scheme
-  std::string refused = {};                 ///< why, of a refusal
+  std::shared_ptr<const std::string> body;  ///< shared by all clients that receive the same body
+  std::string allow;                        ///< allowed methods, with status 405
+  std::string authenticate;                 ///< scheme, with status 401
+  std::string refused = {};                 ///< reason of a refusal
 };
 
 inline std::shared_ptr<const std::string> shared_text(std::string text) {

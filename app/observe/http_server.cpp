@@ -28,9 +28,10 @@ using Tcp = asio::ip::tcp;
 constexpr std::size_t kMostConnections = 200;
 constexpr auto kToSendTheRest = std::chrono::seconds(1);
 constexpr auto kBetweenFailures = std::chrono::milliseconds(100);
-/// The data of the run come first where cores are shared.
+/// Gives the run's own work priority on shared cores.
 constexpr int kNiceness = 10;
-/// Of a core, whoever asks how much; and the CPU time that may be saved up for a page that is opened.
+/// CPU limit for all clients together, as a fraction of a core, and the CPU time that may be saved up
+/// for opening a page.
 constexpr double kShareOfCore = 0.05;
 constexpr auto kSavedUp = std::chrono::milliseconds(250);
 
@@ -98,14 +99,14 @@ class HttpServer::Work {
       accept();
     });
   }
-  /// The process has no file descriptor left, say.
+  /// Used if, for example, the process has no file descriptor left.
   void accept_later() {
     timer_.expires_after(kBetweenFailures);
     timer_.async_wait([this](boost::system::error_code error) {
       if (!error) accept();
     });
   }
-  /// Then nothing is left to do for the thread.
+  /// Afterwards the thread has no work left.
   void finish() {
     acceptor_.close();
     timer_.cancel();
@@ -116,7 +117,7 @@ class HttpServer::Work {
   }
 
   HttpHandler handler_;
-  HttpConnections connections_;  // outlives the context, whose connections leave it
+  HttpConnections connections_;  // outlives the context, whose connections remove themselves from it
   asio::io_context context_{1};
   Tcp::acceptor acceptor_;
   Tcp::endpoint endpoint_;

@@ -8,20 +8,20 @@
 
 namespace eventloom {
 
-/// An HTTP/1.1 server of one thread, for a few readers on a network that is not trusted: a request has at most 8 KiB of
-/// header and 4 KiB of body and must be complete within 10 s, a reply be taken within 10 s; of more than 200
-/// connections that idles longest is closed. The thread uses 5 % of a core at most: who asks for more waits.
+/// A single-threaded HTTP/1.1 server for a few readers on an untrusted network. A request has at most 8 KiB of header
+/// and 4 KiB of body and must be complete within 10 s; a reply must be taken within 10 s. Beyond 200 connections, the
+/// one that has been idle longest is closed. The thread uses at most 5 % of a core; clients that ask for more wait.
 class HttpServer {
  public:
-  /// Listens, and calls `handler` on its thread. Throws UserError when the address cannot be used. `port` 0: a free
-  /// one.
+  /// Listens, and calls `handler` on the server's thread. `port` 0: a free port. Throws UserError if the
+  /// address cannot be used.
   HttpServer(const std::string& address, std::uint16_t port, HttpHandler handler);
   /// Closes all connections.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// "http://127.0.0.1:8080/".
+  /// Example: "http://127.0.0.1:8080/".
   [[nodiscard]] std::string url() const;
   /// The address without the port.
   [[nodiscard]] std::string address() const;

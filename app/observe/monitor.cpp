@@ -27,10 +27,10 @@ using LogSink = spdlog::sinks::ringbuffer_sink_mt;
 constexpr std::size_t kLogLines = 50;
 constexpr std::size_t kMostCommandsWaiting = 16;
 constexpr std::size_t kMostCommandsKept = 1000;
-/// Bytes of the name of a program that tell two viewers apart.
+/// Bytes of a program's name that distinguish two viewers.
 constexpr std::size_t kMostAgent = 64;
 constexpr auto kToSeeTheEnd = std::chrono::seconds(5);
-/// Of the log and the time of day; all else of a text holds until there is another snapshot or command.
+/// Lifetime of a text's log and time of day; all else is valid until the next snapshot or command.
 constexpr auto kTextHolds = std::chrono::seconds(1);
 
 struct NamedCommand {
@@ -46,7 +46,7 @@ struct Asked {
   std::string text;
 };
 
-/// Throws UserError when it is none.
+/// Throws UserError if the body is not a command.
 Asked command_in(const std::string& body) {
   const auto json = nlohmann::json::parse(body, nullptr, false);
   const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
@@ -107,7 +107,7 @@ Monitor::Monitor(const MonitorSettings& settings, RunDescription run)
   server_ = std::make_unique<HttpServer>(settings.place.address, settings.place.port,
                                          [this](const HttpRequest& request) { return answer(request); });
   add_log_sink(log_);
-  // Past the log, which anyone may read who can reach the monitor.
+  // Bypasses the log, which everyone who can reach the monitor may read.
   const auto token = settings.token_file.empty() ? "; token to steer the run: " + token_ : std::string();
   std::fputs(("eventloom: info: monitor: " + server_->url() + token + "\n").c_str(), stderr);
 }
@@ -148,7 +148,7 @@ void Monitor::conclude(std::shared_ptr<const RunSnapshot> snapshot) {
   seen_.wait_for(lock, kToSeeTheEnd, [this] { return viewers_.all_saw_the_end(std::chrono::steady_clock::now()); });
 }
 
-// From here on: called by the server's thread.
+// The following functions run on the server's thread.
 
 HttpReply Monitor::answer(const HttpRequest& request) {
   const bool steers = request.path == "/control";
@@ -224,7 +224,7 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
   return json_reply(202, to_json(record));
 }
 
-/// Nothing: it is in the queue; else why not.
+/// Queues the request and returns std::nullopt, or returns the refusal.
 std::optional<HttpReply> Monitor::accept(const Request& request, const CommandRecord& record) {
   const std::lock_guard lock(mutex_);
   if (snapshot_->exit_code || !takes_commands_) return refusal(409, "the run has ended");

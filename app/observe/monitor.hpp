@@ -29,17 +29,17 @@ namespace eventloom {
 
 struct MonitorSettings {
   ListenPlace place;
-  std::string token_file;  ///< empty: a new token is made and printed
+  std::string token_file;  ///< empty: a new token is generated and printed
 };
 
-/// "8080", "0.0.0.0:8080", "[::1]:8080". Throws UserError.
+/// Parses "8080", "0.0.0.0:8080" or "[::1]:8080". Throws UserError.
 MonitorSettings parse_monitor_address(const std::string& text);
 
-/// Serves what rank 0 knows of its run, and takes commands. The server's thread reads snapshots, which never change,
-/// and puts commands into a queue; it touches nothing else of the run. Members are for the main thread.
+/// Serves what rank 0 knows of its run, and takes commands. The server's thread reads immutable snapshots and puts
+/// commands into a queue; it accesses nothing else of the run. Members are for the main thread unless stated otherwise.
 class Monitor {
  public:
-  /// Listens, and says where. Throws UserError.
+  /// Listens and prints the URL. Throws UserError.
   Monitor(const MonitorSettings& settings, RunDescription run);
   ~Monitor();
   Monitor(const Monitor&) = delete;
@@ -47,19 +47,19 @@ class Monitor {
 
   void describe(RunDescription run);
   void publish(std::shared_ptr<const RunSnapshot> snapshot);
-  /// Those that came since the last call, oldest first.
+  /// Returns the commands that arrived since the last call, oldest first.
   std::vector<Request> take_commands();
-  /// All that were accepted; no more are from here on.
+  /// Stops accepting commands and returns all that were accepted.
   [[nodiscard]] std::vector<CommandRecord> close_commands();
-  /// Publishes the end of the run. Waits five seconds at most until those who have just been looking have seen it.
+  /// Publishes the end of the run. Waits at most five seconds until all recent viewers have seen it.
   void conclude(std::shared_ptr<const RunSnapshot> snapshot);
 
-  /// On the server's thread.
+  /// Runs on the server's thread.
   HttpReply answer(const HttpRequest& request);
 
  private:
   using Commands = std::vector<CommandRecord>;
-  /// What the server's thread works on while the main thread goes on.
+  /// State that the server's thread works on while the main thread continues.
   struct Seen {
     std::shared_ptr<const RunDescription> run;
     std::shared_ptr<const RunSnapshot> snapshot;
@@ -73,7 +73,7 @@ class Monitor {
   };
   static constexpr std::size_t kTexts = 3;
   static const std::array<Route, kTexts> kRoutes;
-  /// Made once for all who ask: what they cost must not grow with them.
+  /// Generated once for all clients, so that the cost does not grow with their number.
   struct Text {
     Seen seen;
     std::chrono::steady_clock::time_point made;
@@ -92,10 +92,10 @@ class Monitor {
 
   std::string token_;
   std::shared_ptr<spdlog::sinks::sink> log_;
-  std::array<Text, kTexts> texts_;  ///< of kRoutes; the server's thread alone
-  RefusalLog refusals_;             ///< likewise
+  std::array<Text, kTexts> texts_;  ///< one per element of kRoutes; used only by the server's thread
+  RefusalLog refusals_;             ///< used only by the server's thread
   std::atomic<bool> asked_{false};  ///< the queue is not empty
-  mutable std::mutex mutex_;        ///< of all that follows; held for moments only
+  mutable std::mutex mutex_;        ///< guards the members below; held only briefly
   std::condition_variable seen_;
   std::shared_ptr<const RunDescription> run_;
   std::shared_ptr<const RunSnapshot> snapshot_;
@@ -103,7 +103,7 @@ class Monitor {
   bool takes_commands_ = true;
   std::shared_ptr<const Commands> commands_;
   Viewers viewers_;
-  std::unique_ptr<HttpServer> server_;  ///< last: its thread uses the rest
+  std::unique_ptr<HttpServer> server_;  ///< declared last: its thread uses the other members
 };
 
 }  // namespace eventloom

@@ -18,19 +18,19 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
-constexpr std::size_t kLeastBar = 4;  // says nothing below
+constexpr std::size_t kLeastBar = 4;  // a shorter bar is useless
 constexpr double kBetweenLines_s = 5;
 
-/// Of the terminal; the greatest where nobody says.
+/// Width of the terminal; the maximum value if unknown.
 std::size_t columns() {
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   return known ? size.ws_col - 1U : std::string::npos;
 }
 
-/// In one piece, past any buffer.
+/// Writes the text with one unbuffered call.
 void write_out(const std::string& text) {
-  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // the reader is gone
 }
 
 std::string time_text(double seconds) {
@@ -39,13 +39,13 @@ std::string time_text(double seconds) {
   return s < 7200 ? fmt::format("{} min", s / 60) : fmt::format("{} h {} min", s / 3600, s / 60 % 60);
 }
 
-/// A piece of the text, and how much it matters.
+/// A piece of the text and its importance.
 struct Figure {
   std::string text;
   int weight;
 };
 
-/// In the order in which they are shown.
+/// Returns the figures in display order.
 std::vector<Figure> figures_of(const RunSnapshot& snapshot) {
   const auto& figures = snapshot.figures;
   const auto& totals = snapshot.totals;
@@ -101,7 +101,7 @@ std::string bar_of(const RunSnapshot& snapshot, std::size_t columns) {
   }
   text.resize(std::min(text.size(), columns));
   const auto room = columns - text.size();
-  constexpr std::size_t kFrame = 3;  // "[] "
+  constexpr std::size_t kFrame = 3;  // for "[] "
   if (!share || room < kFrame + kLeastBar) return text;
   const auto width = std::min(kBarWidth, room - kFrame);
   std::string bar(static_cast<std::size_t>(*share * static_cast<double>(width)), '#');
@@ -123,7 +123,7 @@ void Progress::show(const RunSnapshot& snapshot) {
   spdlog::info("{}after {}{}: {}", share, time_text(snapshot.elapsed_s), paused, joined(figures_of(snapshot)));
 }
 
-/// The cursor stays at the beginning of the line, so that a message replaces the bar.
+/// The cursor stays at the beginning of the line, so that a message overwrites the bar.
 void Progress::draw_bar(const RunSnapshot& snapshot) {
   write_out("\r\033[K" + bar_of(snapshot, columns()) + "\r");
   bar_shown_ = true;

@@ -9,16 +9,17 @@
 namespace eventloom {
 
 enum class ProgressStyle : std::uint8_t {
-  automatic,  ///< a bar where standard error is a terminal, else lines: a launcher does not say where it sends them
+  automatic,  ///< a bar if standard error is a terminal, otherwise lines
   bar,
   lines,
   none,
 };
 
-/// "bar" and so on. Throws UserError.
+/// Parses "auto", "bar", "lines" or "none". Throws UserError.
 ProgressStyle parse_progress_style(const std::string& text);
 
-/// Shows the progress of a run on standard error: a bar, or a line every few seconds. Each is one write. For one rank.
+/// Shows the progress of a run on standard error: a bar, or a line every few seconds. Each update is one write. Used
+/// by one rank only.
 class Progress {
  public:
   explicit Progress(ProgressStyle style);
@@ -37,10 +38,10 @@ class Progress {
   bool bar_shown_ = false;
 };
 
-/// The bar and the figures of a run in at most this many columns: "[######......] 50.0 %, after 12 s, 1.2 M hits/s,
-/// ...". What matters least is left out first; the bar has the room that is left.
+/// Returns the bar and the figures of a run in at most `columns` columns: "[######......] 50.0 %, after 12 s, 1.2 M
+/// hits/s, ...". Omits the least important figures first; the bar takes the remaining space.
 std::string bar_of(const RunSnapshot& snapshot, std::size_t columns);
-/// "950", "1.2 k", "3.4 M": three digits and a prefix.
+/// Formats three digits and a prefix: "950", "1.2 k", "3.4 M".
 std::string scaled(double value);
 
 }  // namespace eventloom

@@ -11,20 +11,20 @@ namespace {
 
 constexpr double kSeconds = 1e-9;
 
-/// Every number of hits that an ordinary event has, then coarser.
+/// One bin per number of hits in ordinary events, then coarser bins.
 std::vector<std::uint64_t> ends_of_multiplicities() {
   return {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 1024};
 }
 
-/// Powers of 4 from 2^first on.
+/// Returns every second power of 2, from 2^first to 2^last.
 std::vector<std::uint64_t> powers(unsigned first, unsigned last) {
   std::vector<std::uint64_t> ends;
   for (unsigned power = first; power <= last; power += 2) ends.push_back(std::uint64_t{1} << power);
   return ends;
 }
 
-/// `ends`: one past the last number of each bin but the one of all that is larger; bins of LogHistogram begin there.
-/// Bounds of Prometheus are inclusive, and numbers whole: each is the last number of its bin.
+/// `ends`: one past the last number of each bin except the unbounded last one; bins of LogHistogram begin there.
+/// Prometheus bounds are inclusive and the numbers are integers, so each bound is the last number of its bin.
 void add_histogram(std::string& out, const char* name, const char* help, const LogHistogram& histogram,
                    const std::vector<std::uint64_t>& ends, double unit) {
   out += fmt::format("# HELP {0} {1}\n# TYPE {0} histogram\n", name, help);

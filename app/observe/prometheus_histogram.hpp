@@ -7,8 +7,8 @@
 
 namespace eventloom {
 
-/// The histograms of events as those of Prometheus, with few bins: what lies in a bin of a LogHistogram lies in one of
-/// these, so that counts and sum are exact. That of latency stays empty where it is not measured.
+/// Appends the event histograms in Prometheus format, with fewer bins. Each bin of a LogHistogram lies within one of
+/// these, so counts and sums are exact. The latency histogram stays empty if latency is not measured.
 void add_event_histograms(std::string& out, const RunDescription& run, const RunSnapshot& snapshot);
 
 }  // namespace eventloom

@@ -21,7 +21,7 @@ std::string label(const char* name, const std::string& value) {
   return fmt::format("{}=\"{}\"", name, escaped_label(value));
 }
 
-/// One metric, with its samples.
+/// One metric and its samples.
 class Family {
  public:
   Family(std::string& out, std::string_view name, std::string_view type, std::string_view help)
@@ -38,7 +38,7 @@ class Family {
   std::string name_;
 };
 
-/// Of a counter in the table: sums only rise, others are gauges. Times are given in seconds.
+/// Name of a counter of the metrics table. Sums only rise; the others are gauges. Times are given in seconds.
 struct TableName {
   std::string name;
   const char* type;
@@ -75,7 +75,7 @@ std::string source_labels(const RunDescription& run, std::uint32_t source) {
   return label("source", std::to_string(source)) + "," + label("name", name);
 }
 
-/// A source that has nothing to report of a counter leaves it out.
+/// Omits a counter for sources that do not report it.
 void add_sources(std::string& out, const RunDescription& run, const RunSnapshot& snapshot) {
   const auto all = snapshot.now.of_sources();
   for (const auto& metric : metrics_of(Account::source)) {
@@ -89,7 +89,7 @@ void add_sources(std::string& out, const RunDescription& run, const RunSnapshot&
   }
 }
 
-/// The rows of one kind of all ranks, a sample each.
+/// Adds one sample per row of this kind, over all ranks.
 template <class Row, class Labels, class Value>
 void add_rows(std::string& out, const RunSnapshot& snapshot, std::map<std::uint32_t, Row> RankRecord::*rows,
               const char* name, const char* type, const char* help, Labels labels, Value value) {

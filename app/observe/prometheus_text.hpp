@@ -7,11 +7,11 @@
 
 namespace eventloom {
 
-/// /metrics: the Prometheus text format 0.0.4. Every counter of the metrics table, of the run and of each source, and
-/// what the rings, builders and ranks do.
+/// Returns /metrics in the Prometheus text format 0.0.4: all counters of the metrics table, for the run and for each
+/// source, and the activity of rings, builders and ranks.
 std::string prometheus_text(const RunDescription& run, const RunSnapshot& snapshot);
 
-/// A label's value as the format wants it, quotes not included; bytes that are not UTF-8 are replaced.
+/// Returns a label's value in the required format, without the quotes; bytes that are not valid UTF-8 are replaced.
 std::string escaped_label(const std::string& value);
 
 }  // namespace eventloom

@@ -17,7 +17,7 @@ constexpr double kFullyUsed = 0.9;
 constexpr double kHalfUsed = 0.5;
 constexpr double kHardlyUsed = 0.1;
 
-/// Least and greatest of several shares.
+/// Minimum and maximum of several shares.
 struct FillRange {
   double least = 1;
   double most = 0;
@@ -31,7 +31,7 @@ double fill(const LinkRow& link) {
   return link.depth == 0 ? 0 : static_cast<double>(link.cells) / static_cast<double>(link.depth);
 }
 
-/// How full rings were, now and some seconds ago: what lasts matters.
+/// Fill levels of the rings, now and some seconds ago: only lasting conditions matter.
 struct Rings {
   std::map<std::uint32_t, FillRange> to_builder;
   std::map<std::size_t, FillRange> from_rank;
@@ -77,7 +77,7 @@ class Remarks {
   std::vector<std::string> of_ranks_;
 };
 
-/// All others satisfy `condition`, and there are some.
+/// Whether there are other entries and all of them satisfy `condition`.
 template <class Map, class Condition>
 bool all_others(const Map& map, const typename Map::key_type& key, Condition condition) {
   return map.size() > 1 &&
@@ -114,7 +114,7 @@ std::vector<std::string> rank_remarks(const RunDescription& run, const RunSnapsh
   for (std::size_t r = 0; r < snapshot.silent_s.size(); ++r) {
     if (snapshot.silent_s[r] >= kSilent) remarks.add(r, fmt::format("silent for {:.0f} s", snapshot.silent_s[r]));
   }
-  // While one is silent what is known of the others is old.
+  // While one rank is silent, the data of the others may be old.
   const bool all_speak = std::ranges::none_of(snapshot.silent_s, [](double s) { return s >= kSilent; });
   if (snapshot.condition.state == "running" && all_speak) {
     const Rings rings(snapshot);

@@ -8,9 +8,8 @@
 
 namespace eventloom {
 
-/// For each rank of the run, what is wrong with it, in words; empty where nothing is known to be. Of a rank that has
-/// been silent, of a builder that is slower than the others, and of sources that are slower than those of other ranks,
-/// as app/observe/README.md says.
+/// Returns a remark on the problems of each rank of the run, empty if none is known. Covers silent ranks, builders
+/// slower than the others, and sources slower than those of other ranks, as described in app/observe/README.md.
 std::vector<std::string> rank_remarks(const RunDescription& run, const RunSnapshot& snapshot);
 
 }  // namespace eventloom

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// Tells the log which commands were refused, ten a minute at most: whoever tries many must not fill it.
+/// Logs refused commands, at most ten per minute, so that a client cannot flood the log.
 class RefusalLog {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -18,7 +18,7 @@ class RefusalLog {
   static constexpr std::uint32_t kMost = 10;
 
   Time since_{};
-  std::uint32_t refused_ = 0;  ///< since then
+  std::uint32_t refused_ = 0;  ///< refusals since then
 };
 
 }  // namespace eventloom

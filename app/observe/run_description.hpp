@@ -11,20 +11,20 @@
 
 namespace eventloom {
 
-/// What stays as it is while a run goes on. Names may be any bytes. Until the run begins some of it is empty or 0: not
-/// known yet.
+/// The properties of a run that do not change once it has begun. Names may contain any bytes. Before the run begins,
+/// some properties are still unknown: empty or 0.
 struct RunDescription {
   struct Rank {
     std::string host;
-    std::string roles;  ///< "source 0; builder 1"
+    std::string roles;  ///< for example "source 0; builder 1"
   };
-  std::string name;  ///< of the output
+  std::string name;  ///< name of the output
   std::string command_line;
   std::string began;  ///< UTC
   std::string definition;
   std::vector<std::string> filters;
   std::string schedule;
-  bool all_live = false;  ///< no source is recorded
+  bool all_live = false;  ///< all sources are live
   std::uint64_t tick_ps = 1000;
   std::uint64_t epoch_ticks = 0;
   std::uint64_t epochs_per_slice = 0;
@@ -32,13 +32,13 @@ struct RunDescription {
   std::string mpi_version;
   std::string ucx_version;
   std::string configuration;                     ///< the full setup as an INI file
-  std::vector<std::string> sources;              ///< by number; until the run begins their URIs
-  KnownChannels known;                           ///< of the detector
-  std::shared_ptr<const DetectorJson> detector;  ///< detector_facts() of these; null: there is none
+  std::vector<std::string> sources;              ///< indexed by source number; URIs until the run begins
+  KnownChannels known;                           ///< channels of the detector
+  std::shared_ptr<const DetectorJson> detector;  ///< detector_facts() of `known`; null: there is no detector
   Roles roles{.builders = 0};
   std::vector<Rank> ranks;
 
-  /// Sources have stated their ticks and epochs.
+  /// Whether the sources have reported their ticks and epochs.
   [[nodiscard]] bool has_clock() const { return epoch_ticks != 0; }
 };
 

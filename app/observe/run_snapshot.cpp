@@ -14,7 +14,7 @@ constexpr auto kBetweenSnapshots = std::chrono::seconds(1);
 /// Rates are means over this many reports of a rank.
 constexpr std::size_t kPast = 3;
 
-/// So many snapshots.
+/// Returns the number of snapshots to keep.
 std::size_t past_of(const RunPicture& picture) {
   return kPast *
          static_cast<std::size_t>(telemetry_interval(kBetweenSnapshots, picture.ranks().size()) / kBetweenSnapshots);
@@ -24,7 +24,8 @@ double seconds_between(RunTracker::Time from, RunTracker::Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// Sum of the rates of all ranks. What one that has reported only once has done it has done since the run began.
+/// Returns the sum of the rates of all ranks. The counts of a rank that has reported only once are averaged over the
+/// time since the run began.
 double rate(const RunSnapshot& snapshot, Metric metric, RunTracker::Time begun) {
   constexpr double kShortest_s = 0.5;
   double sum = 0;
@@ -57,7 +58,7 @@ std::vector<double> by_rank(const Heartbeat::Silence& silence, std::size_t ranks
   return silent;
 }
 
-/// Grows while anything is read, sent or built.
+/// Grows while hits are read, messages sent or slices built.
 std::uint64_t work_done(const Counters& totals) {
   return totals[Metric::hits_read] + totals[Metric::message_bytes] + totals[Metric::slices];
 }
@@ -123,7 +124,7 @@ std::shared_ptr<RunSnapshot> RunTracker::conclude(const RunPicture& picture, con
   snapshot->before = picture;
   snapshot->silent_s.assign(picture.ranks().size(), 0);
   snapshot->totals = totals;
-  // Of a run that was stopped no more will be sent, but not all of it has been.
+  // A stopped run sends no more, although not all data have been sent.
   const auto share = exit_code == kExitStopped ? snapshot->figures.share : picture.share_sent();
   snapshot->figures = {};
   snapshot->figures.share = share;
@@ -149,7 +150,7 @@ void RunTracker::add_stall(Time now, RunSnapshot& snapshot) {
   const bool progress = !last_ || work_done(snapshot.now.totals()) != work_done(last_->now.totals());
   const bool paused = snapshot.condition.state == "paused";
   if (progress || paused) progress_ = now;
-  // A mean over some seconds would report a flow that has ended.
+  // A mean over some seconds would still show a flow that has ended.
   if (paused && !progress) snapshot.before = snapshot.now;
   snapshot.stalled_s = seconds_between(progress_, now);
   for (const double seconds : snapshot.silent_s) snapshot.stalled_s = std::max(snapshot.stalled_s, seconds);
@@ -168,7 +169,7 @@ void RunTracker::add_figures(RunSnapshot& snapshot) const {
   figures.latency_p99_ns = percentile(latest, 0.99);
 }
 
-/// By the data, or by the time where the run ends sooner by that.
+/// Estimates from the data, or from the time if the run ends earlier by time.
 void RunTracker::add_remaining(RunSnapshot& snapshot) {
   auto& figures = snapshot.figures;
   figures.share = snapshot.now.share_sent();

@@ -14,20 +14,20 @@
 
 namespace eventloom {
 
-/// What a run does at one moment.
+/// Figures of a run at one moment.
 struct RunFigures {
-  double hits_per_s = 0;  ///< built
+  double hits_per_s = 0;  ///< rate of hits built
   double bytes_per_s = 0;
   double events_per_s = 0;
   double slices_per_s = 0;
-  std::optional<double> latency_p50_ns;  ///< of the events since RunSnapshot::before
+  std::optional<double> latency_p50_ns;  ///< latency of the events since RunSnapshot::before
   std::optional<double> latency_p99_ns;
   double ring_fill = 0;               ///< 0 to 1
-  std::optional<double> share;        ///< of the run that is done, 0 to 1; nothing while unknown
-  std::optional<double> remaining_s;  ///< likewise
+  std::optional<double> share;        ///< fraction of the run that is done, 0 to 1; std::nullopt: unknown
+  std::optional<double> remaining_s;  ///< std::nullopt: unknown
 };
 
-/// Figures over time: at most kMost moments, of a long run every second one, every fourth, ...
+/// Figures over time: at most kMost moments. A long run keeps every second moment, then every fourth, and so on.
 struct RunSeries {
   static constexpr std::size_t kMost = 600;
   struct Moment {
@@ -41,62 +41,63 @@ struct RunSeries {
   void add(const Moment& moment);
 };
 
-/// What a condition of --alarm says of a run.
+/// State of a condition of --alarm.
 struct AlarmState {
   std::string condition;
   bool active = false;
-  std::string raised;           ///< UTC, the last time; empty: never
-  std::optional<double> value;  ///< the last that was known
+  std::string raised;           ///< UTC time of the last raise; empty: never raised
+  std::optional<double> value;  ///< last known value
 };
 
-/// How a run is, beside its figures.
+/// Condition of a run, apart from its figures.
 struct RunCondition {
   std::string state = "starting";  ///< starting, running, paused, stopping, ended, failed
   std::string message = {};        ///< one line; may be empty
   Heartbeat::Silence silence = {};
-  double speed = 0;  ///< of recordings, in multiples of the recorded one; 0: as fast as possible
+  double speed = 0;  ///< replay speed, as a multiple of the recorded speed; 0: as fast as possible
 };
 
-/// A run at one moment. Never changes: any thread may read it.
+/// A run at one moment. Immutable: any thread may read it.
 struct RunSnapshot {
   RunCondition condition;
   RunPicture::Time taken{};
   double elapsed_s = 0;
   RunPicture now;
-  RunPicture before;             ///< some seconds ago, for rates
-  std::vector<double> silent_s;  ///< by rank: how long rank 0 has waited for it
-  double stalled_s = 0;          ///< the longest of these, or the time without progress in any rank; not while paused
-  RunPicture::Time paused{};     ///< when the run was last seen in another state than running
-  std::vector<ClockQuality> clocks;  ///< by rank; empty where they are not compared
-  Counters totals;                   ///< of the whole run, those of an earlier invocation included
+  RunPicture before;                 ///< some seconds ago; used for rates
+  std::vector<double> silent_s;      ///< one per rank: how long rank 0 has waited for its report
+  double stalled_s = 0;              ///< maximum of silent_s and of the time without progress in any rank; not
+                                     ///< counted while paused
+  RunPicture::Time paused{};         ///< when the run was last seen in a state other than running
+  std::vector<ClockQuality> clocks;  ///< one per rank; empty if clocks are not compared
+  Counters totals;                   ///< totals of the whole run, including an earlier invocation
   RunFigures figures;
   RunSeries series;
   std::vector<AlarmState> alarms;
-  std::optional<int> exit_code;  ///< of a run that has ended
+  std::optional<int> exit_code;  ///< set once the run has ended
 
-  /// Between what the rank had reported in `before` and in `now`: ranks do so once a second, not all at the same time.
-  /// 0 if it has not reported anew.
+  /// Time between the rank's reports in `before` and in `now`, in seconds; ranks report once a second, but not all at
+  /// the same time. 0 if the rank has not reported again.
   [[nodiscard]] double seconds_reported(std::size_t rank) const;
 };
 
-/// Rank 0 alone: takes a snapshot once a second.
+/// Takes a snapshot once a second. Rank 0 only.
 class RunTracker {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// `duration`: of the run; 0: until its sources end. `before`: what an earlier invocation has finished.
+  /// `duration`: duration of the run; 0: until its sources end. `before`: counters of an earlier invocation.
   RunTracker(std::chrono::nanoseconds duration, const Counters& before) : duration_(duration), resumed_(before) {}
 
   [[nodiscard]] bool due(Time now) const { return now >= next_; }
-  /// What the caller knows besides it may add before anybody else reads the snapshot.
+  /// The caller may add what else it knows before any other thread reads the snapshot.
   [[nodiscard]] std::shared_ptr<RunSnapshot> take(Time now, const RunPicture& picture, RunCondition condition);
-  /// The last one, of a run that has ended: `totals` as its summary has them.
+  /// Returns the last snapshot of a run that has ended; `totals`: as in its summary.
   [[nodiscard]] std::shared_ptr<RunSnapshot> conclude(const RunPicture& picture, const Counters& totals, int exit_code,
                                                       std::string message);
-  /// The last one, of a run that an error ends.
+  /// Returns the last snapshot of a run that ends with an error.
   [[nodiscard]] std::shared_ptr<RunSnapshot> fail(int exit_code, std::string message) const;
 
-  /// Up to the last snapshot.
+  /// Returns the series up to the last snapshot.
   [[nodiscard]] RunSeries series() const { return last_ ? last_->series : RunSeries(); }
 
  private:
@@ -108,18 +109,18 @@ class RunTracker {
   std::chrono::nanoseconds duration_;
   Counters resumed_;
   std::optional<Time> begun_;
-  /// Where the present speed began, as the time that is left goes by it.
+  /// Time at which the current speed began; the remaining time is extrapolated from there.
   double paced_since_s_ = 0;
-  double paced_from_ = 0;  ///< share of the data
+  double paced_from_ = 0;  ///< share of the data at that time
   Time next_{};
-  Time progress_{};              ///< when it was last seen
+  Time progress_{};              ///< time of the last progress
   Time paused_{};                ///< see RunSnapshot
-  std::deque<RunPicture> past_;  ///< of the last snapshots, the oldest first
+  std::deque<RunPicture> past_;  ///< the last snapshots, oldest first
   std::shared_ptr<const RunSnapshot> last_;
 };
 
-/// The time that a share `p` of the entries of a histogram of times does not exceed, at most a quarter above it;
-/// nothing without entries.
+/// Returns the time that a fraction `p` of the histogram's entries does not exceed, rounded up by at most a quarter;
+/// std::nullopt if there are no entries.
 std::optional<double> percentile(const LogHistogram& histogram, double p);
 
 }  // namespace eventloom

@@ -120,7 +120,7 @@ Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow&
           {"hits_rejected", row.hits_rejected}};
 }
 
-/// Nothing has been heard of it yet.
+/// The row of a source that has not reported yet.
 Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot, std::uint32_t number) {
   const SourceId id{static_cast<decltype(SourceId{}.value)>(number)};
   auto json = source_json(run, snapshot, static_cast<std::size_t>(run.roles.rank_of(id)), {.source = number}, {});
@@ -128,7 +128,7 @@ Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot,
   return json;
 }
 
-/// Adds those of `n` that no rank has reported yet.
+/// Adds rows for those of `n` items that no rank has reported yet.
 template <class Make>
 void add_untold(Json& list, std::uint32_t n, Make make) {
   std::vector<bool> told(n);
@@ -170,7 +170,7 @@ void add_roles(Json& json, const RunDescription& run, const RunSnapshot& snapsho
   json["filters"] = filters;
 }
 
-/// A row for each rank with sources.
+/// One row per rank with sources.
 Json links_json(const RunDescription& run, const RunSnapshot& snapshot) {
   Json rates = Json::array();
   Json fill = Json::array();
@@ -219,7 +219,7 @@ Json clocks_json(const RunSnapshot& snapshot) {
   return list;
 }
 
-/// Of events written by this invocation.
+/// Covers the events written by this invocation.
 Json channels_json(const RunDescription& run, const ChannelCounts& counts) {
   Json list = Json::array();
   for (const auto& of : counts.busiest(ChannelCounts::Limits{}.of_source)) {
@@ -234,7 +234,7 @@ Json channels_json(const RunDescription& run, const ChannelCounts& counts) {
   return list;
 }
 
-/// Of the same hits as channels_json().
+/// Covers the same hits as channels_json().
 Json hits_by_group(const RunDescription& run, const ChannelCounts& counts) {
   GroupCounts groups(run.known);
   std::uint64_t unknown = 0;
@@ -264,7 +264,7 @@ Json series_json(const RunSeries& series) {
   return json;
 }
 
-/// Each whole number lies in the middle of its bin; on a logarithmic axis 0 lies below 1.
+/// Each integer lies in the middle of its bin; on a logarithmic axis, 0 is drawn below 1.
 double edge(std::size_t bin, double unit, bool log) {
   return unit * (log && bin == 0 ? 0.25 : static_cast<double>(LogHistogram::begin_of(bin)) - 0.5);
 }
@@ -300,7 +300,7 @@ Json histogram_json(const HistogramText& text, const LogHistogram& counts, doubl
           {"counts", values},    {"log_x", log}, {"log_y", true}};
 }
 
-/// The share of this invocation's events that histograms and channels have counted.
+/// Returns the fraction of this invocation's events that histograms and channels include.
 double share_counted(const RunSnapshot& snapshot) {
   std::uint64_t written = 0;
   for (const auto& rank : snapshot.now.ranks()) {

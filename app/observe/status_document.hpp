@@ -7,12 +7,12 @@
 #include "app/observe/run_description.hpp"
 #include "app/observe/run_snapshot.hpp"
 
-/// The documents that the monitor serves; their schema is in app/observe/README.md. Any thread.
+/// The documents that the monitor serves; app/observe/README.md describes their schema. Callable from any thread.
 namespace eventloom {
 
 using StatusJson = nlohmann::ordered_json;
 
-/// A command of somebody who steers the run.
+/// A command from a user who steers the run.
 struct CommandRecord {
   std::string time;  ///< UTC
   std::string from;  ///< address
@@ -27,12 +27,12 @@ struct LogLine {
   std::string text;
 };
 
-/// /status.
+/// Returns the document /status.
 StatusJson status_document(const RunDescription& run, const RunSnapshot& snapshot,
                            const std::vector<CommandRecord>& commands, const std::vector<LogLine>& log);
-/// /events/latest: its part "events".
+/// Returns the document /events/latest, the part "events" of the status.
 StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot);
-/// As text: bytes that are not UTF-8 are replaced.
+/// Serialises the document; bytes that are not valid UTF-8 are replaced.
 std::string to_text(const StatusJson& json);
 
 }  // namespace eventloom

@@ -23,7 +23,7 @@ constexpr int kPatienceMs = 10'000;
 
 class OpenFile {
  public:
-  /// Not waiting for anybody to open the other end of a pipe.
+  /// Opens without blocking, even if the other end of a pipe is not open.
   explicit OpenFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
   ~OpenFile() {
     if (fd_ >= 0) ::close(fd_);
@@ -36,7 +36,7 @@ class OpenFile {
     struct stat about {};
     return fstat(fd_, &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & S_IROTH) != 0;
   }
-  /// Up to the end of the first line, or of as many bytes as a token may have; empty where nothing can be read.
+  /// Reads up to the end of the first line or the maximum length of a token; empty if the file cannot be read.
   [[nodiscard]] std::string line() const {
     std::string text;
     std::array<char, kLongestToken> piece{};

@@ -2,17 +2,17 @@
 
 #include <string>
 
-/// The secret of those who may steer a run: 16 to 1024 printable characters of ASCII.
+/// The secret that authorises users to steer a run: 16 to 1024 printable ASCII characters.
 namespace eventloom {
 
-/// 128 random bits in hexadecimal.
+/// Returns 128 random bits in hexadecimal.
 std::string new_token();
 
-/// The first line of a file, without blanks around it; of a pipe, what comes within 10 s. Warns when everyone may read
-/// the file. Throws UserError when it holds no token.
+/// Returns the first line of a file, without surrounding blanks. Reads from a pipe for at most 10 s. Warns if everyone
+/// may read the file. Throws UserError if the line is not a token.
 std::string token_of_file(const std::string& path);
 
-/// `text` without blanks around it. Throws UserError, which says `where` it is from, when it is no token.
+/// Returns `text` without surrounding blanks. Throws UserError, naming its origin `where`, if it is not a token.
 std::string checked_token(const std::string& text, const std::string& where);
 
 }  // namespace eventloom

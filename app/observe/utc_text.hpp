@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// "2026-11-22T18:31:48Z".
+/// Example: "2026-11-22T18:31:48Z".
 inline std::string utc_text(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
 }

@@ -1,10 +1,10 @@
-// Alarms: those that are active stand above all else, and a screen reader says them at once.
+// Alarms: active ones are shown above all else, and a screen reader announces them at once.
 
 function showAlarms(alarms) {
   const active = (alarms || []).filter((alarm) => alarm.active);
   const node = document.getElementById('alarms');
   const words = active.map((alarm) => `Alarm: ${alarm.condition}, since ${alarm.raised}`);
-  // It is said again only when it changes.
+  // Announced again only when the text changes.
   if (node.dataset.shown === JSON.stringify(words)) return;
   node.dataset.shown = JSON.stringify(words);
   node.replaceChildren(...words.map((line) => el('p', {}, line)));
@@ -21,7 +21,7 @@ function alarmsPanel(alarms) {
     { title: 'value', number: true, of: (a) => short(a.value, 4) },
     { title: 'last raised', kind: 'plus', of: (a) => a.raised || 'never' },
   ];
-  // A report has each that was raised.
+  // Only a report lists every time an alarm was raised.
   if (alarms.some((a) => a.over !== undefined)) {
     columns[3].title = 'raised';
     columns.push({ title: 'over', kind: 'plus', of: (a) => a.over || 'not until the end' });

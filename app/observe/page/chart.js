@@ -1,4 +1,4 @@
-// The one place where charts are drawn: curves and bars over a pair of axes, as SVG.
+// The only code that draws charts: curves and bars on a pair of axes, as SVG.
 
 const MARGIN = { left: 56, right: 14, top: 10, bottom: 40 };
 
@@ -15,7 +15,7 @@ function linearTicks(low, high, count) {
   return ticks;
 }
 
-// Powers of ten; where there are few, also 2 and 5 times these.
+// Powers of ten; if there are few, also their multiples by 2 and 5.
 function logTicks(low, high, count) {
   const decades = Math.log10(high / low);
   const every = Math.max(1, Math.ceil(decades / count));
@@ -27,7 +27,7 @@ function logTicks(low, high, count) {
   return ticks.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
 }
 
-// `from` and `to`: pixels. `log`: values at or below zero are at the low end.
+// `from` and `to` are pixels. `log`: values at or below zero are placed at the low end.
 function axisOf({ low, high, log, count, from, to }) {
   const above = high > low ? high : log ? low * 10 : low + 1;
   const share = log
@@ -59,7 +59,7 @@ function rangeOfX(chart) {
   return [low, greatest(all)];
 }
 
-// A linear axis begins at zero. A logarithmic one of counts leaves room below one.
+// A linear axis begins at zero. A logarithmic axis of counts leaves room below one.
 function rangeOfY(chart) {
   const all = finite(chart.series.flatMap((series) => series.y));
   const high = Math.max(all.length ? greatest(all) : 1, 0);
@@ -128,7 +128,7 @@ function drawn(series, x, y, bottom) {
 }
 
 // {title, x, y: labels with units; logX, logY, counts, textX, textY; series: [{name, kind: line, bars or stems, x, y,
-// colour, dashed, names: of the single stems}]}
+// colour, dashed, names: one per stem}]}
 function chartOf(chart, width, height = 240) {
   const series = chart.series.filter((one) => one.y.length > 0);
   if (series.length === 0) return el('p', { class: 'note' }, 'no data yet');
@@ -162,7 +162,7 @@ function chartOf(chart, width, height = 240) {
 }
 
 function chartTable(chart, series) {
-  // Stems beside something else mark places: they have no rows of their own.
+  // Stems alongside other series only mark positions and have no rows of their own.
   const columns = series.filter((one, i) => i === 0 || one.kind !== 'stems');
   const first = columns[0];
   const rows = first.y.map((_, i) => i);

@@ -1,8 +1,8 @@
-// Controls that steer a run; the server asks for the token that the run printed at its start.
+// Controls that steer a run. The server requires the token that the run printed at its start.
 
 const COMMAND_PATIENCE_MS = 10000;
 
-// What a refusal says: {"error": "..."} of the server, or whatever came.
+// Returns the reason of a refusal: the text of {"error": "..."}, or the beginning of any other body.
 function reasonIn(body) {
   try {
     return String(JSON.parse(body).error).slice(0, 200);
@@ -38,7 +38,7 @@ function enableControl() {
 
 function setUpControl() {
   tokenField().addEventListener('input', enableControl);
-  // Enter in this field is no command.
+  // Enter in this field must not send a command.
   document.getElementById('access').addEventListener('submit', (event) => event.preventDefault());
   for (const button of document.querySelectorAll('#control button[data-command]')) {
     const { command } = button.dataset;
@@ -53,7 +53,7 @@ function setUpControl() {
   enableControl();
 }
 
-// The field shows the speed of the run until somebody writes into it.
+// The field shows the speed of the run until the user edits it.
 function showSpeed(setup) {
   document.getElementById('pace').hidden = setup.all_live === true;
   const field = document.getElementById('speed');

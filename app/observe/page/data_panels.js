@@ -1,6 +1,6 @@
-// Panels of the data: each function makes the contents of one.
+// Panels of the data; each function creates the contents of one.
 
-// What the user has chosen, by panel: it outlives the next document.
+// The user's choice in each panel; it survives the next document.
 const chosen = new Map();
 
 function chooser(key, label, names, redraw) {
@@ -57,7 +57,7 @@ function latencyPanel(series, width) {
   ];
 }
 
-// A curve is drawn as far as it expects half an entry in a bin.
+// The curve ends where it expects less than half an entry per bin.
 function fitCurve(histogram) {
   const { edges, fit } = histogram;
   if (!fit || !fit.curve) return [];
@@ -95,13 +95,13 @@ function percentilesNote(percentiles) {
   return el('p', { class: 'note' }, words.join(', '));
 }
 
-// In a run at full rate: counting all events would slow it down.
+// Shown at high rates, where counting all events would slow down the run.
 function sampleNote(share) {
   if (share === undefined || share >= 1) return null;
   return el('p', { class: 'note' }, `of ${percent(share)} of the events: the run is too fast to count all`);
 }
 
-// Of a run with more than one writer: none knows the events of the others.
+// Shown for runs with several writers: none knows the events of the others.
 function edgesNote(histogram) {
   if (histogram.across_slices !== false) return null;
   const words = 'Intervals across the edge of a slice are left out where another writer has the next slice.';
@@ -207,7 +207,7 @@ function channelsPanel(doc, width, redraw) {
   ];
 }
 
-// A hit counts in each group of its channel: these are no shares of a whole.
+// A hit counts in each group of its channel, so the numbers are not shares of a whole.
 function groupsPanel(doc, width) {
   const { name, hits, none, unknown } = doc.groups;
   const items = [...name.map((of, i) => ({ name: of, value: hits[i], colour: groupColour(i, name) })),
@@ -232,7 +232,7 @@ function eventTitle(event) {
   return `time ${event.time}${utc}: ${whole(event.n_hits)} hits in ${nanoseconds(event.duration_ns)}${flags}`;
 }
 
-// In a run that goes on the list changes every second: it stands still for whoever is choosing, or has chosen, from it.
+// During a run the list changes every second. It is frozen while the user chooses, or has chosen, an event from it.
 let listed = null;
 function listOfEvents(doc) {
   if (doc.kind !== 'monitor') return { events: doc.events };
@@ -242,7 +242,7 @@ function listOfEvents(doc) {
   return { events: listed, still };
 }
 
-// What the colours of its hits mean.
+// Explains the colours of the hits.
 function eventLegend(event, doc) {
   const { hits } = event;
   const few = (numbers) => [...new Set(numbers)].sort((a, b) => a - b).slice(0, 14);

@@ -1,4 +1,4 @@
-// Elements. Text of others comes in as text nodes and attributes only, never as markup.
+// Creates elements. External text enters only as text nodes and attributes, never as markup.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -18,7 +18,7 @@ function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-// A picture of `width` by `height` pixels; `label` is what a screen reader says of it.
+// A picture of `width` by `height` pixels; `label` is its description for screen readers.
 function picture(width, height, label, ...children) {
   return svg(
     'svg',
@@ -53,7 +53,7 @@ function table(columns, rows, caption) {
   );
 }
 
-// Closed at first; its contents are made when it is opened.
+// Initially closed; its contents are created when it is first opened.
 function details(title, contents) {
   const node = el('details', { 'data-key': title }, el('summary', {}, title));
   node.addEventListener('toggle', () => {
@@ -62,7 +62,7 @@ function details(title, contents) {
   return node;
 }
 
-// A long name may break after its underscores.
+// Lets a long name break after its underscores.
 function breakable(name) {
   return el('span', {}, ...name.split(/(?<=_)/).flatMap((part, i) => (i ? [el('wbr'), part] : [part])));
 }

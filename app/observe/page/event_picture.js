@@ -1,8 +1,8 @@
-// One event: its hits over time, a row for each channel, coloured by group, or by source where there are no groups.
+// One event: its hits over time, with a row per channel, coloured by group, or by source if there are no groups.
 
 const EVENT_HEIGHT = 320;
 
-// The channel of a hit as one number.
+// Encodes the channel of a hit as one number.
 function keyOf(hits, i) {
   return hits.source[i] * 2 ** 32 + hits.channel[i];
 }
@@ -25,19 +25,19 @@ function rowName(key, name) {
   return name ? `${channel}, ${name}` : channel;
 }
 
-// The name of a channel says more than its number.
+// The name of a channel is more informative than its number.
 function rowLabel(key, name, wide) {
   const source = Math.floor(key / 2 ** 32);
   if (name) return wide ? `source ${source}, ${endOf(name, 24)}` : endOf(name, 14);
   return wide ? rowName(key) : `${source}: ${key % 2 ** 32}`;
 }
 
-// By its number; grey for what is in none.
+// Returns the colour of a group number; grey for no group.
 function groupColour(number, groups) {
   return number < groups.length ? number % 6 : 6;
 }
 
-// The number of a hit's first group; that of groups: none.
+// Returns the number of a hit's first group; groups.length if it has none.
 function groupOf(hits, i, groups) {
   const number = groups.indexOf(hits.group[i].split(';')[0]);
   return number < 0 ? groups.length : number;
@@ -47,7 +47,7 @@ function hitColour(hits, i, groups) {
   return hits.group ? groupColour(groupOf(hits, i, groups), groups) : hits.source[i] % 7;
 }
 
-// {size, colour, about} of each hit.
+// Returns {size, colour, about} of each hit.
 function marksOf(event, groups) {
   const { hits } = event;
   const payload = hits.payload || [];

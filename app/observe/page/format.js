@@ -1,4 +1,4 @@
-// Numbers for people.
+// Formats numbers for display.
 
 const PREFIXES = [
   [1e12, 'T'],
@@ -66,12 +66,12 @@ function moment(iso) {
   return String(iso || '').slice(5, 19).replace('T', ' ');
 }
 
-// For numbers of things: a tick between two of them says nothing.
+// Labels counts; a tick between two integers gets no label.
 function wholeOnly(value) {
   return Number.isInteger(value) ? String(value) : '';
 }
 
-// Of a name that is too long: its end says more than its beginning, which is often a path.
+// Shortens a long name to its end, which is more informative than its beginning, often a path.
 function endOf(words, most) {
   return words.length <= most ? words : `\u2026${words.slice(words.length - most + 1)}`;
 }

@@ -1,6 +1,6 @@
-// What is wrong with a run, according to its status document.
+// Finds the problems of a run in its status document.
 
-// As in app/observe/rank_remarks.
+// The same value as in app/observe/rank_remarks.
 const SILENT_S = 2;
 const OLD_S = 3;
 const MOST_NAMED = 6;
@@ -22,7 +22,7 @@ function namesOf(ranks) {
   return ranks.slice(0, MOST_NAMED).map(nameOf).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-// Without lengths of time: a screen reader reads it again whenever it changes.
+// The text contains no durations, because a screen reader reads it again whenever it changes.
 function silenceOf(doc) {
   if (doc.run && doc.run.age_s >= OLD_S) return 'Rank 0 is busy or stuck: what is shown here is not of this moment.';
   const silent = silentRanks(doc);

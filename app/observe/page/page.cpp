@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// The page in pieces. Made of the files beside this one, at build time: see embed.cmake.
+/// The page in pieces, generated at build time from the files in this folder; see embed.cmake.
 std::vector<std::string_view> page_texts();
 
 namespace {
@@ -26,7 +26,7 @@ const char* const kPageBegin = "<!DOCTYPE html>\n<!-- Eventloom page -->\n";
 std::string page_for_monitor() { return page_holding("null"); }
 
 std::string page_with(const nlohmann::json& status) {
-  // In ASCII, and without '<', which in JSON is only in texts: neither </script> nor <!-- can appear.
+  // ASCII without '<', which occurs in JSON only inside strings: neither </script> nor <!-- can appear.
   std::string json;
   for (const char c : status.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) {
     if (c == '<') {

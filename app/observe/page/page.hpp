@@ -3,18 +3,19 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-/// One HTML page, with its style and scripts inside, that shows a status document: of a run that goes on, or of one
-/// that has ended. It needs no network but, for the monitor, the server it came from.
+/// A self-contained HTML page, with style and scripts, that shows the status document of a current or completed run. It
+/// needs no network, except that the monitor's page polls its server.
 namespace eventloom {
 
-/// First bytes of every page: they distinguish a report from a file that Eventloom did not write.
+/// First bytes of every page. They distinguish a report from a file that Eventloom did not write.
 extern const char* const kPageBegin;
 
-/// The page of the monitor: asks for `status` (relative to its own URL) once a second, and sends commands to `control`.
+/// Returns the page of the monitor. It requests `status` (relative to its own URL) once a second, and sends
+/// commands to `control`.
 std::string page_for_monitor();
 
-/// A page that holds its status document. Text that is not UTF-8 is replaced; no text of the document can end the
-/// script it is in.
+/// Returns a page that contains its status document. Replaces text that is not UTF-8. No text of the document can end
+/// the script that contains it.
 std::string page_with(const nlohmann::json& status);
 
 }  // namespace eventloom

@@ -1,15 +1,15 @@
-// Shows the document inside the page, or the one of the server it came from, once a second.
+// Shows the document inside the page, or polls its server once a second.
 
 const POLL_MS = 1000;
-// A process that is stopped takes connections, and never answers.
+// A stopped process accepts connections but never answers.
 const PATIENCE_MS = 5000;
 const shownParts = new Map();
 let latest = null;
-let answered = null; // when
+let answered = null; // time of the last answer
 
 function setText(id, words) {
   const node = document.getElementById(id);
-  // A screen reader reads what changes, and only that.
+  // A screen reader reads exactly what changes.
   if (node.textContent !== words) node.textContent = words;
   return node;
 }
@@ -74,7 +74,7 @@ function sectionOf(panel) {
   return section;
 }
 
-// A list to choose from stays where it has not changed: somebody may have opened it.
+// Keeps an unchanged list of choices in place, because the user may have opened it.
 function exchange(body, nodes) {
   const old = [...body.children];
   nodes.forEach((node, i) => {
@@ -84,7 +84,7 @@ function exchange(body, nodes) {
   for (const node of old.slice(nodes.length)) node.remove();
 }
 
-// Replaces what is in a panel, but keeps what the user has opened, and where the keyboard is.
+// Replaces the contents of a panel, but preserves what the user has opened and the keyboard focus.
 function replaceBody(body, nodes) {
   const open = [...body.querySelectorAll('details[open]')].map((node) => node.dataset.key);
   const inside = body.contains(document.activeElement) ? document.activeElement : null;
@@ -121,7 +121,7 @@ function tellConnection(words, isBad) {
   document.body.classList.toggle('past', isBad);
 }
 
-// What is on the page is of the past: it stays, and says so. Where the run has ended it is final.
+// The page keeps showing its last data and marks them as past. If the run has ended, they are final.
 function showLoss(error) {
   document.getElementById('control').hidden = true;
   if (latest && isOver(latest)) {
@@ -140,7 +140,7 @@ function whatIsLeft() {
   return silent.length ? `${last}; silent then: ${namesOf(silent)}.` : `${last}.`;
 }
 
-// The run waits at its end until each of those who look has seen it.
+// Identifies this page: at its end, the run waits until every viewer has seen it.
 const ASKER = { 'X-Eventloom-User': `page ${Math.floor(Math.random() * 1e9)}` };
 
 async function poll() {

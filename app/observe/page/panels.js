@@ -1,4 +1,4 @@
-// What is shown of a status document: each panel takes a part of it, and is left out where that part is not there.
+// The parts of a status document to show: each panel takes one part, and is omitted if that part is absent.
 
 function some(list) {
   return Array.isArray(list) && list.length > 0 ? list : null;

@@ -1,10 +1,10 @@
-// The flow of data, the matrix of links, shares and amounts.
+// Pictures of the data flow, the matrix of links, shares and amounts.
 
 const FLOW_ROWS = 12;
-const STRONG = 600; // as in page.css
+const STRONG = 600; // same value as in page.css
 const RULER = document.createElement('canvas').getContext('2d');
 
-// At most FLOW_ROWS of a list; the others in one row.
+// At most FLOW_ROWS of a list; the last row combines the others.
 function gathered(list, kind, rate) {
   if (list.length <= FLOW_ROWS) return list;
   const rest = list.slice(FLOW_ROWS - 1);
@@ -35,8 +35,7 @@ function flowColumn(title, items, x, boxWidth, height, colour) {
   return { boxes, parts: [text(x, 14, title), ...parts] };
 }
 
-// As much of the end of a label in a picture as has room there.
-// `lead`: stays before it.
+// Shortens a label to the part of its end that fits. `lead` precedes it and is never shortened.
 function clipped(words, pixels, weight = 400, lead = '') {
   RULER.font = `${weight} 11.5px ${getComputedStyle(document.body).fontFamily}`;
   const fits = (letters) => RULER.measureText(lead + endOf(words, letters)).width <= pixels;
@@ -96,14 +95,14 @@ function flowPicture(columns, width) {
   return picture(width, height, label, ...links, ...made.flatMap((column) => column.parts));
 }
 
-// "rank 3 (sources 0,4; builder 1)": the rank, the rest where the mouse rests.
+// "rank 3 (sources 0,4; builder 1)": shows the rank; the full name appears on hover.
 function rankLabel(name, left, y) {
   const label = text(left - 8, y, clipped(name.replace(/ \(.*$/s, ''), left - 10), { 'text-anchor': 'end' });
   label.append(svg('title', {}, name));
   return label;
 }
 
-// Rate as shade; the ring's fill as a bar below.
+// Shade: the rate. Bar below: the fill level of the ring.
 function matrixPicture(links, width) {
   const rates = links.rate_bytes_per_s || [];
   const most = greatest([1, ...rates.flat().filter((rate) => typeof rate === 'number')]);
@@ -155,7 +154,7 @@ function shareBar(items, label) {
   );
 }
 
-// Amounts with names, a row for each. `items`: {name, value, colour}.
+// Named amounts, one per row. `items`: {name, value, colour}.
 function barsPicture(items, width, label) {
   const row = 22;
   const left = Math.min(width / 3, 16 + 6.8 * greatest(items.map((item) => item.name.length)));

@@ -1,11 +1,11 @@
-// Where the hits of an event are in the detector: from above (x and y), and from the side (z over x or y, whichever
-// spreads more). A metre is as long on both axes of a view. Small dots are the detector's other positions.
+// Positions of an event's hits in the detector: from above (x and y) and from the side (z over x or y, whichever
+// spreads more). Both axes of a view have the same scale. Small dots mark the detector's other positions.
 
 const VIEW_MARGIN = { left: 56, top: 24, bottom: 40, right: 18 };
 const VIEW_MOST = 340;
-// Beyond, there is no room for the pixels between two positions.
+// Beyond this size, the pixels between two positions cannot be resolved.
 const GREATEST_METRES = 1e12;
-// Viridis, which rises evenly in lightness.
+// Viridis, whose lightness increases uniformly.
 const TIME_COLOURS = [
   [68, 1, 84],
   [59, 82, 139],
@@ -36,7 +36,7 @@ function sizeOf([low, high]) {
   return high - low;
 }
 
-// The axes of a square of metres on one of pixels, `up` upwards.
+// Maps a square in metres to a square in pixels, with `up` pointing upwards.
 function squareAxes(positions, across, up, side) {
   const reaches = [reachOf(positions, across), reachOf(positions, up)];
   const length = 1.1 * greatest(reaches.map(sizeOf)) || 1;
@@ -103,7 +103,7 @@ function timeScale(event) {
   );
 }
 
-// The hits that have a position, each with the mark that it has over time: coloured by group, else by time.
+// The hits that have a position, with the same marks as in the picture over time: coloured by group, or by time.
 function placedHits(event, groups) {
   const { hits } = event;
   const marks = marksOf(event, groups);
@@ -116,7 +116,7 @@ function placedHits(event, groups) {
   });
 }
 
-// `known`: positions of the detector. Nothing where no hit has one.
+// `known`: positions of the detector. Returns null if no hit has one.
 function positionViews(event, groups, known, width) {
   if (!event.hits.position) return null;
   const placed = placedHits(event, groups);

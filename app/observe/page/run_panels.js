@@ -1,6 +1,6 @@
-// Panels of the run: each function makes the contents of one.
+// Panels of the run; each function creates the contents of one.
 
-// Channels of the map: those of ranges, and sources of which all channels from some number on are meant.
+// Counts the channels of the map: those in ranges, and the sources whose channels from some number on are all mapped.
 function channelsOfMap(count) {
   const words = (n, what) => `${whole(n)} ${what}${n === 1 ? '' : 's'}`;
   const parts = [
@@ -22,7 +22,7 @@ function factsOfMap(map) {
 }
 
 function setupPanel(setup) {
-  // Before the first data of a run.
+  // false before the first data of a run
   const clock = Number.isFinite(setup.tick_ps);
   const ticks = (n) => {
     if (!clock) return '';
@@ -269,7 +269,7 @@ function commandsPanel(commands) {
   return [table([time, ...columns], [...commands].reverse(), 'Commands, latest first')];
 }
 
-// What it is stands below: beside it there is no room for both.
+// The description goes below the name: there is no room for both side by side.
 function counterName(counter) {
   return el('div', {}, breakable(counter.name), counter.help ? el('div', { class: 'note' }, counter.help) : null);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLeastWidth = 8;  // most values fit, so that the header is seldom repeated
+constexpr std::size_t kLeastWidth = 8;  // fits most values, so that the header is seldom repeated
 constexpr const char* kGap = "  ";
 
 /// The value of a point under a column's key; null when absent.

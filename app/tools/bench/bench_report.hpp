@@ -13,30 +13,30 @@ namespace eventloom {
 
 /// A column of the table of points.
 struct BenchColumn {
-  std::string key;    ///< of a point; a JSON pointer when it begins with a slash, as in "/latency/p50_ns"
-  std::string title;  ///< text must be printable ASCII, as columns are as wide as texts have bytes
-  std::string unit;   ///< may be empty; with "%" the values are fractions, shown times 100
+  std::string key;    ///< key in a point; a JSON pointer if it begins with a slash, as in "/latency/p50_ns"
+  std::string title;  ///< printable ASCII only: a text's width is counted in bytes
+  std::string unit;   ///< may be empty; "%": the values are fractions and are printed times 100
   int precision = 0;  ///< digits after the decimal point
 };
 
-/// The points of a benchmark: a table on standard output, row by row as the points are measured, and a JSON file. Only
-/// rank 0 has one.
+/// The points of a benchmark. Prints them as a table on standard output, row by row as they are measured, and writes
+/// them to a JSON file. Exists only on rank 0.
 class BenchReport {
  public:
-  /// `setup` is of bench_setup() with the additions of the benchmark.
+  /// `setup`: the result of bench_setup(), extended by the benchmark.
   BenchReport(std::string bench, std::vector<BenchColumn> columns, nlohmann::json setup);
 
-  /// A point is a JSON object. Its row is printed at once: numbers right-aligned, text left-aligned, "-" for a value
-  /// that is missing, null or not finite. The header is printed before the first row, and again where a value does not
-  /// fit the columns so far.
+  /// Adds a point, a JSON object, and prints its row at once: numbers right-aligned, text left-aligned, "-" for a
+  /// value that is missing, null or not finite. Prints the header before the first row, and again whenever a value
+  /// does not fit its column.
   void add(nlohmann::json point);
 
-  /// A line below the rows so far, also kept for the file.
+  /// Prints a line below the current rows and keeps it for the file.
   void note(std::string line);
 
   [[nodiscard]] const nlohmann::json& setup() const { return setup_; }
 
-  /// {"bench", "setup", "points", "notes"}. Throws UserError when the file cannot be written.
+  /// Writes {"bench", "setup", "points", "notes"}. Throws UserError if the file cannot be written.
   void write_json(const std::string& path) const;
 
  private:
@@ -46,7 +46,7 @@ class BenchReport {
   };
   struct Shape {
     std::size_t width = 0;
-    bool left = false;  ///< holds text
+    bool left = false;  ///< the column holds text
   };
 
   static Cell cell_of(const nlohmann::json& point, const BenchColumn& column);
@@ -56,23 +56,22 @@ class BenchReport {
 
   std::string bench_;
   std::vector<BenchColumn> columns_;
-  std::vector<Shape> shapes_;  ///< by column
+  std::vector<Shape> shapes_;  ///< one per column
   nlohmann::json setup_;
   nlohmann::json points_ = nlohmann::json::array();
   nlohmann::json notes_ = nlohmann::json::array();
 };
 
-/// Collective: the conditions on which the numbers of a benchmark depend.
+/// Collective. Returns the conditions on which the numbers of a benchmark depend; unknown values are null.
 ///
-/// {"eventloom", "mpi", "ucx": versions, "started": UTC, "hosts": by rank, "binding": by rank,
-/// {"cpus": as in "0-1,4", "one_core": whether these are one core, its hardware threads together},
-/// "exchange": {"pml", "osc", "ucx_transports", "is_ucx"}, "configuration": effective_config}, and of
-/// the caller's host {"processor": model name, "cores": online, hardware threads apart,
-/// "l2_bytes": second-level cache of a core}; null for unknown values.
+/// {"eventloom", "mpi", "ucx": versions, "started": UTC, "hosts": by rank, "binding": by rank, {"cpus": as in "0-1,4",
+/// "one_core": whether they are the hardware threads of a single core}, "exchange": {"pml", "osc", "ucx_transports",
+/// "is_ucx"}, "configuration": effective_config}, and for the caller's host {"processor": model name, "cores": online
+/// hardware threads, "l2_bytes": second-level cache of a core}.
 nlohmann::json bench_setup(const Communicator& communicator, const ExchangeBackend& backend,
                            const std::string& effective_config);
 
-/// A few lines of text about a bench_setup().
+/// Prints a few lines that summarise a bench_setup().
 void print_setup(std::ostream& out, const nlohmann::json& setup);
 
 }  // namespace eventloom

@@ -19,7 +19,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// For a benchmark that writes the parts of a run, but no run file.
+/// Plans the part files of a benchmark, which writes no run file.
 void plan_parts(FilePlan& plan, const po::variables_map& values) {
   const std::filesystem::path output(values["output"].as<std::string>());
   if (output.empty()) return;
@@ -31,7 +31,7 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
       is_of_run, existing);
 }
 
-/// Unwritable files show before hours of measuring.
+/// Detects unwritable files before hours of measuring.
 void check_files(const po::variables_map& values, const std::string& report, const std::string& plot) {
   FilePlan plan;
   if (values.count("output") != 0) plan_parts(plan, values);

@@ -2,8 +2,8 @@
 
 namespace eventloom {
 
-/// One function per benchmark, in a file of its own. Like commands: `argv[0]` is the name; they return an exit code and
-/// throw UserError for kExitUsage.
+/// One function per benchmark, each in its own file. As for commands, `argv[0]` is the name; they return an exit code
+/// and throw UserError for kExitUsage.
 int bench_patterns(int argc, const char* const* argv);
 int bench_scan(int argc, const char* const* argv);
 int bench_latency(int argc, const char* const* argv);

@@ -13,7 +13,7 @@ struct Pattern {
   bool (*sends)(int from, int to, int ranks);
 };
 
-/// Tables 9.1 to 9.7 of the DABC report (GSI 2006) and the simplest case before them.
+/// The patterns of Tables 9.1 to 9.7 of the DABC report (GSI 2006), preceded by the simplest case.
 constexpr std::array kPatterns = {
     Pattern{"one-to-one", [](int from, int to, int) { return from == 0 && to == 1; }},
     Pattern{"one-to-all", [](int from, int, int) { return from == 0; }},

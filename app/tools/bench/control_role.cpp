@@ -7,7 +7,7 @@ namespace eventloom {
 
 namespace {
 
-/// Unanswered reports; beyond this number further ones wait.
+/// Maximum number of unanswered reports; further ones wait.
 constexpr std::uint64_t kUnanswered = 64;
 /// Number of reports after which the controller broadcasts.
 constexpr std::uint64_t kReportsPerBroadcast = 8;

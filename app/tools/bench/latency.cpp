@@ -27,7 +27,7 @@ namespace {
 struct LatencyConfig {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> waits;
-  std::vector<std::string> places;  ///< empty: all that the ranks have
+  std::vector<std::string> places;  ///< empty: all that exist among the ranks
   std::uint64_t count = 0;
   std::uint64_t warm_up = 0;
 };
@@ -72,14 +72,14 @@ std::vector<BenchColumn> latency_columns() {
           {"/shown_us/round_trip_max", "max", "us", 1}};
 }
 
-/// Where the other end is.
+/// Location of the other end.
 struct Place {
   std::string name;
   int echo = 0;
 };
 
-/// Rank 0 with itself, with the first other rank of its host, with the first of another host; of these the `wanted`
-/// ones, all when none are named. UserError when a wanted one does not exist.
+/// Rank 0 paired with itself, with the first other rank of its host, and with the first rank of another host. Returns
+/// only the `wanted` places, or all if none are named. Throws UserError if a wanted place does not exist.
 std::vector<Place> places_of(const Communicator& communicator, const std::vector<std::string>& wanted) {
   const auto hosts = communicator.all_gather(host_name());
   std::vector<Place> places = {{"local-loop", 0}};
@@ -105,10 +105,10 @@ std::vector<Place> places_of(const Communicator& communicator, const std::vector
 struct Times {
   LatencyHistogram one_way;
   LatencyHistogram round_trip;
-  LatencyHistogram warm_up;  ///< round trips
+  LatencyHistogram warm_up;  ///< round trips of the warm-up
 };
 
-/// Processing of a message at the far end before it answers.
+/// Processes a message at the far end before it answers.
 class Far {
  public:
   virtual ~Far() = default;
@@ -123,7 +123,7 @@ class Echo final : public Far {
 constexpr TimeBase kBase{};
 constexpr std::uint32_t kHits = 8;
 
-/// An epoch buffer with one event.
+/// Returns an epoch buffer with one event.
 std::vector<std::byte> small_epoch_buffer() {
   std::vector<std::byte> bytes;
   EpochBufferEncoder encoder(0, kBase.epoch_ticks, 0, {});
@@ -132,7 +132,7 @@ std::vector<std::byte> small_epoch_buffer() {
   return bytes;
 }
 
-/// A builder: assembles the slice, decodes, sorts and defines events.
+/// Acts as a builder: assembles the slice, decodes, sorts and defines events.
 class Build final : public Far {
  public:
   Build() : assembler_(1), builder_(settings()) {}
@@ -161,14 +161,14 @@ class Build final : public Far {
     return settings;
   }
   SliceAssembler assembler_;
-  SliceId next_{};  ///< as the assembler counts; the epoch buffer is that of slice 0 every time
+  SliceId next_{};  ///< numbers slices for the assembler; the epoch buffer always belongs to slice 0
   SliceBuilder builder_;
   std::vector<BuiltSlice> built_;
   std::vector<BuildProblem> problems_;
 };
 
-/// Round trips between rank 0 and the place's rank. The answer carries the time at which the far end had processed the
-/// message.
+/// Round trips between rank 0 and the place's rank. The answer carries the time at which the far end finished
+/// processing the message.
 class PingPong {
  public:
   PingPong(const Communicator& communicator, CommonClock& clock, Place place, const std::string& wait,
@@ -255,7 +255,7 @@ Json point_of(const std::vector<Times>& all, double precision_ns) {
   return point;
 }
 
-/// All measurements of one place and one way to wait.
+/// All measurements of one place and one way of waiting.
 class Series {
  public:
   Series(const LatencyConfig& config, BenchRun& run, CommonClock& clock, Place place, std::string wait)

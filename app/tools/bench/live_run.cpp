@@ -21,10 +21,10 @@ namespace {
 using Json = nlohmann::json;
 using Now = std::function<std::int64_t()>;
 
-/// Long enough for every rank to learn of the start before it comes.
+/// Gives every rank time to learn the start time before it arrives.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
 
-/// Times at which a slice of a builder reached each stage, ns since the start.
+/// Times at which a builder's slice reached each stage, in ns since the start.
 struct SliceTimes {
   SliceId slice;
   std::int64_t received = 0;
@@ -32,7 +32,7 @@ struct SliceTimes {
   std::int64_t written = 0;
 };
 
-/// A schedule that forwards to another one.
+/// A scheduler that forwards to another.
 class Overlay : public Scheduler {
  public:
   explicit Overlay(Scheduler& of) : of_(of) {}
@@ -50,7 +50,7 @@ class Overlay : public Scheduler {
   Scheduler& of_;
 };
 
-/// Prevents a source from sending a slice before its hits are made.
+/// Prevents a source from sending a slice before its hits have been made.
 class MadeFirst final : public Overlay {
  public:
   MadeFirst(Scheduler& of, const std::vector<LiveSource*>& by_number) : Overlay(of), by_number_(by_number) {}
@@ -65,7 +65,7 @@ class MadeFirst final : public Overlay {
   const std::vector<LiveSource*>& by_number_;
 };
 
-/// Detects when a builder takes a slice: it then asks for its next one.
+/// Detects that a builder has taken a slice: it then asks for the next one.
 class TakeWatch final : public Overlay {
  public:
   TakeWatch(Scheduler& of, Now now, std::vector<SliceTimes>& log) : Overlay(of), now_(std::move(now)), log_(log) {}
@@ -81,7 +81,7 @@ class TakeWatch final : public Overlay {
   std::vector<SliceTimes>& log_;
 };
 
-/// Selects and writes, and records the times.
+/// Passes slices to the selector and writers, and records the times.
 class TimedOutput final : public SliceOutput {
  public:
   TimedOutput(Selector& selector, Now now, std::vector<SliceTimes>& log)
@@ -102,7 +102,7 @@ class TimedOutput final : public SliceOutput {
   LocalOutput to_;
   Now now_;
   std::vector<SliceTimes>& log_;
-  std::size_t next_ = 0;  ///< of the log: slices without data are skipped
+  std::size_t next_ = 0;  ///< index into the log; slices without data are skipped
 };
 
 /// Counts data passed to a writer, or discarded.
@@ -119,7 +119,7 @@ class CountingSink final : public EventSink {
   [[nodiscard]] const RunTotals& totals() const { return totals_; }
 
  private:
-  std::unique_ptr<PartWriter> writer_;  ///< null: discarded
+  std::unique_ptr<PartWriter> writer_;  ///< null: data are discarded
   RunTotals totals_;
 };
 
@@ -133,7 +133,7 @@ class MakerRole final : public Role {
   LiveSource& source_;
 };
 
-/// A builder of this rank with all its parts.
+/// A builder of this rank and everything that it uses.
 struct LiveBuilder {
   LiveBuilder(std::unique_ptr<PartWriter> to, Scheduler& schedule, const Now& now)
       : sink(std::move(to)), selector(EventFilter(), {&sink}), watch(schedule, now, log) {}
@@ -303,7 +303,7 @@ class RankLive {
   Wiring wiring_;
   CommonClock clock_;
   std::int64_t start_ = 0;              ///< common to all ranks
-  std::vector<LiveSource*> by_number_;  ///< null for those of other ranks
+  std::vector<LiveSource*> by_number_;  ///< one per source; null for sources of other ranks
   MadeFirst made_first_;
   std::deque<MakerRole> makers_;
   std::unique_ptr<SourceRole> source_role_;

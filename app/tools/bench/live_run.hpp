@@ -11,27 +11,27 @@
 
 namespace eventloom {
 
-/// One measurement with sources that make hits in real time.
+/// Settings of one measurement with sources that make hits in real time.
 struct LiveRunSettings {
   WiringSettings wiring;
-  LiveSettings live;  ///< of every source; `id` and `since_start` are filled in
+  LiveSettings live;  ///< settings of every source; `id` and `since_start` are filled in
   EventDefinitionPtr definition;
-  std::string output;  ///< prefix of the part files; empty: nothing is written
+  std::string output;  ///< prefix of the part files; empty: no files are written
 };
 
-/// Over all ranks. Latencies are of packets sent, from the planned time of the oldest hit.
+/// Totals over all ranks. A latency counts from the planned time of the oldest hit of a packet that was sent.
 struct LiveRunResult {
   LiveCount count;
   std::uint64_t built = 0;  ///< hits that reached event building
-  std::uint64_t dead = 0;   ///< hits that were reported to builders as dropped
+  std::uint64_t dead = 0;   ///< hits reported to builders as dropped
   std::uint64_t events = 0;
-  std::uint64_t problems = 0;      ///< packets damaged on the way, and slices that do not balance
+  std::uint64_t problems = 0;      ///< packets damaged in transit, and slices that do not balance
   std::uint64_t lost_packets = 0;  ///< sent, but their slice was never built
-  double seconds = 0;              ///< from the start until the last slice was written
-  double clock_error_ns = 0;       ///< maximum difference of the ranks' clocks
-  LatencyHistogram received;       ///< its builder has all messages of the slice, and begins to build it
+  double seconds = 0;              ///< time from the start until the last slice was written
+  double clock_error_ns = 0;       ///< maximum difference between the ranks' clocks
+  LatencyHistogram received;       ///< the builder has all messages of the slice and begins to build it
   LatencyHistogram built_at;       ///< the events of the slice are defined
-  LatencyHistogram written;        ///< passed to the writer, which gives full chunks to HDF5
+  LatencyHistogram written;        ///< the slice was passed to the writer, which passes full chunks to HDF5
 
   [[nodiscard]] bool balances() const {
     return count.made == built + count.dropped && count.made == count.sent + count.dropped && dead == count.dropped &&
@@ -40,7 +40,7 @@ struct LiveRunResult {
   void add(const LiveRunResult& other);
 };
 
-/// Collective; the same result on every rank.
+/// Collective. Returns the same result on every rank.
 LiveRunResult run_live(const LiveRunSettings& settings, const Communicator& communicator);
 
 }  // namespace eventloom

@@ -73,7 +73,7 @@ void LiveSource::end_epoch_before(Tick time) {
   if (time < epoch_end_) return;
   if (encoder_.open_from() && packet_ends()) close_packet();
   const Tick ticks = settings_.geometry.base.epoch_ticks;
-  // Cuts may also lie in the following epochs without hits.
+  // Subsequent epochs without hits may also contain cuts.
   while (epoch_end_ + ticks <= time) {
     epoch_end_ += ticks;
     if (encoder_.open_from() && packet_ends()) close_packet();

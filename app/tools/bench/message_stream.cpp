@@ -25,7 +25,7 @@ MessageStream::Duplicate::~Duplicate() {
 MessageStream::MessageStream(const Communicator& communicator, const Plan& plan)
     : plan_(plan),
       duplicate_(communicator.handle()),
-      // Written once, so that the pages exist before the clock starts.
+      // Filled here, so that the pages exist before the clock starts.
       source_(plan.targets.size() * plan.queue * static_cast<std::size_t>(plan.message_bytes), std::byte{0x5a}),
       sink_(plan.senders.size() * plan.queue * static_cast<std::size_t>(plan.message_bytes)),
       sends_(plan.targets.size() * plan.queue, MPI_REQUEST_NULL),
@@ -75,8 +75,8 @@ bool MessageStream::send(std::size_t target) {
   return true;
 }
 
-// An empty message ends one receive slot, and each slot gets one: no receive then remains to be cancelled, and a slot
-// whose message arrives after the first mark is still waited for.
+// Each receive slot gets one empty message, which ends it. No receive then remains to be cancelled, and a slot whose
+// message arrives after the first mark still completes.
 bool MessageStream::end(std::size_t target) {
   auto& to = targets_[target];
   for (; to.marks_left != 0 && !to.free.empty(); --to.marks_left) start_send(to, 0);

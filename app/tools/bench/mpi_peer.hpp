@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// Two-sided messages of MPI. The communicator must outlive the peer.
+/// A peer that uses two-sided MPI messages. The communicator must outlive it.
 std::unique_ptr<Peer> make_mpi_peer(const Communicator& communicator);
 
 }  // namespace eventloom

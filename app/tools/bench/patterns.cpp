@@ -21,10 +21,10 @@ namespace {
 
 struct PatternsConfig {
   std::vector<std::string> patterns;
-  std::vector<ScheduleSettings> schedules;  ///< empty: what suits the pattern
+  std::vector<ScheduleSettings> schedules;  ///< empty: those that suit the pattern
   std::vector<std::uint64_t> sizes;
-  std::vector<std::optional<std::uint32_t>> queues;  ///< nothing: by the size of messages
-  std::optional<std::uint64_t> cell_size;            ///< likewise
+  std::vector<std::optional<std::uint32_t>> queues;  ///< std::nullopt: chosen by message size
+  std::optional<std::uint64_t> cell_size;            ///< std::nullopt: chosen by message size
   std::uint64_t slot_ns = 0;
   double spread = 0;
   double control = 0;
@@ -154,7 +154,8 @@ class Point {
   }
 
  private:
-  /// Builders slower than the network, one of them twice as slow, show how a schedule handles unequal builders.
+  /// Makes builders slower than the network, and one of them twice as slow, to show how a schedule handles
+  /// unequal builders.
   void set_build_times() {
     const auto ranks = traffic_.connections.size();
     std::uint64_t ns = config_.build_ns;
@@ -261,10 +262,10 @@ std::vector<ScheduleSettings> schedules_of(const PatternsConfig& config, const s
   return suited;
 }
 
-/// Rate over message size, a line per pattern and schedule, with the ceilings.
+/// Rate over message size, with a line per pattern and schedule, and the ceilings.
 class RatePlot {
  public:
-  /// `by_queue`: a line for each queue, too.
+  /// `by_queue`: draw a separate line for each queue.
   explicit RatePlot(bool by_queue) : by_queue_(by_queue) {}
 
   void add(const Json& point) {
@@ -284,7 +285,7 @@ class RatePlot {
   void add(const std::string& name, double x, double y) {
     auto line = std::ranges::find(series_, name, &PlotSeries::name);
     if (line == series_.end()) line = series_.insert(series_.end(), PlotSeries{name, {}, {}});
-    if (std::ranges::count(line->x, x) != 0) return;  // the ceiling of a pattern is measured for each schedule
+    if (std::ranges::count(line->x, x) != 0) return;  // the ceiling of a pattern is measured again for each schedule
     line->x.push_back(x);
     line->y.push_back(y);
   }

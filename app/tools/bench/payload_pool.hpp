@@ -7,12 +7,12 @@
 
 namespace eventloom {
 
-/// Contents of synthetic messages: pseudo-random bytes, a function of the sender alone, of which the message of slice n
-/// is a stretch whose place and length depend on n. A receiver with the same pool can check every byte; it differs from
-/// the earlier contents of a cell.
+/// Contents of synthetic messages. The pool holds pseudo-random bytes that depend only on the sender. The message of
+/// slice n is a range of the pool whose position and length depend on n, so it differs from the earlier contents of its
+/// cell. A receiver with the same pool can check every byte.
 class PayloadPool {
  public:
-  /// `footprint`: minimum bytes of memory through which the messages cycle. `spread`: lengths are uniform in
+  /// `footprint`: minimum number of bytes through which the messages cycle. `spread`: lengths are uniform in
   /// message_bytes * (1 -+ spread), 0 <= spread < 1.
   PayloadPool(std::uint32_t sender, std::uint64_t message_bytes, double spread, std::uint64_t footprint);
 
@@ -29,8 +29,8 @@ class PayloadPool {
   std::uint64_t message_bytes_;
   double spread_;
   std::uint64_t largest_;
-  std::uint64_t stride_;  ///< between the places of consecutive slices, a multiple of 64 bytes
-  std::uint64_t span_;    ///< upper limit of the places; not a multiple of the stride
+  std::uint64_t stride_;  ///< distance between the positions of consecutive slices, a multiple of 64 bytes
+  std::uint64_t span_;    ///< upper limit of the positions; not a multiple of the stride
   std::vector<std::byte> bytes_;
 };
 

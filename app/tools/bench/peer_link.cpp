@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The sending side of one rank: messages in turn to all targets, then the end marks.
+/// The sending side of one rank: sends messages to all targets in turn, then the end marks.
 class Sending {
  public:
   Sending(PeerLink& link, const PeerTraffic& traffic)
@@ -24,7 +24,7 @@ class Sending {
     std::iota(open_.begin(), open_.end(), std::size_t{0});
   }
 
-  /// Number of messages begun. Continues while there is room, but with a limit: receiving must have its turn.
+  /// Sends while there is room, up to a limit, so that receiving gets its turn. Returns the number of messages started.
   std::uint64_t send() {
     std::uint64_t begun = 0;
     for (std::uint32_t round = 0; round < rounds_; ++round) {
@@ -35,7 +35,7 @@ class Sending {
     return begun;
   }
 
-  /// Sends the next end mark; false when there is none left or no room.
+  /// Sends the next end marks; returns false if there is no room or none are left.
   bool end() {
     return std::erase_if(open_, [&](std::size_t target) { return link_.end(target); }) != 0;
   }
@@ -44,7 +44,7 @@ class Sending {
  private:
   PeerLink& link_;
   std::uint32_t rounds_;
-  std::vector<std::size_t> open_;  ///< indices of the targets without an end mark
+  std::vector<std::size_t> open_;  ///< indices of the targets not yet sent an end mark
 };
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 namespace eventloom {
 
-/// Those of "mpi", "zmq-ipc" and "zmq-tcp" that this build has.
+/// The peers that this build supports, out of "mpi", "zmq-ipc" and "zmq-tcp".
 std::vector<std::string_view> peer_names();
 
-/// Collective over the communicator, which must outlive the peer. Throws on every rank alike: std::invalid_argument
-/// that lists the names for one that this build does not have, UserError for zmq-ipc with ranks on several hosts.
+/// Collective over the communicator, which must outlive the peer. Throws on all ranks: std::invalid_argument, which
+/// lists the names, for a peer that this build lacks; UserError for zmq-ipc with ranks on several hosts.
 std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& communicator);
 
 }  // namespace eventloom

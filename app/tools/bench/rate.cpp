@@ -50,8 +50,8 @@ struct Sampled {
   LatencyHistogram latency;
 };
 
-/// Rank 0 samples and sends, rank 1 (or rank 0 itself) receives. A sample begins with its planned time, 0 in the last
-/// one, from which the latency is counted, so that a late start shows as latency.
+/// Rank 0 samples and sends, rank 1 (or rank 0 itself) receives. A sample begins with its planned time, or 0 in the
+/// last sample. Latency counts from the planned time, so that it includes a late start.
 class Sampling {
  public:
   Sampling(const Communicator& communicator, CommonClock& clock, const RateConfig& config, std::uint64_t n_values)
@@ -99,7 +99,7 @@ class Sampling {
     while (!duplex_.try_send(std::as_bytes(std::span(sample_)))) wait(result);
   }
 
-  /// Sends the sample of one step; false when the next one's time came first.
+  /// Sends the sample of one step; returns false if the time of the next step came first.
   bool send_between(Sampled& result, std::int64_t planned, std::int64_t next) {
     std::int64_t now = clock_.now();
     for (; now < planned; now = clock_.now()) wait(result);
@@ -147,7 +147,7 @@ std::vector<BenchColumn> rate_columns() {
           {"/shown_us/max", "max", "us", 1}};
 }
 
-/// `hz` samples a second of `n_values`: all repeats together, percentiles of all samples.
+/// Sends `hz` samples of `n_values` per second. Returns the sums over the repeats and the percentiles of all samples.
 Json measure_point(const RateConfig& config, const BenchRun& run, CommonClock& clock, std::uint64_t hz,
                    std::uint64_t n_values) {
   Sampled all;

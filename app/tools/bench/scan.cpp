@@ -21,7 +21,7 @@ struct ScanConfig {
   std::vector<std::string> parts;
   std::vector<std::uint64_t> depths;
   std::vector<std::uint64_t> cells;
-  std::uint64_t message_bytes = 0;  ///< of the parts "clients" and "breakdown"
+  std::uint64_t message_bytes = 0;  ///< message size of the parts "clients" and "breakdown"
   std::uint64_t memory = 0;
   double seconds = 0;
 };
@@ -65,7 +65,7 @@ std::vector<BenchColumn> scan_columns() {
           {"ns", "time", "ns", 1}};
 }
 
-/// Messages of the size of a cell fill it; in larger cells small ones are batched.
+/// A message of the size of a cell fills it; larger cells would batch small messages.
 std::uint32_t cell_for(std::uint64_t message) { return static_cast<std::uint32_t>((message + 63) / 64 * 64 + 64); }
 
 TrafficSettings one_to_one(const ScanConfig& config, int ranks, std::uint64_t message, std::uint64_t depth) {
@@ -78,7 +78,7 @@ TrafficSettings one_to_one(const ScanConfig& config, int ranks, std::uint64_t me
   return traffic;
 }
 
-/// Collective. With rings as in a run: several small messages to a cell.
+/// Collective. Uses rings as in a run: a cell holds several small messages.
 TrafficSettings batched_one_to_one(const ScanConfig& config, const Communicator& communicator) {
   auto traffic = one_to_one(config, communicator.size(), config.message_bytes, 1);
   traffic.ring = ring_for(traffic, communicator, {});
@@ -90,7 +90,7 @@ struct Rates {
   double ceiling = 0;
 };
 
-/// Medians; ceiling and exchange in turn.
+/// Returns medians. Measures the ceiling and the exchange alternately.
 Rates measure_rates(const TrafficSettings& traffic, const BenchRun& run) {
   std::vector<double> rates;
   std::vector<double> ceilings;
@@ -132,7 +132,7 @@ void scan_rings(const ScanConfig& config, BenchRun& run, std::vector<PlotSeries>
   if (left_out != 0) run.note(std::to_string(left_out) + " rings larger than --memory skipped");
 }
 
-/// Ranks 1 to k send to rank 0, k from 1 up.
+/// Ranks 1 to k send to rank 0, for increasing k.
 void scan_clients(const ScanConfig& config, BenchRun& run) {
   const int ranks = run.communicator().size();
   for (int clients = 1; clients < ranks; ++clients) {
@@ -150,7 +150,7 @@ void scan_clients(const ScanConfig& config, BenchRun& run) {
   }
 }
 
-/// Time of one step, the median over many loops. `loop` repeats the step `n` times.
+/// Returns the time of one step in ns, the median over several loops. `loop` repeats the step `n` times.
 template <class Loop>
 double step_ns(int n, Loop loop) {
   std::vector<double> ns;
@@ -162,7 +162,7 @@ double step_ns(int n, Loop loop) {
   return median(ns);
 }
 
-/// The steps in the path of one message, each measured separately on this rank, to the window of rank `to`.
+/// The steps of one message's path to the window of rank `to`, each measured separately on this rank.
 class Breakdown {
  public:
   Breakdown(Transport& transport, int to, std::uint64_t message)
@@ -215,7 +215,7 @@ class Breakdown {
   }
 
  public:
-  /// Puts avoid the place where receivers look for descriptors.
+  /// Puts start beyond the offsets at which receivers look for descriptors.
   static constexpr std::uint64_t kSafeOffset = 4096;
 
  private:

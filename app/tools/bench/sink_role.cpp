@@ -32,8 +32,8 @@ SinkRole::SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<Ring
   tell_claims();
 }
 
-/// A builder with a build time holds back the sources that are ahead of the others, as in a run. Without one it is
-/// limited by its rings alone.
+/// With a build time, a builder holds back sources that are ahead of the others, as in a run. Without one, only its
+/// rings limit them.
 void SinkRole::limit_lead() {
   if (settings_.build_time.count() == 0 || settings_.claims != nullptr) return;
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.senders.size();
@@ -91,7 +91,7 @@ void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> 
   upto_[header.origin] = header.slice + 1;
 }
 
-/// Slices that every sender has completed; each keeps the builder busy for its build time.
+/// Counts the slices that every sender has completed; each keeps the builder busy for its build time.
 void SinkRole::finish_slices() {
   const std::uint64_t before = slices_;
   for (auto next = scheduler_.next_slice(settings_.id, from_); next && *next < seen_end_ && whole(*next);
@@ -100,7 +100,7 @@ void SinkRole::finish_slices() {
     ++slices_;
     busy_until_ = std::max(busy_until_, now_) + settings_.build_time;
   }
-  // Claims are collected, so that a note covers several slices where many are under way.
+  // Claims are collected, so that one note covers several slices if many are in flight.
   if (slices_ != before && slices_ - told_ >= std::max(settings_.slices_in_flight / 4, 1U)) tell_claims();
 }
 

@@ -14,23 +14,23 @@
 
 namespace eventloom {
 
-/// Use of the received data in a benchmark's builder.
+/// How a benchmark's builder uses received data.
 enum class Receive {
-  look,    ///< reads the headers, and from other hosts the bodies, too, as they must be proven
+  look,    ///< reads the headers, and proves the bodies that come from other hosts
   copy,    ///< copies every byte out of the ring, as a builder must
-  verify,  ///< compares every byte with the one sent
+  verify,  ///< compares every byte with what was sent
 };
 
 struct SinkSettings {
   BuilderId id;
-  std::vector<std::uint8_t> senders;  ///< by source: whether it sends to this builder
+  std::vector<std::uint8_t> senders;  ///< one per source: whether it sends to this builder
   Receive receive = Receive::look;
-  std::uint32_t slices_in_flight = 4;  ///< claimed at a time, where builders claim
-  /// Time during which the builder takes nothing after each whole slice; does not use the core.
+  std::uint32_t slices_in_flight = 4;  ///< slices claimed at a time, if builders claim
+  /// Time after each complete slice during which the builder takes nothing; does not use the core.
   std::chrono::nanoseconds build_time{0};
-  ClaimRole* claims = nullptr;                            ///< where builders claim; outlives the sink
-  std::vector<std::shared_ptr<const PayloadPool>> pools;  ///< by source, for verify
-  SteadyTime start;                                       ///< of the rate over time
+  ClaimRole* claims = nullptr;                            ///< null unless builders claim; must outlive the sink
+  std::vector<std::shared_ptr<const PayloadPool>> pools;  ///< one per source, for verify
+  SteadyTime start;                                       ///< origin of bytes_over_time
   double bin_seconds = 0.01;
 };
 
@@ -38,11 +38,11 @@ struct SinkSettings {
 struct SinkCount {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t wrong_chunks = 0;              ///< verify: at least one wrong byte
+  std::uint64_t wrong_chunks = 0;              ///< verify: chunks with at least one wrong byte
   std::vector<std::uint64_t> bytes_over_time;  ///< per bin
 };
 
-/// A builder that builds nothing: receives, counts, releases.
+/// A builder that does not build: it receives, counts and releases.
 class SinkRole final : public Role {
  public:
   SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<RingConsumer> rings);
@@ -64,18 +64,18 @@ class SinkRole final : public Role {
   SinkSettings settings_;
   Scheduler& scheduler_;
   std::vector<RingConsumer> rings_;
-  std::vector<SinkCount> counts_;    ///< by source
-  std::vector<std::uint64_t> upto_;  ///< by source: one past the last slice received whole
-  std::vector<Chunk> chunks_;        ///< of the cell being taken
+  std::vector<SinkCount> counts_;    ///< one per source
+  std::vector<std::uint64_t> upto_;  ///< one per source: one past the last completely received slice
+  std::vector<Chunk> chunks_;        ///< chunks of the current cell
   std::vector<std::byte> copy_;
   std::uint32_t n_senders_ = 0;
   std::uint32_t n_ended_ = 0;
   SliceId from_;
-  SliceId seen_end_;          ///< one past the last slice with data received
-  std::uint64_t slices_ = 0;  ///< received whole from all
-  std::uint64_t told_ = 0;    ///< of these, in the last claim
+  SliceId seen_end_;          ///< one past the last slice of which data were received
+  std::uint64_t slices_ = 0;  ///< completely received from all senders
+  std::uint64_t told_ = 0;    ///< the value of slices_ in the last claim
   SteadyTime now_;
-  std::size_t bin_ = 0;  ///< of the rate over time, now
+  std::size_t bin_ = 0;  ///< current bin of bytes_over_time
   SteadyTime last_;
   SteadyTime busy_until_;
 };

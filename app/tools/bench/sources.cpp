@@ -26,8 +26,8 @@ constexpr std::uint64_t kTickPs = 1000;
 
 struct SourcesConfig {
   std::vector<std::string> timings;
-  std::vector<std::string> limits;  ///< as given; "none" among them
-  double rate = 0;                  ///< of all sources
+  std::vector<std::string> limits;  ///< text as typed; may include "none"
+  double rate = 0;                  ///< hits per second of all sources together
   double seconds = 0;
   bool write = true;
   std::string output;
@@ -96,7 +96,7 @@ void read_wiring(const po::variables_map& values, const Collective& ranks, Wirin
   wiring.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
 }
 
-/// Collective. A packet of more than one epoch is for several slices.
+/// Collective. A packet of more than one epoch is sent for several slices.
 RingNeeds rings_for(const LiveRunSettings& run, const Collective& ranks) {
   constexpr double kHitBytes = 8;
   auto needs = ring_needs(ranks, run.wiring.roles);
@@ -161,7 +161,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Counts are sums over the repeats, latencies cover all of them, rates are medians.
+/// Counts are sums over the repeats, latencies cover all repeats, rates are medians.
 Json describe(const SourcesConfig& config, const std::string& timing, const std::string& limit,
               const LiveRunResult& sum, const std::vector<double>& rates) {
   const auto& c = sum.count;
@@ -209,7 +209,7 @@ std::string imbalance(const LiveRunResult& r) {
          " in slices that were not built";
 }
 
-/// Latency at each point of the path, a line per timing and percentile, over the measurements in turn.
+/// Plots the latency at each stage over the measurements in sequence, with a line per stage and percentile.
 class LatencyPlot {
  public:
   void add(const Json& point) {

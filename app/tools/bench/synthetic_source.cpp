@@ -15,7 +15,7 @@ SyntheticSource::SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits
   if (limits_.slices != 0) end_ = limits_.slices;
 }
 
-// Slices below the highest one collected are sent whatever the time, so that every builder gets all of its slices.
+// Slices below the highest one collected are sent even after the time is up, so that every builder gets all its slices.
 void SyntheticSource::collect(EpochRange epochs, SliceData& out) {
   if (!end_ && time_is_up(pool_->largest())) end_ = highest_;
   if (end_ && epochs.begin >= *end_) return;

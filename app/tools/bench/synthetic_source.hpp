@@ -8,12 +8,12 @@
 
 namespace eventloom {
 
-/// Messages for a benchmark: one per slice, a slice being one epoch, until the time or the number of slices is reached.
-/// Their contents are arbitrary; see PayloadPool.
+/// Messages for a benchmark, one per slice of one epoch, until the time or the number of slices is reached. Their
+/// contents are arbitrary; see PayloadPool.
 class SyntheticSource final : public Source {
  public:
   struct Limits {
-    double seconds = 0;        ///< from the first collect() on; 0: no limit
+    double seconds = 0;        ///< time limit, counted from the first collect(); 0: no limit
     std::uint64_t slices = 0;  ///< 0: no limit
   };
   SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits limits);
@@ -37,7 +37,7 @@ class SyntheticSource final : public Source {
   StreamHeader header_;
   std::string name_ = "synthetic";
   std::optional<SteadyTime> start_;
-  std::uint64_t bytes_since_look_ = 0;  ///< the clock is read only now and then
+  std::uint64_t bytes_since_look_ = 0;  ///< the clock is read only after enough bytes
   Epoch highest_ = 0;
   std::optional<Epoch> end_;
 };

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-// Two lines "Tcp: ...": the names, then the values in the same order.
+// The file has two lines "Tcp: ...": the names, then the values in the same order.
 std::uint64_t tcp_retransmits() {
   std::ifstream file("/proc/self/net/snmp");
   std::string names;

@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// TCP segments that this host (or this network namespace) has sent again since it started, from
-/// /proc/self/net/snmp (RFC 4022, tcpRetransSegs); 0 where unavailable.
+/// Returns the number of TCP segments that this host (or network namespace) has retransmitted since it started, from
+/// /proc/self/net/snmp (RFC 4022, tcpRetransSegs); 0 if unavailable.
 std::uint64_t tcp_retransmits();
 
 }  // namespace eventloom

@@ -22,9 +22,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Slices of which a builder collects messages at a time. Builders without a build time take several rings' worth, as
-/// they use no memory beyond the rings; others a few, as in a run. Where the number of slices is given, a builder has
-/// at most half of its share at a time, so that none claims all of them.
+/// Number of slices for which a builder gathers messages at a time. Builders without a build time use no memory beyond
+/// the rings, so they take several rings' worth; others take a few, as in a run. If the number of slices is given, a
+/// builder takes at most half of its share, so that none claims all of them.
 std::uint32_t slices_in_flight(const TrafficSettings& settings) {
   if (!settings.build_time.empty() && settings.build_time.front().count() != 0) return 8;
   const std::uint64_t of_ring = settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1);
@@ -79,7 +79,7 @@ class RankTraffic {
   }
 
  private:
-  // All ranks meet before the clock starts.
+  // All ranks synchronise before the clock starts.
   void make_roles() {
     SourceRoleSettings sending;
     sending.geometry = {.base = {}, .epochs_per_slice = 1, .overlap = 0, .reach = 0};
@@ -246,7 +246,7 @@ double memcpy_rate(const TrafficSettings& settings, double seconds) {
     if (data.pieces.empty()) break;
     const auto from = data.pieces[0];
     std::memcpy(target.data() + n % places * pool->largest(), from.data(), from.size());
-    asm volatile("" : : "r"(target.data()) : "memory");  // the copy must not be optimised away
+    asm volatile("" : : "r"(target.data()) : "memory");  // keeps the copy from being optimised away
     bytes += static_cast<double>(from.size());
   }
   return bytes / (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e6);

@@ -1,4 +1,4 @@
-// The peer of many event builders: ZeroMQ sockets, PUSH to PULL.
+// The peer used by many event builders: ZeroMQ sockets, PUSH to PULL.
 
 #include "app/tools/bench/zmq_peer.hpp"
 
@@ -42,7 +42,7 @@ class Context {
   Context() : handle_(zmq_ctx_new()) {
     if (handle_ == nullptr) fail("zmq_ctx_new");
   }
-  // Returns when the I/O thread has released all messages.
+  // Returns once the I/O thread has released all messages.
   ~Context() { zmq_ctx_term(handle_); }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -52,7 +52,7 @@ class Context {
   void* handle_;
 };
 
-/// A PUSH or PULL socket. Messages left in it at close are dropped.
+/// A PUSH or PULL socket. Messages still queued at close are dropped.
 class Socket {
  public:
   Socket(const Context& context, int type, std::uint32_t queue) : handle_(zmq_socket(context.handle(), type)) {
@@ -81,12 +81,12 @@ class Socket {
     return text;
   }
 
-  /// Sends `bytes` of constant data, not copied; false when the queue is full.
+  /// Sends `bytes` of constant data without copying them; returns false if the queue is full.
   bool send(std::byte* data, std::size_t bytes) {
     return try_send(data, bytes) || (has_room() && try_send(data, bytes));
   }
 
-  /// The size of the next message, which is discarded; -1 when there is none.
+  /// Discards the next message and returns its size; -1 if there is none.
   std::int64_t receive() {
     zmq_msg_t message;
     zmq_msg_init(&message);
@@ -106,8 +106,8 @@ class Socket {
     return false;
   }
 
-  /// Unlike a non-blocking send, which checks about once in a millisecond, this always checks whether the I/O thread
-  /// has made room.
+  /// Always checks whether the I/O thread has made room, unlike a non-blocking send, which checks about once
+  /// per millisecond.
   [[nodiscard]] bool has_room() const {
     int events = 0;
     std::size_t size = sizeof events;
@@ -118,8 +118,8 @@ class Socket {
   void* handle_;
 };
 
-/// An IPv4 address of the interface of this name, or of the first that is not loopback if the name
-/// is empty; empty when there is none.
+/// Returns an IPv4 address of the named interface or, if `name` is empty, of the first non-loopback interface; empty
+/// if there is none.
 std::string interface_address(const std::string& name) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return "";
@@ -136,9 +136,9 @@ std::string interface_address(const std::string& name) {
   return address;
 }
 
-/// The address at which other ranks reach this one.
+/// Returns the address at which other ranks reach this one.
 std::string reachable_address(bool one_host) {
-  // UCX_NET_DEVICES may list names of other devices (mlx5_0:1, all): the first network interface counts.
+  // UCX_NET_DEVICES may also list other devices (mlx5_0:1, all): the first network interface counts.
   if (const char* devices = std::getenv("UCX_NET_DEVICES"); devices != nullptr) {
     std::istringstream list(devices);
     for (std::string device; std::getline(list, device, ',');) {
@@ -154,13 +154,13 @@ std::string reachable_address(bool one_host) {
   return address;
 }
 
-/// An address in the abstract namespace: no file, so that nothing is left behind.
+/// An address in the abstract namespace: it creates no file that could be left behind.
 std::string ipc_address() {
   std::random_device random;
   return "ipc://@eventloom-" + std::to_string(getpid()) + "-" + std::to_string(random()) + std::to_string(random());
 }
 
-/// Binds and returns the endpoint to which others connect.
+/// Binds the socket and returns the endpoint to which others connect.
 std::string bind_somewhere(Socket& socket, bool over_tcp, bool one_host) {
   socket.bind(over_tcp ? "tcp://*:*" : ipc_address());
   auto endpoint = socket.endpoint();
@@ -208,11 +208,11 @@ class ZmqLink final : public PeerLink {
     return progress;
   }
 
-  // Sent messages are handled by the I/O thread.
+  // The I/O thread handles sent messages.
   [[nodiscard]] bool finished() const override { return ended_ == senders_; }
 
  private:
-  /// Sends an empty message over every connection, so that all exist before the start.
+  /// Sends an empty message over every connection, so that all are established before the start.
   void greet(const std::string& endpoint) {
     const auto until = std::chrono::steady_clock::now() + kGreetingTime;
     for (auto& socket : push_) {

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// "zmq-ipc" or "zmq-tcp", in builds that have ZeroMQ. Collective, as make_peer().
+/// Creates the peer "zmq-ipc" or "zmq-tcp", in builds with ZeroMQ. Collective, like make_peer().
 std::unique_ptr<Peer> make_zmq_peer(std::string_view name, const Communicator& communicator);
 
 }  // namespace eventloom

@@ -20,7 +20,7 @@ std::int64_t day_time_ns() {
       .count();
 }
 
-/// From the closest of several readings of the two clocks.
+/// Returns the offset of the time of day from the common clock, from the closest of several readings of both.
 std::int64_t offset_to(CommonClock& common) {
   constexpr int kReadings = 20;
   auto closest = std::numeric_limits<std::int64_t>::max();
@@ -60,7 +60,7 @@ Finding check_clocks(const Communicator& communicator) {
   CommonClock common(communicator);
   const auto all = communicator.all_gather(offset_to(common));
   const auto hosts = communicator.all_gather(host_name());
-  // In whole ns first: the time of day has more digits than a double.
+  // Subtracts in integer nanoseconds first: a double cannot hold all digits of the time of day.
   std::vector<DayTime> times;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     times.push_back({hosts[rank], static_cast<double>(all[rank] - all.front())});

@@ -8,13 +8,13 @@
 
 namespace eventloom {
 
-/// The time of day of a rank's host, beside a clock that all ranks share.
+/// The time of day on a rank's host, relative to a clock that all ranks share.
 struct DayTime {
   std::string host;
-  double offset_ns = 0;  ///< of the time of day to the common clock
+  double offset_ns = 0;  ///< time of day minus common clock
 };
 
-/// `precision_ns`: of the common clock between two ranks.
+/// `precision_ns`: precision of the common clock between two ranks.
 Finding clock_finding(const std::vector<DayTime>& times, double precision_ns);
 
 /// Collective.

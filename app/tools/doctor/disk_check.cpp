@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A new file, opened twice, whose name is gone already.
+/// A new file, opened twice, whose name is already removed.
 struct NamelessFile {
   Descriptor first;
   Descriptor second;
@@ -40,8 +40,8 @@ NamelessFile nameless_file(const fs::path& folder) {
   return file;
 }
 
-/// Bytes/s; 0 when a write fails, or `most` bytes are too few. Each piece is on the disk before the next, so that a
-/// slow disk ends soon.
+/// Returns bytes/s; 0 if a write fails or `most` is too small. Each piece reaches the disk before the next is written,
+/// so that the measurement of a slow disk ends soon.
 double write_speed(int file, std::uint64_t most) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kMostPieces = 16;

@@ -11,19 +11,20 @@
 
 namespace eventloom {
 
-/// The folder of an output, as tried out with a file without a name, of which nothing is left.
+/// Result of a trial of an output folder with a nameless file, which leaves no trace.
 struct DiskTrial {
-  int error = 0;                 ///< errno of what prevents writing; 0: nothing
-  std::uint64_t free_bytes = 0;  ///< for this user
-  double bytes_per_s = 0;        ///< onto the disk, not into the page cache; 0: not measured
-  bool locks = false;            ///< a second opener is kept out
+  int error = 0;                 ///< errno of the error that prevents writing; 0: none
+  std::uint64_t free_bytes = 0;  ///< free space for this user
+  double bytes_per_s = 0;        ///< rate to the disk, not to the page cache; 0: not measured
+  bool locks = false;            ///< whether a lock excludes a second opener
   std::filesystem::path folder = {};
 };
 
-/// `output`: a folder, or a file in it. Writes at most 256 MiB and a quarter of the free space, and takes not much
-/// longer than two seconds on a disk that answers.
+/// `output`: a folder, or a file in it. Writes at most 256 MiB and at most a quarter of the free space. Takes little
+/// more than two seconds if the disk responds.
 DiskTrial try_disk(const std::filesystem::path& output);
-/// The same; nothing when there is no answer within `limit`. Then a thread is left that waits for the disk.
+/// As try_disk(); returns std::nullopt if the disk does not respond within `limit`. A thread then remains,
+/// waiting for the disk.
 std::optional<DiskTrial> try_disk_within(const std::filesystem::path& output, std::chrono::milliseconds limit);
 
 std::vector<Finding> disk_findings(const std::filesystem::path& output, const std::optional<DiskTrial>& trial);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kElsewhere = "eventloom run --output FILE ... with a file on another file system";
 
-/// The first part of the path that is there and is no folder.
+/// Returns the first component of the path that exists and is not a folder.
 fs::path file_in_the_way(const fs::path& folder) {
   fs::path part;
   for (const auto& name : folder) {
@@ -26,11 +26,11 @@ fs::path file_in_the_way(const fs::path& folder) {
   return part;
 }
 
-/// A folder that is there refuses its owner, or this user.
+/// Returns a fix for an existing folder that refuses its owner or this user.
 std::string mend_of_permission(const fs::path& folder) {
   const auto word = shell_word(folder.string());
   struct stat status {};
-  // A folder around it lets nobody through.
+  // A parent folder denies access.
   if (::stat(folder.c_str(), &status) != 0) return "namei -l " + word;
   if (status.st_uid == ::geteuid()) return "chmod u+wx " + word;
   return "ls -ld " + word + "; its owner can let you write there, or use another --output";
@@ -51,7 +51,7 @@ std::string mend_of_refusal(const fs::path& folder, int error) {
   std::error_code unknown;
   switch (error) {
     case ENOENT:
-      // A folder in which no name can be made, such as /proc.
+      // No file can be created in such a folder, for example /proc.
       return fs::exists(folder, unknown) ? kElsewhere : "mkdir -p " + word;
     case ENOTDIR:
       return "ls -l " + shell_word(file_in_the_way(folder).string()) + "; use a folder in place of this file";

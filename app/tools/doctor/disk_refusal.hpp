@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <string>
 
-/// A folder in which no file can be made: what mends it.
+/// Suggests a fix for a folder in which no file can be created.
 namespace eventloom {
 
-/// The folder that `output` names: itself, or the one around it where it is a file or is called as one.
+/// Returns the folder that `output` names: `output` itself, or its parent if it is a file or is named like one.
 std::filesystem::path folder_of_output(const std::filesystem::path& output);
 
-/// `error`: errno of the attempt. Nothing that this user may not do, or that would harm what is there.
+/// `error`: errno of the attempt. Never suggests what this user may not do or what would harm existing data.
 std::string mend_of_refusal(const std::filesystem::path& folder, int error);
 
 }  // namespace eventloom

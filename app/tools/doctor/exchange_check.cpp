@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kMpi = "mpi";
 constexpr const char* kTransports = "transports";
 
-/// Whether UCX_TLS names a transport that leads to other hosts. "^" excludes what follows.
+/// Whether UCX_TLS names a transport that reaches other hosts. A leading "^" excludes the listed transports.
 bool leads_to_hosts(const std::string& transports) {
   constexpr std::array kPrefixes = {"tcp", "rc", "ud", "dc", "ib", "all", "gga", "srd"};
   if (transports.starts_with('^')) return true;
@@ -27,7 +27,8 @@ bool leads_to_hosts(const std::string& transports) {
   return false;
 }
 
-/// What chose the component. Without a variable it is a file that outdoes the variables that the program sets.
+/// Returns a fix for the choice of the component. If no variable chose it, a file did, which overrides the variables
+/// that the program sets.
 std::string mend_of_choice(const std::vector<std::string>& variables) {
   if (variables.empty()) return "grep osc $(ompi_info --parsable --path sysconfdir | cut -d: -f3)/openmpi-mca-params*";
   return fmt::format("unset {}; or leave out --mca of mpirun", fmt::join(variables, " "));

@@ -10,28 +10,28 @@
 
 namespace eventloom {
 
-/// What the exchange of a rank is made of.
+/// The components of a rank's exchange.
 struct ExchangeParts {
   std::string mpi;  ///< versions
   std::string ucx;
   ExchangeBackend backend;
-  std::vector<std::string> variables = {};  ///< by which this process was given other components than UCX
+  std::vector<std::string> variables = {};  ///< variables that chose components other than UCX for this process
 };
 
-/// Of this process.
+/// Returns the parts of this process.
 ExchangeParts exchange_parts();
 
-/// MPI does not start at all. `variables`: those of the user that set it up.
+/// The finding if MPI does not start. `variables`: the user's variables that configure MPI and UCX.
 Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& variables);
 
-/// Of one of `hosts` hosts. `root`: of the file system to examine for RDMA hardware.
+/// Checks one of `hosts` hosts. `root`: root of the file system to search for RDMA hardware.
 std::vector<Finding> check_exchange(const ExchangeParts& parts, std::size_t hosts,
                                     const std::filesystem::path& root = "/");
 
-/// Whether the host has a device for RDMA.
+/// Whether the host has an RDMA device.
 bool has_rdma(const std::filesystem::path& root);
 
-/// A warning when the findings on MPI of the hosts say different versions.
+/// Returns a warning if the hosts' findings on MPI name different versions.
 std::vector<Finding> check_agreement(const std::vector<Finding>& merged);
 
 }  // namespace eventloom

@@ -6,44 +6,44 @@
 
 namespace eventloom {
 
-/// What `eventloom doctor` finds.
+/// A severity reported by `eventloom doctor`.
 enum class FindingLevel {
   ok,
   note,     ///< may matter for some runs
-  warning,  ///< holds a run back
+  warning,  ///< impairs a run
 };
 
-/// Bytes in the unit of what is measured.
+/// Divisor that converts bytes to MiB.
 inline constexpr double kMebibyte = 1 << 20;
 
 struct Measured {
-  double least = 0;  ///< of all hosts
+  double least = 0;  ///< extremes over all hosts
   double most = 0;
   std::string unit;
 };
 
-/// Its parts can be named in any selection; the others stay empty.
+/// A result of one check. Every member has a default, so that an initialiser may name any subset.
 struct Finding {
   std::string subject = {};
   FindingLevel level = FindingLevel::ok;
-  std::string what = {};                  ///< with {} where `measured` belongs
-  std::string meaning = {};               ///< for a run; may be empty where all is well
-  std::string mend = {};                  ///< a command, or empty
+  std::string what = {};                  ///< contains {} where `measured` is inserted
+  std::string meaning = {};               ///< consequence for a run; may be empty if the level is ok
+  std::string mend = {};                  ///< a command that fixes it, or empty
   std::optional<Measured> measured = {};  ///< numbers that differ from host to host
-  std::vector<std::string> hosts = {};    ///< where it was found
+  std::vector<std::string> hosts = {};    ///< affected hosts
 };
 
-/// "ok", "note", "warning".
+/// Returns "ok", "note" or "warning".
 std::string name_of(FindingLevel level);
 
-/// `what` with the measured numbers.
+/// Returns `what` with the measured numbers inserted.
 std::string what_text(const Finding& finding);
 
-/// Findings of several hosts that differ only in what was measured become one; in the order of the first of each
-/// subject.
+/// Merges the findings of several hosts that differ only in the measured numbers. Subjects keep the order of their
+/// first occurrence.
 std::vector<Finding> merged(const std::vector<Finding>& findings);
 
-/// Of the command: 3 when there are warnings.
+/// Returns the exit code of the command: 3 if there are warnings.
 int exit_code_of(const std::vector<Finding>& findings);
 
 }  // namespace eventloom

@@ -11,7 +11,7 @@ namespace eventloom {
 nlohmann::ordered_json finding_json(const Finding& finding);
 Finding finding_of(const nlohmann::json& json);
 
-/// {"format", "ranks", "hosts", "warnings", "findings"}: `what` has its numbers in it.
+/// {"format", "ranks", "hosts", "warnings", "findings"}. `what` includes the measured numbers.
 nlohmann::ordered_json findings_json(const std::vector<Finding>& findings, int ranks,
                                      const std::vector<std::string>& hosts);
 

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// A line for each finding, and what it means and what mends it below those that are not ok. Hosts are named where not
-/// all of `hosts` have it.
+/// Prints a line per finding; below it, unless the level is ok, the meaning and the fix. Names the affected hosts if
+/// they are fewer than `hosts`.
 void print_findings(std::ostream& out, const std::vector<Finding>& findings, std::size_t hosts);
 
 }  // namespace eventloom

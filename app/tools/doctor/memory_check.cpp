@@ -29,7 +29,7 @@ Finding memory_left(const fs::path& root) {
   return finding;
 }
 
-/// The choice in brackets of a line such as "always [madvise] never".
+/// Returns the bracketed choice of a line such as "always [madvise] never".
 std::string chosen_in(const fs::path& file) {
   std::ifstream in(file);
   std::string line;

@@ -9,10 +9,10 @@
 
 namespace eventloom {
 
-/// `limit`: of locked memory, nothing when there is none. RDMA locks the windows of a rank.
+/// `limit`: limit of locked memory; std::nullopt: unlimited. RDMA locks the windows of a rank.
 Finding locked_memory(std::optional<std::uint64_t> limit, bool rdma);
 
-/// Memory, locked memory and huge pages of this host.
+/// Checks memory, locked memory and huge pages of this host.
 std::vector<Finding> check_memory(const std::filesystem::path& root = "/");
 
 }  // namespace eventloom

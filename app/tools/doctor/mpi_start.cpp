@@ -37,7 +37,7 @@ bool mpi_starts() {
   const auto child = ::fork();
   if (child < 0) throw UserError(std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) {
-    // UCX writes to stdout, where one JSON object may be expected.
+    // UCX writes to stdout, which may have to contain exactly one JSON object.
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     { const MpiEnvironment environment; }
     ::_exit(kExitOk);

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-/// So that doctor can speak where MPI would end the program before it begins.
+/// Lets `doctor` report findings where MPI would otherwise end the program at start-up.
 namespace eventloom {
 
-/// While this exists UCX leaves shared memory out, so that MPI starts where /dev/shm is what is wrong; ranks of a host
-/// reach each other over TCP then.
+/// While an object exists, UCX does not use shared memory, so that MPI starts even if /dev/shm is the problem. Ranks of
+/// a host then communicate over TCP.
 class SharedMemoryLeftOut {
  public:
   SharedMemoryLeftOut();
@@ -17,14 +17,14 @@ class SharedMemoryLeftOut {
   SharedMemoryLeftOut& operator=(const SharedMemoryLeftOut&) = delete;
 
  private:
-  std::optional<std::string> before_;  ///< UCX_TLS, as the user has set it
+  std::optional<std::string> before_;  ///< the user's value of UCX_TLS
 };
 
-/// Tried out in a child process, as MPI ends the process in which it cannot start. Only for a process that no launcher
-/// has started, which would take the child for a rank. What MPI says goes to stderr.
+/// Tries to start MPI in a child process, because MPI ends the process in which it cannot start. Call it only if no
+/// launcher started this process: a launcher would take the child for a rank. MPI's output goes to stderr.
 bool mpi_starts();
 
-/// The variables of this process that set up MPI and UCX.
+/// Returns the variables of this process that configure MPI and UCX.
 std::vector<std::string> mpi_variables();
 
 }  // namespace eventloom

@@ -16,7 +16,7 @@ std::vector<Finding> check_network(const std::filesystem::path& root) {
     return {{.subject = "udp", .level = FindingLevel::note, .what = "unknown: no /proc/sys/net/core/rmem_max"}};
   }
   Finding finding{.subject = "udp", .what = fmt::format("rmem_max {}", bytes)};
-  // The system grants twice what is asked for, at most twice rmem_max.
+  // The system grants twice the requested size, at most twice rmem_max.
   if (2 * bytes >= 2 * UdpSocket::kReceiveBytes) return {finding};
   finding.level = 2 * bytes < UdpSocket::kFewBytes ? FindingLevel::warning : FindingLevel::note;
   finding.meaning = "sources udp:// and trb:// lose datagrams at high rates when their rank pauses for milliseconds";

@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// Receive buffers of sockets on this host.
+/// Checks the receive buffers of sockets on this host.
 std::vector<Finding> check_network(const std::filesystem::path& root = "/");
 
 }  // namespace eventloom

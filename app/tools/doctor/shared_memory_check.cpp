@@ -27,17 +27,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShared = "shared memory";
 constexpr std::string_view kFolder = "/dev/shm/";
-/// UCX takes more than 4 MiB for each rank when MPI starts.
+/// UCX takes more than 4 MiB per rank when MPI starts.
 constexpr std::uint64_t kToStart = std::uint64_t{8} << 20;
-/// Segments of System V are not in /dev/shm.
+/// System V segments are not in /dev/shm.
 constexpr const char* kWithoutIt = "; without root: export UCX_TLS=^posix";
-/// UCX; Open MPI's vader, sm and osc; PSM and PSM2.
+/// Prefixes of UCX; of Open MPI's vader, sm and osc; of PSM and PSM2.
 constexpr std::array<std::string_view, 7> kSegmentNames = {"ucx_shm_posix_", "vader_segment.", "sm_segment.", "osc_sm.",
                                                            "osc_rdma.",      "psm_shm.",       "psm2_shm."};
-/// A process may be about to map a younger file.
+/// Unit: s. A process may be about to map a younger file.
 constexpr std::time_t kLeastAge = 60;
 
-/// The names after "/dev/shm/" in a text; that of a file removed meanwhile keeps its mark, and denotes none.
+/// Adds the name after "/dev/shm/" in a line. The name of a file removed meanwhile keeps its mark and matches no file.
 void add_name(std::set<std::string>& names, const std::string& line) {
   const auto at = line.find(kFolder);
   if (at != std::string::npos) names.insert(line.substr(at + kFolder.size()));
@@ -91,7 +91,7 @@ std::vector<Finding> leftover_finding(const std::vector<fs::path>& files) {
   return {finding};
 }
 
-/// Whether the user has let UCX do without /dev/shm. "^" excludes what follows.
+/// Whether the user has configured UCX to avoid /dev/shm. A leading "^" excludes the listed transports.
 bool left_out_by_user() {
   constexpr std::array<std::string_view, 5> kNames = {"posix", "mm", "sm", "shm", "all"};
   const char* chosen = std::getenv("UCX_TLS");
@@ -103,7 +103,7 @@ bool left_out_by_user() {
   return named == excluded;
 }
 
-/// errno of what keeps this user from making files in /dev/shm; 0: nothing.
+/// Returns errno of the error that prevents this user from creating files in /dev/shm; 0: none.
 int refusal_of(const fs::path& root) { return ::access((root / "dev/shm").c_str(), W_OK | X_OK) == 0 ? 0 : errno; }
 
 Finding refused_shared_memory(int error) {
@@ -148,7 +148,7 @@ std::vector<fs::path> leftovers_in(const fs::path& root) {
   for (fs::directory_iterator file(root / "dev/shm", error), end; !error && file != end; file.increment(error)) {
     if (may_be_left(file->path())) found.push_back(file->path());
   }
-  // Looked up after the files: a process that starts meanwhile only saves some.
+  // Read after the files are listed: a process that starts meanwhile can only protect files.
   if (found.empty()) return found;
   const auto used = names_in_use(root);
   std::erase_if(found, [&](const fs::path& file) { return used.contains(file.filename().string()); });

@@ -10,17 +10,17 @@
 
 namespace eventloom {
 
-/// The room in /dev/shm for `ranks` ranks of this host.
+/// Checks the room in /dev/shm for `ranks` ranks on this host.
 Finding shared_memory_room(std::uint64_t capacity, std::uint64_t available, std::size_t ranks);
 
-/// What may keep MPI from starting `ranks` ranks on this host, in one phrase; empty: nothing.
+/// Returns a phrase about what may keep MPI from starting `ranks` ranks on this host; empty: nothing.
 std::string too_little_to_start(std::size_t ranks, const std::filesystem::path& root = "/");
 
-/// Files in /dev/shm below `root` with names that MPI and UCX use, of this user, older than a minute, which no process
-/// has open or mapped; sorted.
+/// Returns this user's files in /dev/shm below `root` that have names used by MPI or UCX, are older than a minute, and
+/// are neither open nor mapped in any process; sorted.
 std::vector<std::filesystem::path> leftovers_in(const std::filesystem::path& root);
 
-/// Of this host.
+/// Checks shared memory on this host.
 std::vector<Finding> check_shared_memory(std::size_t ranks, const std::filesystem::path& root = "/");
 
 }  // namespace eventloom

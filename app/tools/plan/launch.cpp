@@ -76,7 +76,7 @@ std::string mpirun_command(const Plan& plan, const PlanNames& names) {
   if (!names.rankfile.empty() && !names.maps_by_rankfile) {
     line += " --rankfile " + shell_word(names.rankfile);
   } else if (names.rankfile.find_first_of("-,:") != std::string::npos) {
-    // Open MPI 5 would take these for the beginning of another qualifier.
+    // Open MPI 5 would take these characters for the beginning of another qualifier.
     line += " --map-by rankfile:file=/dev/fd/9";
     redirection = " 9<" + shell_word(names.rankfile);
   } else if (!names.rankfile.empty()) {

@@ -17,16 +17,17 @@ namespace {
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = kKiB * kKiB;
 
-/// Program, MPI, UCX and HDF5: the peak of a rank of a whole run on two ranks was 62 MB.
+/// Program, MPI, UCX and HDF5: a rank of a whole run on two ranks peaked at 62 MB.
 constexpr std::uint64_t kProgram = 60 * kMiB;
 
-/// A hit while its slice is built: decoded, sorted, and in the columns of the output, 16 bytes each.
+/// Memory per hit while its slice is built: decoded, sorted, and in the output columns, 16 bytes each.
 constexpr double kBuildingBytes = 48;
 
-/// An epoch buffer of this size reaches most of a network's rate.
+/// With epoch buffers of this size a network reaches most of its rate.
 constexpr double kWantedBuffer = 32 * kKiB;
 
-/// The number of epochs per slice, at most one second, whose epoch buffer comes closest to the wanted size.
+/// Returns the number of epochs per slice, at most one second long, whose epoch buffer comes closest to
+/// the wanted size.
 std::uint64_t chosen_epochs(const PlanRequest& request) {
   constexpr std::array<std::uint64_t, 9> kChoices = {20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
   constexpr std::uint64_t kSecond = 1'000'000'000'000;
@@ -69,7 +70,7 @@ std::uint64_t slice_bytes(const RankRoles& rank, const Plan& plan) {
                                         (slice * plan.choice.slices_in_flight + building));
 }
 
-/// Columns whose chunks a writer fills in parallel.
+/// Memory of the columns, whose chunks the writers fill in parallel.
 std::uint64_t output_bytes(std::size_t writers) {
   constexpr std::size_t kOffsetsAndPayload = 3;
   const auto columns = event_columns().size() + hit_columns().size() + ledger_columns().size() + kOffsetsAndPayload;
@@ -88,8 +89,8 @@ std::vector<RankMemory> memory_of(const Plan& plan) {
   return memory;
 }
 
-/// The next smaller choice; false at the smallest. Choices without a cost in speed come first, the costliest last:
-/// rings that hold less than two messages.
+/// Reduces `choice` by one step; returns false if it is already the smallest. Steps that do not cost speed come first;
+/// the most expensive comes last: rings that hold fewer than two messages.
 bool shrink(RingChoice& choice, std::uint64_t message) {
   constexpr std::uint64_t kUsefulMessages = 2;
   auto ring = choice.ring;

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kPicosecond = 1e-12;
 
-/// "12.5 GB/s (100 Gbit/s)".
+/// Example: "12.5 GB/s (100 Gbit/s)".
 std::string rate_text(double bytes) {
   if (bytes >= 1e9) return fmt::format("{:.3g} GB/s ({:.4g} Gbit/s)", bytes * 1e-9, bytes * 8e-9);
   return fmt::format("{:.3g} MB/s ({:.4g} Mbit/s)", bytes * 1e-6, bytes * 8e-6);

@@ -6,39 +6,39 @@
 
 #include "app/tools/plan/layout.hpp"
 
-/// Whether the network can carry what a plan asks for.
+/// Checks whether the network can carry the traffic of a plan.
 namespace eventloom {
 
-/// Bytes per second of a node, from and to other nodes. Events that builders send to filters are not counted: how many
-/// there are only the data know.
+/// Traffic of a node in bytes per second, to and from other nodes. Does not count events that builders send to filters:
+/// their number depends on the data.
 struct NetworkLoad {
   double out = 0;
   double in = 0;
 };
 
-/// The most of any node when each source sends one byte per second, the same to every builder.
+/// Maximum over all nodes if each source sends one byte per second, distributed evenly over the builders.
 NetworkLoad load_of_a_byte(const Placement& placement);
 
 struct NetworkAnswer {
-  bool used = false;                ///< there are several nodes
-  NetworkLoad of_a_hit;             ///< when each source has one hit per second, overlaps of slices included
-  std::optional<NetworkLoad> need;  ///< the most of any node; nothing: the rate is unknown
-  /// What a node can send, and receive; nothing: unknown. As far as simulated: with the proposed schedule.
+  bool used = false;                ///< whether there are several nodes
+  NetworkLoad of_a_hit;             ///< traffic if each source has one hit per second, including the overlap of slices
+  std::optional<NetworkLoad> need;  ///< maximum over all nodes; std::nullopt: the rate is unknown
+  /// Rate at which a node can send, and receive; std::nullopt: unknown. If simulated, with the proposed schedule.
   std::optional<double> available;
-  std::optional<double> ideal;  ///< what the links of the simulated platform allow
+  std::optional<double> ideal;  ///< rate that the links of the simulated platform allow
   bool has_filters = false;
 
-  /// The part of what is available that is left; negative when more is needed.
+  /// Remaining fraction of the available rate; negative if more is needed. std::nullopt: unknown, or a single node.
   [[nodiscard]] std::optional<double> margin() const;
-  /// Nothing speaks against it.
+  /// True also if the margin is unknown.
   [[nodiscard]] bool fits() const { return margin().value_or(0) >= 0; }
 };
 
 NetworkAnswer network_of(const Plan& plan);
 
-/// "network: needed ..., available ..., margin ...", one line.
+/// Returns one line, "network: needed ..., available ..., margin ...".
 std::string network_text(const NetworkAnswer& network);
-/// Rates in bytes per microsecond; null where they are not known.
+/// Rates in bytes per microsecond; null if unknown.
 nlohmann::ordered_json network_json(const NetworkAnswer& network);
 
 }  // namespace eventloom

@@ -8,23 +8,23 @@ namespace eventloom {
 
 namespace {
 
-/// Smaller nodes use all their cores.
+/// Nodes with fewer cores use all of them.
 constexpr std::uint32_t kCoresWithOneToSpare = 8;
 
-/// The limit of the run's option --builders.
+/// Upper limit of the option --builders of `run`.
 constexpr std::uint32_t kMostBuilders = 100'000;
 
 struct StageRate {
   double sources;
   double hits_per_second;
 };
-/// Decoding, sorting and definition on one core (tests/benchmarks/README.md, build/gap, pattern 0).
+/// Rates of decoding, sorting and definition on one core (tests/benchmarks/README.md, build/gap, pattern 0).
 constexpr std::array kStageRates = {StageRate{1, 262e6}, StageRate{4, 139e6}, StageRate{16, 108e6},
                                     StageRate{100, 58e6}};
 constexpr double kWholeRun = 75e6 / 2;
 constexpr double kReading = 4.9e9;
 
-/// Straight lines between the points, both axes logarithmic; the last one is extrapolated.
+/// Interpolates linearly between the points, on logarithmic axes; extrapolates beyond the last one.
 double stage_rate(double sources) {
   std::size_t i = 1;
   while (i + 1 < kStageRates.size() && sources > kStageRates[i].sources) ++i;
@@ -38,12 +38,12 @@ std::uint32_t count_of(double x) { return static_cast<std::uint32_t>(std::clamp(
 std::uint32_t rounded_down(std::uint32_t n, std::uint32_t unit) { return n / unit * unit; }
 std::uint32_t rounded_up(std::uint32_t n, std::uint32_t unit) { return rounded_down(n + unit - 1, unit); }
 
-/// Builders needed when the rate is known.
+/// Number of builders needed if the rate is known.
 std::uint32_t builders_needed(const PlanRequest& request) {
   return count_of(request.sources * *request.hits_per_second / hits_per_core(request.sources));
 }
 
-/// Builders that can be fed when it is not.
+/// Number of builders that the sources can feed, if the rate is unknown.
 std::uint32_t builders_fed(const PlanRequest& request) {
   return count_of(request.sources * hits_per_source(request.hit_bytes) / hits_per_core(request.sources));
 }
@@ -74,8 +74,8 @@ Placement::Placement(const PlanRequest& request) : nodes(request.nodes) {
   roles.sources = request.sources;
   roles.filters = request.filters;
   roles.builders = number_of_builders(request, most);
-  // When roles wrap around the ranks, the number of ranks must be a multiple of the number of nodes: otherwise
-  // consecutive builders would meet on a node.
+  // If roles wrap around the ranks, the number of ranks must be a multiple of the number of nodes: otherwise
+  // consecutive builders would share a node.
   roles.ranks = static_cast<int>(std::min(cores, roles.sources + roles.builders + roles.filters));
   schedule = builders_unequal() ? "balanced" : "round-robin";
   if (request.simulated) schedule = request.simulated->name;

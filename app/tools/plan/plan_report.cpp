@@ -51,7 +51,7 @@ std::string counted(const std::vector<std::uint32_t>& numbers) {
   return fmt::format("{}: {}", numbers.size(), ranges_text(numbers));
 }
 
-/// Columns as wide as their widest word.
+/// Formats rows in columns as wide as their widest word.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {
@@ -79,7 +79,7 @@ std::string node_table(const Plan& plan, const PlanNames& names) {
   return table(rows);
 }
 
-/// The roles of a rank, for ranks grouped by equal roles.
+/// Describes the roles of a rank, to group ranks with equal roles.
 std::string kind_of(const RankRoles& rank) {
   std::string text;
   const auto add = [&](const char* word, const std::vector<std::uint32_t>& of) {

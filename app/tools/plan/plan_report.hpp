@@ -9,13 +9,13 @@
 
 namespace eventloom {
 
-/// Rising numbers as ranges: "3", "0-62", or with a step "0,4..248".
+/// Formats ascending numbers as ranges: "3", "0-62", or with a step, "0,4..248".
 std::string ranges_text(const std::vector<std::uint32_t>& rising);
 
-/// As text: nodes, memory, how to start it, and why.
+/// Returns the plan as text: nodes, memory, how to start it, and the reasons.
 std::string plan_text(const Plan& plan, const PlanNames& names);
 
-/// The same as JSON, with each rank.
+/// Returns the same as JSON, including each rank.
 nlohmann::ordered_json plan_json(const Plan& plan, const PlanNames& names);
 
 }  // namespace eventloom

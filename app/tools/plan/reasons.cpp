@@ -50,7 +50,7 @@ std::string why_sources(const Plan& plan) {
                      placement.builders_beside_sources());
 }
 
-/// The rate of a core, and its origin.
+/// Describes the rate of a core and its origin.
 std::string core_rate(const Plan& plan) {
   return fmt::format("a core handles {:.1f} with {} sources (derived from measured runs and stages; 37.5 with 4)",
                      in_millions(hits_per_core(plan.request.sources)), plan.request.sources);

@@ -7,14 +7,14 @@
 
 namespace eventloom {
 
-/// The reasons for a plan: one line for each choice, with the rule and its origin.
+/// The reason for one choice of a plan, with the rule and its origin.
 struct Reason {
   std::string choice;
   std::string why;
 };
 std::vector<Reason> reasons(const Plan& plan);
 
-/// "512 B", "8.0 MiB", "1.5 GiB".
+/// Example: "512 B", "8.0 MiB" or "1.5 GiB".
 std::string in_bytes(double bytes);
 
 }  // namespace eventloom

@@ -20,14 +20,14 @@ namespace eventloom {
 
 namespace {
 
-/// Those that need no file.
+/// Returns the schedules that need no file.
 std::vector<std::string> built_in_schedules() {
   auto names = scheduler_names();
   std::erase_if(names, [](const std::string& name) { return name.find(':') != std::string::npos; });
   return names;
 }
 
-/// The planned epoch buffers, where their size is known and no other is given.
+/// Returns the size of the planned epoch buffers if it is known and --sizes is not given; otherwise the given sizes.
 std::vector<std::uint64_t> sizes_for(const boost::program_options::variables_map& values, const Plan& plan) {
   const auto planned = buffer_bytes(plan.request, plan.choice.epochs_per_slice);
   if (!planned || !values["sizes"].defaulted()) return message_sizes(values);
@@ -48,7 +48,7 @@ struct Compared {
   std::string name;
 };
 
-/// The best, and beside it the best of the others with messages of the same size; of equals the first.
+/// Returns the best schedule and its runner-up among messages of the same size. The first of equals wins.
 SimulatedSchedule best_of(const std::vector<Compared>& all) {
   const auto share = [](const Compared& one) { return one.schedule.share; };
   const auto best = std::ranges::max_element(all, {}, share);
@@ -84,7 +84,7 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
     compared.push_back({schedule, name_of(point, result)});
     comparison.points.push_back(std::move(json));
   };
-  // A message may be too short for a slot; the plan goes on without.
+  // A message may be too short for a slot; the plan then continues without this point.
   const auto refused = [&](const SimulationSettings& point, const std::string& why) {
     if (optimised && optimised->leave_out(point, why)) return;
     if (!point.fit_slots) throw UserError(why);

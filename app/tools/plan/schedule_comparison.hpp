@@ -9,15 +9,15 @@
 
 namespace eventloom {
 
-/// What `plan --simulate` has compared.
+/// Result of `plan --simulate`.
 struct ScheduleComparison {
-  nlohmann::json points = nlohmann::json::array();  ///< as in the report of `simulate`
+  nlohmann::json points = nlohmann::json::array();  ///< same format as in the report of `simulate`
   std::optional<Calibration> measured;
   SimulatedSchedule best;
 };
 
-/// Simulates the schedules, with and without slots, on the nodes and with the rings of `plan`; the rest is given by the
-/// network options. `table`: show the points on standard output. Throws UserError.
+/// Simulates the schedules, with and without slots, on the nodes and with the rings of `plan`. The network options give
+/// the rest. `table`: print the points to standard output. Throws UserError.
 ScheduleComparison compare_schedules(const boost::program_options::variables_map& values, const Plan& plan, bool table);
 
 }  // namespace eventloom

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
-/// Related but different seeds.
+/// Derives a distinct seed for each stream.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream) {
   return splitmix64(seed + stream * 0x9e3779b97f4a7c15ULL);
 }
@@ -69,7 +69,7 @@ void EventGenerator::clear() {
   events_.clear();
 }
 
-/// The first hit at the event's time, the others uniform within its width, each in any source.
+/// Places the first hit at the event's time and the others uniformly within its width, each in a random source.
 void EventGenerator::make_event(Tick time) {
   const auto others = poisson_number(engine_, static_cast<double>(settings_.hits - 1));
   MadeEvent event{time, time, 0};
@@ -83,10 +83,10 @@ void EventGenerator::make_event(Tick time) {
     ++event.hits;
   }
   events_.push_back(event);
-  events_end_ = time + settings_.width + 2;  // the last tick of the width may be reached by rounding
+  events_end_ = time + settings_.width + 2;  // rounding may reach the last tick of the width
 }
 
-/// Delivers all hits of the stream before `time`; no later event can have one.
+/// Delivers all hits of the stream before `time`. Later events must not have hits before it.
 void EventGenerator::advance(Stream& stream, Tick time) {
   std::ranges::sort(stream.waiting);
   auto event_hit = stream.waiting.begin();

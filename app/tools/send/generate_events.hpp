@@ -11,25 +11,25 @@
 
 namespace eventloom {
 
-/// Streams with known events, written or sent by `eventloom generate`.
+/// Settings of streams with known events, which `eventloom generate` writes or sends.
 struct GenerateSettings {
   std::string output;  ///< folder
   std::uint32_t sources = 4;
   std::uint64_t rate = 100'000;  ///< events per second
   std::string timing = "poisson";
-  std::uint64_t hits = 8;   ///< mean hits of an event
-  Tick width = 50;          ///< the hits of an event lie within it
-  std::uint64_t noise = 0;  ///< hits per second of each source that belong to no event
+  std::uint64_t hits = 8;   ///< mean number of hits per event
+  Tick width = 50;          ///< maximum distance of an event's hits from its first one
+  std::uint64_t noise = 0;  ///< rate per source of hits that belong to no event, per second
   std::uint32_t channels = 1024;
-  std::uint8_t payload = 0;  ///< words of each hit
+  std::uint8_t payload = 0;  ///< words per hit
   Tick duration = 0;
   std::uint64_t seed = 1;
   std::uint32_t epochs_per_buffer = 16;
   TimeBase base;
-  std::string text;  ///< the options, for the streams' headers and the truth
+  std::string text;  ///< the options, recorded in the stream headers and the truth
 };
 
-/// Header of the stream of a source.
+/// Returns the stream header of a source.
 StreamHeader header_of(const GenerateSettings& settings, std::uint32_t source);
 
 /// A generated event.
@@ -39,22 +39,21 @@ struct MadeEvent {
   std::uint64_t hits = 0;
 };
 
-/// Generates the hits of all sources up to a given time. The result is a function of the settings alone, whatever the
-/// steps.
+/// Generates the hits of all sources up to a given time. The result depends only on the settings, not on the steps.
 class EventGenerator {
  public:
-  /// `settings` must outlive it. Throws UserError for an unknown timing.
+  /// `settings` must outlive the generator. Throws UserError for an unknown timing.
   explicit EventGenerator(const GenerateSettings& settings);
   EventGenerator(const EventGenerator&) = delete;
   EventGenerator& operator=(const EventGenerator&) = delete;
 
-  /// Appends to hits() all hits before `time`, and to events() all events that begin before it. Their times are below
-  /// the duration.
+  /// Appends all hits before `time` to hits() and all events that begin before it to events(). No hit or event begins
+  /// at or after the duration.
   void make_until(Tick time);
-  /// Ends the streams early, after the last event generated: returns the new duration.
+  /// Ends the streams early, after the last event generated, and returns the new duration.
   Tick stop();
 
-  /// Hits of a source, in rising time, generated since clear().
+  /// Hits of a source generated since clear(), in ascending time order.
   [[nodiscard]] const HitBlock& hits(std::uint32_t source) const { return streams_[source].made; }
   [[nodiscard]] const std::vector<MadeEvent>& events() const { return events_; }
   void clear();
@@ -63,12 +62,12 @@ class EventGenerator {
   struct Stream {
     Stream(const GenerateSettings& settings, std::uint32_t source);
 
-    std::uint32_t system;  ///< of its channels
+    std::uint32_t system;  ///< system number of the stream's channels
     RandomEngine engine;
     RandomEngine noise_engine;
     PointProcess noise;
     Tick next_noise = 0;
-    std::vector<Tick> waiting;  ///< hits of events, not before their time
+    std::vector<Tick> waiting;  ///< event hits whose time has not yet been reached
     HitBlock made;
   };
 
@@ -82,9 +81,9 @@ class EventGenerator {
   RandomEngine engine_;
   RandomEngine times_engine_;
   PointProcess times_;
-  Tick next_event_ = 0;  ///< time
-  Tick events_end_ = 0;  ///< after all hits of the events so far
-  Tick made_ = 0;        ///< all hits before it have been generated
+  Tick next_event_ = 0;  ///< time of the next event
+  Tick events_end_ = 0;  ///< all hits of the events so far are before this time
+  Tick made_ = 0;        ///< all hits before this time have been generated
   std::vector<Stream> streams_;
   std::vector<MadeEvent> events_;
 };

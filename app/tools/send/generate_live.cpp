@@ -17,7 +17,7 @@ LiveCutter::LiveCutter(const GenerateSettings& settings, std::uint32_t source, T
       epochs_per_buffer_(settings.epochs_per_buffer),
       flush_after_(flush_after) {}
 
-/// The epoch before which the open buffer must be closed, if no hit follows.
+/// Returns the epoch before which the open buffer must be closed if no further hit is added.
 Epoch LiveCutter::closes_at() const {
   const Epoch next = last_ + 1;
   if (encoder_.must_close_before(next * epoch_ticks_)) return next;

@@ -16,8 +16,8 @@
 namespace eventloom {
 
 /// Packs the hits of a source into epoch buffers as they are generated. A buffer is closed, and due, at the end of the
-/// epoch in which it is full or its oldest hit is `flush_after` old, or which precedes a multiple of the epochs per
-/// buffer.
+/// epoch in which it becomes full, in which its oldest hit becomes `flush_after` old, or which precedes a multiple of
+/// the epochs per buffer.
 class LiveCutter {
  public:
   struct Cut {
@@ -27,15 +27,15 @@ class LiveCutter {
 
   LiveCutter(const GenerateSettings& settings, std::uint32_t source, Tick flush_after);
 
-  /// `hits`: the next ones; with them all hits before epoch `made` have been passed.
+  /// Takes the next hits. With them, all hits before epoch `made` have been passed.
   void take(const HitBlock& hits, Epoch made);
-  /// No hit follows.
+  /// Signals that no more hits follow.
   void end(Epoch due);
 
-  /// Closed buffers.
+  /// Returns the oldest closed buffer; null if there is none.
   [[nodiscard]] const PacedBuffer* front() const { return cuts_.empty() ? nullptr : &cuts_.front().buffer; }
   void pop();
-  /// First epoch of the closed buffers and the open one, if there is any.
+  /// First epoch of the closed buffers and the open one; std::nullopt if there are none.
   [[nodiscard]] std::optional<Epoch> first() const;
 
  private:
@@ -46,8 +46,8 @@ class LiveCutter {
   Tick epoch_ticks_;
   Epoch epochs_per_buffer_;
   Tick flush_after_;
-  Tick oldest_ = 0;  ///< hit of the open buffer
-  Epoch last_ = 0;   ///< of the open buffer
+  Tick oldest_ = 0;  ///< oldest hit of the open buffer
+  Epoch last_ = 0;   ///< last epoch of the open buffer
   std::deque<Cut> cuts_;
   std::vector<std::vector<std::byte>> spares_;
 };
@@ -55,18 +55,18 @@ class LiveCutter {
 /// All streams of a generator, generated as they are sent. Recorded files hold exactly the hits that were sent.
 class LiveGenerator {
  public:
-  /// `settings` and `writer`, which may be null, must outlive it. A duration of 0 means no end.
+  /// `settings` and `writer`, which may be null, must outlive the object. A duration of 0 means unlimited.
   LiveGenerator(const GenerateSettings& settings, Tick flush_after, RecordingWriter* writer);
 
   void make_until(Epoch epoch);
   void stop();
 
   [[nodiscard]] LiveCutter& cutter(std::uint32_t source) { return cutters_[source]; }
-  /// All hits before have been generated.
+  /// All hits before this epoch have been generated.
   [[nodiscard]] Epoch made() const { return made_; }
-  /// One past the last epoch, once all hits are generated.
+  /// One past the last epoch, once all hits have been generated.
   [[nodiscard]] std::optional<Epoch> ended() const { return ended_ ? std::optional(made_) : std::nullopt; }
-  /// Length of the streams, known when they have ended.
+  /// Length of the streams, valid once they have ended.
   [[nodiscard]] Tick duration() const { return duration_; }
 
  private:
@@ -81,7 +81,7 @@ class LiveGenerator {
   bool ended_ = false;
 };
 
-/// One of the streams of a LiveGenerator, which must outlive it.
+/// One stream of a LiveGenerator, which must outlive it.
 class GeneratedStream final : public PacedStream {
  public:
   GeneratedStream(LiveGenerator& generator, const GenerateSettings& settings, std::uint32_t source);

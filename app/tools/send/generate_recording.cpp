@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kAppendBytes = 1U << 20;
 constexpr std::string_view kTruthHead = "event,time_first,time_last,n_hits\n";
 
-/// Time span with some ten thousand hits.
+/// Returns a time span that contains some ten thousand hits.
 Tick step_of(const GenerateSettings& settings) {
   constexpr double kHits = 16384;
   const double per_second = static_cast<double>(settings.rate) * static_cast<double>(settings.hits) +

@@ -17,9 +17,9 @@ namespace {
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr Epoch kLastEpoch = std::numeric_limits<Epoch>::max();
 constexpr double kAhead = 1e6;  ///< ns by which streams are read ahead
-constexpr double kStep = 1e6;   ///< ns of data sent per turn, at most
+constexpr double kStep = 1e6;   ///< maximum ns of data sent per turn
 constexpr double kStepEpochs = 32;
-constexpr std::int64_t kLongestSleep = 50'000'000;  ///< ns, the latest at which a signal is noticed
+constexpr std::int64_t kLongestSleep = 50'000'000;  ///< ns, the maximum delay until a signal is noticed
 constexpr std::int64_t kShortestKeepUp = 50'000;    ///< ns
 constexpr std::int64_t kBetweenEnds = 200'000'000;  ///< ns
 constexpr std::int64_t kBurst = 1'000'000;          ///< ns of the bandwidth sent at once
@@ -28,7 +28,7 @@ constexpr std::int64_t kCredit = 5'000'000;         ///< ns of unused bandwidth 
 void sleep_until(std::int64_t steady) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const timespec time{.tv_sec = steady / kSecond, .tv_nsec = steady % kSecond};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);  // steady_ns() is of this clock
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);  // steady_ns() uses the same clock
 }
 
 std::int64_t unix_ns() {
@@ -58,7 +58,7 @@ LiveSender::LiveSender(LiveSenderSettings settings, std::vector<std::unique_ptr<
   for (auto& lane : lanes_) open(lane, unix_start);
 }
 
-/// Fetching the first buffers may take long; the clock starts afterwards.
+/// Starts the clock only after the first buffers have been fetched, which may take long.
 void LiveSender::start_clock() {
   origin_ = kForever;
   step_ = kStep;
@@ -114,7 +114,7 @@ bool LiveSender::all_ended() const {
   return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.ends == DatagramSender::kEnds; });
 }
 
-/// Over all streams, the data time at which the next buffer is due.
+/// Returns the data time at which the next buffer of any stream is due.
 std::optional<double> LiveSender::first_due(double clock) {
   const double horizon = std::min(clock, reached_ + step_) + kAhead;
   std::optional<double> first;
@@ -131,7 +131,7 @@ std::optional<double> LiveSender::first_due(double clock) {
   return first;
 }
 
-/// Advances time with the clock, but not past data still to be sent.
+/// Advances the data time with the clock, but not far beyond data still to be sent.
 void LiveSender::reach(double clock, std::optional<double> first) {
   const double next = first ? *first : reached_;
   const double most = next + step_;

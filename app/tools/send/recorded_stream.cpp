@@ -26,7 +26,7 @@ const PacedBuffer* RecordedStream::peek(Epoch /*horizon*/) {
   return &buffers_[next_];
 }
 
-/// Takes the next step through the source; false at the end.
+/// Takes the next step through the source; returns false at the end.
 bool RecordedStream::read_on() {
   buffers_.clear();
   next_ = 0;
@@ -41,7 +41,7 @@ bool RecordedStream::read_on() {
   return true;
 }
 
-/// Collects buffers that begin in `step`: those that only reach into it came in the previous step.
+/// Collects the buffers that begin in `step`. Buffers that only extend into it came in an earlier step.
 void RecordedStream::take(EpochRange step) {
   data_.clear();
   source_->collect(step, data_);

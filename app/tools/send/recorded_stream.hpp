@@ -10,10 +10,10 @@
 
 namespace eventloom {
 
-/// A recorded stream to be sent: each epoch buffer is due when its last epoch is over.
+/// A recorded stream to be sent. Each epoch buffer is due when its last epoch is over.
 class RecordedStream final : public PacedStream {
  public:
-  /// Sent as source `id`.
+  /// The stream is sent as source `id`.
   RecordedStream(std::unique_ptr<Source> source, std::uint32_t id);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -25,7 +25,7 @@ class RecordedStream final : public PacedStream {
   [[nodiscard]] Epoch complete(Epoch epoch) const override;
   void stop() override;
 
-  /// Defects of the recording, dropped or sent unchanged.
+  /// Number of defects in the recording, dropped or sent unchanged.
   [[nodiscard]] std::uint64_t damaged() const { return damaged_ + source_->anomalies(); }
 
  private:
@@ -36,9 +36,9 @@ class RecordedStream final : public PacedStream {
   StreamHeader header_;
   std::optional<Epoch> at_;  ///< beginning of the next step
   SliceData data_;
-  std::vector<PacedBuffer> buffers_;  ///< of the last step
-  std::size_t next_ = 0;              ///< in buffers_
-  Epoch end_ = 0;                     ///< of the last buffer taken
+  std::vector<PacedBuffer> buffers_;  ///< buffers of the last step
+  std::size_t next_ = 0;              ///< index into buffers_
+  Epoch end_ = 0;                     ///< end of the last buffer taken
   bool ended_ = false;
   std::uint64_t damaged_ = 0;
 };

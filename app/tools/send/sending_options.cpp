@@ -20,7 +20,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// One for each stream.
+/// Returns one target per stream.
 std::vector<std::string> targets(const po::variables_map& values, std::size_t streams) {
   if (values.count("to") == 0) throw UserError("no destination given; use --to udp://HOST:PORT");
   auto to = values["to"].as<std::vector<std::string>>();

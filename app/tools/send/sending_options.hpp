@@ -12,23 +12,23 @@
 /// Options shared by the commands that send streams over UDP.
 namespace eventloom {
 
-/// `to`, `flush-after`, `datagram`, `session`.
+/// Adds `to`, `flush-after`, `datagram` and `session`.
 void add_sending_options(boost::program_options::options_description& options);
 
-/// Their values, for `streams` streams. Throws UserError.
+/// Returns the values of these options for `streams` streams. Throws UserError.
 LiveSenderSettings sending_options(const boost::program_options::variables_map& values, std::size_t streams);
 
-/// The ports that --to names as boards, trb://HOST:PORT[,PORT...], as HOST:PORT each; empty when it names none. Throws
-/// UserError when it names other destinations, too.
+/// Returns the board ports that --to names, trb://HOST:PORT[,PORT...], as one HOST:PORT each; empty if there are none.
+/// Throws UserError if --to also names other destinations.
 std::vector<std::string> trb_ports(const boost::program_options::variables_map& values);
 
-/// ", 3 times nobody listened, 2 times the buffer was full", as far as that was so.
+/// Example: ", 3 times nobody listened, 2 times the buffer was full"; omits what did not occur.
 std::string trouble_text(const UdpSender::Count& count);
 
-/// A line for each stream.
+/// Prints a line per stream.
 void print_sent(const std::vector<SentStream>& sent, std::ostream& out);
 
-/// Whether a signal has requested a stop; reports it the first time.
+/// Returns whether a signal has requested a stop; reports it the first time.
 bool asked_to_stop();
 
 }  // namespace eventloom

@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-/// Datagrams that are due within it are sent together.
+/// Datagrams due within this time are sent together.
 constexpr std::int64_t kStep_ns = 1'000'000;
 constexpr std::size_t kMostSubevents = kTrbMostDatagramBytes - kTrbUnitHeaderBytes - kTrbTrailerBytes;
 
@@ -76,7 +76,7 @@ TrbPlayer::Board& TrbPlayer::board_of(const HldSubevent& subevent) {
   return *found;
 }
 
-/// With its header, and padded.
+/// Appends the subevent with its header, padded.
 void TrbPlayer::append(const HldSubevent& subevent, std::vector<std::byte>& out) const {
   constexpr std::size_t kNumberAt = 12;
   const auto begin = out.size();

@@ -23,7 +23,7 @@ constexpr std::uint32_t kSources = 16;
 constexpr double kSeconds = 0.5;
 constexpr TimeBase kBase{};
 
-/// Half of the hits are in events of 8, the others noise: 160 hits an epoch, 13 MB in all.
+/// Half of the hits belong to events of 8, the others are noise: 160 hits per epoch, 13 MB in total.
 GenerateSettings recording(const std::string& folder) {
   constexpr Tick kSlices = 100;
   GenerateSettings settings;
@@ -51,7 +51,7 @@ class Streams {
   }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
 
-  /// Appends the data of a slice, by source.
+  /// Appends the data of a slice, one element per source.
   void collect(SliceId slice, std::vector<SliceData>& out) {
     for (auto& source : sources_) {
       auto& data = out.emplace_back();
@@ -65,7 +65,7 @@ class Streams {
   std::uint64_t slices_ = 0;
 };
 
-/// A slice as its builder has received it: each source's buffers back to back.
+/// A slice as its builder has received it: the buffers of each source are contiguous.
 struct Received {
   explicit Received(const std::vector<SliceData>& data) {
     for (const auto& of_source : data) {
@@ -86,7 +86,7 @@ struct Received {
   std::uint64_t bytes = 0;
 };
 
-/// Calls `pass`, which returns the bytes that it took, until as many seconds of CPU time are over.
+/// Calls `pass`, which returns the number of bytes processed, until `seconds` of CPU time are used.
 template <class Pass>
 double bytes_per_second(double seconds, const Pass& pass) {
   double used = 0;
@@ -100,7 +100,7 @@ double bytes_per_second(double seconds, const Pass& pass) {
 }
 
 double source_rate(const GenerateSettings& settings, const SliceGeometry& geometry, double seconds) {
-  // Pages that were read once cost nothing the next time: each pass opens the files anew.
+  // A page that has been read once costs nothing the next time, so each pass reopens the files.
   return bytes_per_second(seconds, [&] {
     Streams streams(settings, geometry);
     std::uint64_t bytes = 0;

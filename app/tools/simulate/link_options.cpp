@@ -20,7 +20,7 @@ std::vector<std::string> texts(const po::variables_map& values, const char* opti
   return values.count(option) == 0 ? std::vector<std::string>() : values[option].as<std::vector<std::string>>();
 }
 
-/// "LINK" or "LINK:FACTOR"; LINK itself may be "up:LEAF:SPINE" or the like.
+/// Parses "LINK" or "LINK:FACTOR"; LINK itself may contain colons, as in "up:LEAF:SPINE".
 OfLink slow_link(const std::string& text) {
   const auto colons = std::ranges::count(text, ':');
   const bool by_leaf = text.starts_with("up:") || text.starts_with("down:") || text.starts_with("cable:");

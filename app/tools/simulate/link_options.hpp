@@ -6,9 +6,9 @@
 
 namespace eventloom {
 
-/// --slow-link and --dead-link.
+/// Adds --slow-link and --dead-link.
 void add_link_options(boost::program_options::options_description& options);
-/// Which links there are is known when the platform is loaded. Throws UserError for a factor that is no number.
+/// Throws UserError if a factor is not a number. Link names are checked only when the platform is loaded.
 void read_link_options(const boost::program_options::variables_map& values, SimulationSettings& settings);
 
 }  // namespace eventloom

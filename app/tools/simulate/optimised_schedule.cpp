@@ -40,8 +40,8 @@ void check_one_case(const std::vector<SimulationSettings>& points) {
   if (!one) throw UserError("--optimise makes one schedule; give one number with --nodes and one with --sizes");
 }
 
-/// Lengths of a step: 0 for the order alone, the time of the bytes and a little, so that sources may catch up, the time
-/// until a source hears of the end, without and with a little more, and what is asked for.
+/// Step lengths to try, in ns: 0, for the order alone; the time to transfer the bytes plus a margin that lets sources
+/// catch up; the time until a source learns of the end, with and without a margin; and the requested lengths.
 std::vector<std::uint64_t> steps_to_try(const std::vector<SimulatedSlots>& slots, const PlatformPhases& found) {
   const auto fit = found.step_ns;
   std::vector<std::uint64_t> steps{0, found.bytes_ns + found.bytes_ns / 100, fit, fit + fit / 25};

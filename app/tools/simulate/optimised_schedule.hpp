@@ -11,27 +11,27 @@
 
 namespace eventloom {
 
-/// --optimise.
+/// Adds --optimise.
 void add_optimise_option(boost::program_options::options_description& options);
-/// Adds the file that it writes, if it is given.
+/// Adds the file that --optimise writes, if the option is given.
 void plan_optimise(FilePlan& files, const boost::program_options::variables_map& values);
 
-/// A schedule that is made for the platform: its order, also with times, simulated beside the others.
+/// A schedule optimised for the platform: its order, also with slots, is simulated alongside the other schedules.
 class OptimisedSchedule {
  public:
-  /// Searches, and says what it has found on standard error. `points`: those of the other schedules, which must be of
-  /// one number of nodes and one size of messages; `slots`: how long a transfer may take, tried besides the order alone
-  /// and steps that just fit or are a little longer. Throws UserError.
+  /// Searches for a schedule and prints the result to standard error. `points`: those of the other schedules, which
+  /// must share one number of nodes and one message size. `slots`: slot lengths to try in addition to the order alone
+  /// and to steps that just fit or are slightly longer. Throws UserError.
   OptimisedSchedule(const Simulator& simulator, std::string file, const std::vector<SimulationSettings>& points,
                     const std::vector<SimulatedSlots>& slots);
 
   [[nodiscard]] const std::vector<SimulationSettings>& points() const { return points_; }
-  /// Any point that has been simulated.
+  /// Takes any point that has been simulated into account.
   void consider(const SimulationSettings& point, const SimulationResult& result);
-  /// A point cannot be simulated. True if it is one of its own, whose slots may be too short for the clocks: another
-  /// one will do.
+  /// Reports that a point cannot be simulated. Returns true if it is one of this schedule's own points, whose slots may
+  /// be too short for the clocks: another of them will do.
   bool leave_out(const SimulationSettings& point, const std::string& why) const;
-  /// Writes the best of its own points to the file. Returns a line about it. Throws UserError.
+  /// Writes the best of this schedule's points to the file and returns a line about it. Throws UserError.
   [[nodiscard]] std::string write() const;
 
  private:
@@ -45,7 +45,7 @@ class OptimisedSchedule {
   double best_share_ = -1;
 };
 
-/// Nothing when --optimise is not given. Adds its points to `points`.
+/// Adds the schedule's points to `points`. Returns std::nullopt if --optimise is not given.
 std::optional<OptimisedSchedule> optimise(const Simulator& simulator,
                                           const boost::program_options::variables_map& values,
                                           const std::vector<SimulatedSlots>& slots,

@@ -29,7 +29,7 @@ constexpr std::uint64_t kLeastMessage = 1024;
 constexpr std::uint64_t kMostMessage = 1U << 30;
 
 struct Unit {
-  std::string_view name;  ///< in small letters where case does not matter
+  std::string_view name;  ///< lower case if any_case
   double bytes = 0;
   bool any_case = false;
 };
@@ -62,7 +62,7 @@ double positive_number(const std::string& text) {
   return to_double(*decimal);
 }
 
-/// Of 100, as a fraction.
+/// Converts a percentage to a fraction.
 double percent_option(const po::variables_map& values, const char* option, double most) {
   auto text = word(values, option);
   if (text.ends_with('%')) text.pop_back();
@@ -81,7 +81,7 @@ void read_link(const po::variables_map& values, SimulationSettings& settings) {
   settings.link_latency = static_cast<double>(ps) * 1e-12;
 }
 
-/// "NODE" or "NODE:FACTOR".
+/// Parses "NODE" or "NODE:FACTOR".
 std::vector<OfNode> of_nodes_option(const po::variables_map& values, const char* option, double factor) {
   std::vector<OfNode> all;
   if (values.count(option) == 0) return all;
@@ -124,7 +124,7 @@ void read_disturbances(const po::variables_map& values, SimulationSettings& sett
   settings.clock_noise = seconds_option(values, "clock-noise");
 }
 
-/// As a run has them on cores with the usual cache, where memory does not limit them.
+/// Sizes the rings as in a run on cores with the usual cache, without a memory limit.
 RingGeometry ring_of(const SimulationSettings& settings, const RingOptions& options) {
   const double longest = static_cast<double>(settings.message_bytes) * (1 + settings.spread);
   return ring_size({.message_bytes = static_cast<std::uint64_t>(std::ceil(longest)), .rings = settings.ranks()},

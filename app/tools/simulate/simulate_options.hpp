@@ -10,44 +10,44 @@
 
 namespace eventloom {
 
-/// The network, the messages and what disturbs: the options that `simulate` and `plan --simulate` share.
+/// Adds the options for the network, the messages and the disturbances, which `simulate` and `plan --simulate` share.
 void add_network_options(boost::program_options::options_description& options);
-/// These, and what `simulate` compares.
+/// Adds the network options and the quantities that `simulate` compares.
 void add_simulate_options(boost::program_options::options_description& options);
 
-/// The slots of a schedule that keeps slots.
+/// The slots of a schedule that uses slots.
 struct SimulatedSlots {
-  std::uint64_t ns = 0;  ///< 0: none
+  std::uint64_t ns = 0;  ///< 0: no slots
   bool fit = false;      ///< just long enough for a message
 };
-/// Of `simulate`. Throws UserError.
+/// Returns the slots that `simulate` is to compare. Throws UserError.
 std::vector<SimulatedSlots> slots_option(const boost::program_options::variables_map& values);
 struct SimulatedOrder {
   std::string schedule;
   std::string table_text;
   SimulatedSlots slots;
 };
-/// Each of `schedules`, with its table if it has one, with each of `slots`, or without where it keeps none.
+/// Combines each of `schedules`, with its table if it has one, with each of `slots`; or with none if it uses no slots.
 std::vector<SimulatedOrder> orders_of(const std::vector<std::string>& schedules,
                                       const std::vector<SimulatedSlots>& slots);
 
-/// By the network options, but for the sizes. Throws UserError.
+/// Returns the settings that the network options give, except for the sizes. Throws UserError.
 SimulationSettings network_settings(const boost::program_options::variables_map& values);
 std::vector<std::uint64_t> message_sizes(const boost::program_options::variables_map& values);
 
-/// `settings` with each order and each size of messages, and rings for these. Throws UserError when there are not the
-/// nodes that the settings name.
+/// Combines `settings` with each order and each message size, and sizes the rings for it. Throws UserError if nodes
+/// named in the settings do not exist.
 std::vector<SimulationSettings> points_of(SimulationSettings settings, const std::vector<SimulatedOrder>& orders,
                                           const std::vector<std::uint64_t>& sizes, const RingOptions& ring);
 
-/// All points that the options of `simulate` ask for: of each number of nodes, each schedule, with each length of its
-/// slots, each size. Throws UserError.
+/// Returns all points that the options of `simulate` request: each number of nodes, schedule, slot length and message
+/// size. Throws UserError.
 std::vector<SimulationSettings> simulation_points(const boost::program_options::variables_map& values);
 
-/// Adds the platform file, if the topology is one.
+/// Adds the platform file, if the topology is a file.
 void plan_topology(FilePlan& files, const boost::program_options::variables_map& values);
 
-/// "100Gbit", "940Mbit/s", "12.5GB/s": bytes per second. Throws std::invalid_argument.
+/// Parses "100Gbit", "940Mbit/s" or "12.5GB/s" to bytes per second. Throws std::invalid_argument.
 double parse_rate(const std::string& text);
 
 }  // namespace eventloom

@@ -4,7 +4,7 @@
 
 #include "core/simulation/simulation.hpp"
 
-/// What `eventloom simulate` and the program that simulates say to each other.
+/// Messages between `eventloom simulate` and the simulator program.
 namespace eventloom {
 
 nlohmann::json to_json(const SimulationSettings& settings);

@@ -18,11 +18,11 @@ void add_to(Plot& plot, const std::string& line, double x, double y) {
   series->y.push_back(100 * y);
 }
 
-/// Points of a picture; each takes about a hundred bytes of SVG.
+/// Maximum number of points in a plot; each takes about a hundred bytes of SVG.
 constexpr std::size_t kMostPoints = 20'000;
 
-/// How far each transfer is shifted, over the time at which it begins. In step, all ranks are at the same shift at a
-/// time: the points are the steps of stairs. Of many transfers, those of every n-th sender.
+/// Plots the shift of each transfer over its start time. Ranks in step all have the same shift at any time, so the
+/// points form a staircase. If there are many transfers, shows those of every n-th sender.
 Plot transfers_plot(const std::string& name, const SimulationSettings& settings, const SimulationResult& result) {
   const int ranks = static_cast<int>(settings.ranks());
   const int every = std::min(static_cast<int>(result.log.size() / kMostPoints) + 1, ranks);

@@ -8,18 +8,18 @@
 
 namespace eventloom {
 
-/// The pictures of a simulation: share of the ideal rate over nodes and over sizes, a line for each schedule, and the
+/// The plots of a simulation: share of the ideal rate over nodes and over sizes, with a line per schedule, and the
 /// transfers over time.
 class SimulationPlots {
  public:
   void add(const SimulationSettings& settings, const SimulationResult& result);
-  /// Not before the first point.
+  /// Requires at least one point.
   [[nodiscard]] std::vector<Plot> plots() const;
 
  private:
   struct Point {
     SimulationSettings settings;
-    std::string name;  ///< of the schedule
+    std::string name;  ///< name of the schedule
     double share = 0;
   };
   [[nodiscard]] Plot over_nodes() const;

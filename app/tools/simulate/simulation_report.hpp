@@ -10,12 +10,12 @@
 
 namespace eventloom {
 
-/// The table of simulated points.
+/// Columns of the table of simulated points.
 std::vector<BenchColumn> simulation_columns();
-/// A point as BenchReport and the JSON of `simulate` and `plan` show it.
+/// A point as it appears in BenchReport and in the JSON of `simulate` and `plan`.
 nlohmann::json point_json(const SimulationSettings& settings, const SimulationResult& result);
 
-/// What the network's routes give without a schedule.
+/// A line about the rates that the network's routes allow without a schedule.
 std::string pairs_line(std::uint32_t nodes, const PairRates& rates);
 
 }  // namespace eventloom

@@ -48,7 +48,8 @@ std::string text_from(int file) {
   }
 }
 
-/// A file in memory that holds `text`, to be read from its beginning. A table is longer than an argument may be.
+/// Returns an in-memory file that holds `text`, positioned at its beginning. A table may exceed the maximum
+/// length of an argument.
 int file_with(const std::string& text) {
   const int file = memfd_create("input", MFD_CLOEXEC);
   std::size_t done = 0;
@@ -99,7 +100,7 @@ void tell_oversubscription(const std::string& topology) {
                                           : "not oversubscribed");
 }
 
-/// The message with which SimGrid aborts.
+/// Returns the message with which SimGrid aborts.
 std::string last_words(const std::string& messages) {
   constexpr std::string_view kMark = "CRITICAL] ";
   const auto mark = messages.find(kMark);

@@ -1,5 +1,5 @@
-// eventloom-simulator: runs one simulation for `eventloom simulate`, in a process of its own, as SimGrid allows only
-// one per process. Its input and its output are JSON; {"error": TEXT} when it fails, with the exit code.
+// eventloom-simulator: runs one simulation for `eventloom simulate`, in a separate process because SimGrid allows only
+// one per process. Input and output are JSON; on failure, the output is {"error": TEXT} and the exit code is set.
 #include <exception>
 #include <iostream>
 #include <string>
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     const auto answer = answer_to(std::cin, argc > 1 ? argv[1] : "");
     std::cout << answer.text << std::endl;
     return answer.code;
-  } catch (...) {  // no memory, not even for the answer
+  } catch (...) {  // out of memory, even for the answer
     return eventloom::kExitProgram;
   }
 }

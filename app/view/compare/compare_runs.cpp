@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Of the columns of each run.
+/// Bytes per run, for all of its columns.
 constexpr std::size_t kReadAhead = std::size_t{32} << 20;
 
 constexpr std::size_t index_of(Aspect aspect) { return static_cast<std::size_t>(aspect); }
@@ -24,7 +24,7 @@ bool same_hits(const HitPiece& a, const HitPiece& b) {
   return a.time == b.time && a.channel == b.channel && a.source == b.source;
 }
 
-/// One run, and its current event if there is one.
+/// Reads one run; holds its current event unless at the end.
 class Reader {
  public:
   explicit Reader(const RunTables& run) : run_(&run), stream_(run, kReadAhead) { next(); }
@@ -86,7 +86,7 @@ void compare_hits(Reader& a, Reader& b, Aspects& aspects) {
   aspects[index_of(Aspect::payload)] = payload && !hits;
 }
 
-/// Of two events at the same time.
+/// Compares two events at the same time.
 Aspects different_aspects(Reader& a, Reader& b) {
   Aspects aspects{};
   aspects[index_of(Aspect::duration)] = a.event().duration != b.event().duration;
@@ -167,7 +167,7 @@ void note_ends(const RunRecord& record, const char* which, std::vector<std::stri
   }
 }
 
-/// Hits are compared by the numbers of their sources.
+/// Hits are compared by source number, so differing sources are noted.
 void note_sources(const RunRecord& a, const RunRecord& b, std::vector<std::string>& notes) {
   if (a.sources.size() != b.sources.size()) {
     notes.push_back(fmt::format("A has {} sources, B has {}", a.sources.size(), b.sources.size()));
@@ -191,7 +191,7 @@ void note_setups(const RunRecord& a, const RunRecord& b, std::vector<std::string
   note("time of tick 0", a.time_of_tick_0, b.time_of_tick_0);
 }
 
-/// Of the events that are shown, before any is.
+/// Verifies the parts that contain the events to be shown, before any is shown.
 void verify_shown(const RunTables& a, const RunTables& b, const std::vector<Difference>& shown) {
   std::set<std::size_t> of_a;
   std::set<std::size_t> of_b;

@@ -11,13 +11,13 @@
 
 namespace eventloom {
 
-/// Which runs have an event: its time is in one of them, or in both.
+/// The runs that contain an event's time: one, or both.
 enum class Found : std::uint8_t { only_in_a, only_in_b, in_both };
 
-/// What of an event that is in both runs is not the same.
+/// The property that differs in an event of both runs.
 enum class Aspect : std::uint8_t {
-  hits,     ///< their number, times, channels, sources or order
-  payload,  ///< of hits that are the same
+  hits,     ///< number, times, channels, sources or order
+  payload,  ///< payload of hits that are otherwise equal
   duration,
   flags,
   sources_missing
@@ -26,7 +26,7 @@ inline constexpr std::array kAspectNames = {"hits", "payload", "duration", "flag
 inline constexpr std::size_t kAspects = kAspectNames.size();
 using Aspects = std::array<bool, kAspects>;
 
-/// An event by its place in a run, and its number in the order of time.
+/// An event, by its place in a run and its number in time order.
 struct EventAt {
   EventPlace place;
   std::uint64_t number = 0;
@@ -34,15 +34,15 @@ struct EventAt {
 
 struct Difference {
   Found found = Found::in_both;
-  Aspects aspects{};  ///< of one in both
-  EventAt a;          ///< meaningless where the event is only in B
+  Aspects aspects{};  ///< set if the event is in both runs
+  EventAt a;          ///< meaningless if the event is only in B
   EventAt b;
 };
 
-/// What was counted in one run.
+/// Counts of one run.
 struct ComparedRun {
   std::uint64_t events = 0;
-  std::uint64_t hits = 0;  ///< of the events
+  std::uint64_t hits = 0;  ///< hits in events
   RunTotals ledger;
 };
 
@@ -52,20 +52,20 @@ struct Comparison {
   std::uint64_t same = 0;
   std::uint64_t only_in_a = 0;
   std::uint64_t only_in_b = 0;
-  std::uint64_t different = 0;  ///< in both
+  std::uint64_t different = 0;  ///< present in both runs, but different
   std::array<std::uint64_t, kAspects> by_aspect{};
-  std::vector<Difference> first;   ///< in the order of time
-  std::vector<std::string> notes;  ///< what explains differences, or limits what the comparison says
+  std::vector<Difference> first;   ///< sorted by time
+  std::vector<std::string> notes;  ///< explain differences, or limit the validity of the comparison
 
   [[nodiscard]] bool differs() const { return only_in_a + only_in_b + different != 0; }
 };
 
-/// The counters of the ledger that say the same of two runs whatever their slices: hits by what became of them.
+/// Counters of the ledger that do not depend on how a run was divided into slices: hits by what became of them.
 std::vector<const MetricInfo*> compared_counters();
 
-/// Reads both runs once, side by side, in constant memory but for the first `most` differences, which are kept. An
-/// event is the same when its hits with their payload, its duration, flags and missing sources are; not compared is
-/// what depends on how a run was done, such as slices. Throws UserError when a file is damaged, and when the times of
+/// Reads both runs once, in parallel, in constant memory except for the first `most` differences, which are kept. Two
+/// events are equal if their hits with payload, duration, flags and missing sources are equal. Properties that depend
+/// on how a run was performed, such as slices, are not compared. Throws UserError if a file is damaged or the times of
 /// the runs cannot be compared.
 Comparison compare_runs(const RunTables& a, const RunTables& b, std::size_t most);
 

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// The same as a document; differing hits are not marked, both lists are there.
+/// The comparison as a document. Both hit lists are complete; differing hits are not marked.
 nlohmann::ordered_json comparison_json(const NamedRun& a, const NamedRun& b, const Comparison& comparison);
 
 }  // namespace eventloom

@@ -53,7 +53,7 @@ void print_hit(std::ostream& out, char mark, const EventView& view, const Output
   out << "  " << mark << ' ' << hit_row(view, hit) << '\n';
 }
 
-/// Hits in one of two lists stand between those in both.
+/// Hits that are in only one of the lists are placed among those in both.
 void print_hit_pairs(std::ostream& out, const EventView& a, const EventView& b) {
   const auto key = [](const OutputHit& hit) { return std::tie(hit.time, hit.source); };
   const auto rest = [](const OutputHit& hit) { return std::tie(hit.channel, hit.payload); };

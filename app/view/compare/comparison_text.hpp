@@ -7,14 +7,14 @@
 
 namespace eventloom {
 
-/// A run that was compared, with what the texts need of it.
+/// A compared run and what the output needs of it.
 struct NamedRun {
   std::filesystem::path path;
   RunTables tables;
 };
 
-/// What was counted, then the first differences with the hits of the events: those in one run only are marked by A or
-/// B. Reads the events that differ once more.
+/// Prints the counts, then the first differences with the hits of the events; hits in only one run are marked A or B.
+/// Rereads the events that differ.
 void print_comparison(std::ostream& out, const NamedRun& a, const NamedRun& b, const Comparison& comparison);
 
 }  // namespace eventloom

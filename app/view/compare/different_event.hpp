@@ -7,10 +7,10 @@
 
 namespace eventloom {
 
-/// More hits of an event are not shown: they would need memory without bound.
+/// Limits the hits shown per event, and thereby the memory.
 inline constexpr std::uint64_t kMostHitsOfDifference = 10'000;
 
-/// An event that differs, as far as the runs have it.
+/// An event that differs; a member is set if the run has the event.
 struct DifferentEvent {
   std::optional<OutputEvent> a;
   std::optional<OutputEvent> b;

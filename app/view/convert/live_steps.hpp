@@ -5,14 +5,14 @@
 
 namespace eventloom {
 
-/// Waits until the stream is known, or the process is asked to stop. Installs the stop signals.
+/// Waits until the stream is known or the process is asked to stop. Installs the stop signals.
 void begin_live(LiveStream& stream);
 
-/// Waits for a moment in which data may arrive.
+/// Waits briefly, so that data may arrive.
 void wait_for_more();
 
-/// As for_each_step(), for a stream started by begin_live(): live, until its peer ends it or the process is asked to
-/// stop.
+/// Like for_each_step(), for a live stream started by begin_live(). Continues until the peer ends the stream or the
+/// process is asked to stop.
 template <class Take>
 void for_each_live_step(LiveStream& stream, Take take) {
   Epoch at = 0;

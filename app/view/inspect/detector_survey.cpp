@@ -15,10 +15,10 @@ namespace eventloom {
 
 namespace {
 
-/// Epochs collected at a time.
+/// Number of epochs collected at a time.
 constexpr Epoch kEpochsAtATime = 1000;
 
-/// Counts the hits of some epochs.
+/// Counts the hits of a range of epochs.
 struct ChannelCounter {
   void epoch(Epoch epoch) { inside = range.contains(epoch); }
   void hit(std::uint32_t, std::uint32_t channel, std::span<const std::uint32_t> payload) {
@@ -38,7 +38,7 @@ struct ChannelCounter {
   bool inside = false;
 };
 
-/// False when a buffer of them is damaged.
+/// Returns false if a buffer is damaged.
 bool count_hits(std::span<const std::byte> piece, const StreamHeader& stream, ChannelCounter& counter) {
   bool good = true;
   while (!piece.empty()) {
@@ -52,7 +52,7 @@ bool count_hits(std::span<const std::byte> piece, const StreamHeader& stream, Ch
   return good;
 }
 
-/// The epochs with data: from the first to one past the last.
+/// Returns the epochs with data, from the first to one past the last.
 EpochRange count_all(DetectorSurvey& survey, Source& stream, ChannelCounter& counter) {
   const auto first = stream.first_epoch();
   if (!first) return {};
@@ -88,7 +88,7 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-/// How a map names a source: by its name, unless that would be read as something else.
+/// Returns the source's name in a map: its own name, or its number if the name would be misread.
 std::string name_in_map(const DetectorSurvey& survey, std::size_t number) {
   const auto& name = survey.sources[number].name;
   const bool printable = std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
@@ -97,7 +97,7 @@ std::string name_in_map(const DetectorSurvey& survey, std::size_t number) {
   return printable && alone && !like_numbers ? quoted(name) : std::to_string(number);
 }
 
-/// Where rates are not known the remark says the number of hits.
+/// If rates are unknown, the remark gives the number of hits.
 void add_rows(std::string& text, const DetectorSurvey& survey, std::size_t number) {
   const auto& source = survey.sources[number];
   const double seconds = survey.seconds;

@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Lists of problems are truncated; the document has all of them.
+/// Maximum length of a printed list of problems; the document contains all of them.
 constexpr std::size_t kShownProblems = 20;
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-/// A list of texts has a line for each.
+/// Prints each text of a list on its own line.
 std::string lines_of(const Json& value) {
   const bool texts = value.is_array() && !value.empty() && value.front().is_string();
   if (!texts) return text_of(value);
@@ -28,7 +28,7 @@ std::string lines_of(const Json& value) {
   return lines;
 }
 
-/// "name  value", further lines of a text aligned below.
+/// Prints "name  value", with further lines of the text aligned below.
 void print_pair(std::ostream& out, int indent, const std::string& name, const std::string& value) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   std::string text = value;
@@ -38,10 +38,10 @@ void print_pair(std::ostream& out, int indent, const std::string& name, const st
   out << margin << fmt::format("{:<30}", name + ' ') << lines << '\n';
 }
 
-/// Whether a value of an item is a list of objects, one line each.
+/// Whether a value of an item is a list of objects, which take one line each.
 bool has_parts(const Json& value) { return value.is_array() && !value.empty() && value.front().is_object(); }
 
-/// An item of a list on a line of its own.
+/// Prints an item of a list on its own line.
 void print_item(std::ostream& out, const Json& item) {
   out << "   ";
   if (!item.is_object()) out << ' ' << text_of(item);

@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// What `inspect` knows of a file, an object with the member "file", as lines for people; safe for a terminal. Long
-/// lists of problems are cut.
+/// Formats what `inspect` knows of a file, an object with the member "file", as lines of text; safe for a terminal.
+/// Truncates long lists of problems.
 std::string text_of_document(const nlohmann::ordered_json& document);
 
 }  // namespace eventloom

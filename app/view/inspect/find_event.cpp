@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// Shows it, if the source has it. Returns whether what was read until then is damaged.
+/// Shows the event if the source has it. Returns whether the data read until then are damaged.
 bool show_from(std::unique_ptr<Source> source, Tick number, ShownEvents& events) {
   const auto name = for_terminal(source->name());
   if ((source->header().flags & kNumbered) == 0) {

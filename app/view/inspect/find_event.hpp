@@ -8,9 +8,9 @@
 
 namespace eventloom {
 
-/// Shows the event `number` of recorded sources whose times are event numbers, as look_at_live() does; of several, of
-/// each that has it. Returns the exit code: 3 when what was read until then is damaged. Throws UserError when none has
-/// it.
+/// Shows the event `number` of recorded sources whose times are event numbers, as look_at_live() does; from each of
+/// the sources that has it. Returns the exit code: 3 if the data read until then are damaged. Throws UserError if no
+/// source has the event.
 int show_recorded_event(std::span<const SourceSpec> specs, Tick number, bool hex, const TimeBaseOptions& base,
                         std::ostream& out);
 

@@ -30,15 +30,15 @@ constexpr auto kNap = std::chrono::milliseconds(1);
 constexpr auto kLongestDrain = std::chrono::seconds(1);
 constexpr auto kBetweenRates = std::chrono::seconds(1);
 
-/// What a source has sent so far.
+/// Totals received from a source so far.
 struct Received {
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t lost = 0;  ///< hits
+  std::uint64_t lost = 0;  ///< hits lost
 };
 
-/// A source that is looked at.
+/// A source that is being watched.
 class Watched {
  public:
   Watched(std::unique_ptr<LiveFeed> feed, ShownEvents events) : feed_(std::move(feed)), events_(std::move(events)) {
@@ -48,10 +48,10 @@ class Watched {
   [[nodiscard]] std::string name() const { return for_terminal(feed_->name()); }
   [[nodiscard]] const ShownEvents& events() const { return events_; }
   [[nodiscard]] bool ended() const { return ended_; }
-  /// What it has received is still taken.
+  /// Data already received are still taken.
   void stop() { feed_->stop(); }
 
-  /// Takes what has arrived; false where that is nothing. Shows no more as soon as `enough()`.
+  /// Takes the data that have arrived; returns false if there are none. Stops showing events once `enough()` is true.
   template <class Enough>
   bool take(Enough enough) {
     batch_.clear();
@@ -96,7 +96,7 @@ class Watched {
     const auto defect = read_stored_hits(header, stored, *header_, others_, [&](Tick time, auto channel, auto payload) {
       if (!enough()) events_.add(time, channel, payload);
     });
-    // No epoch stands in two buffers.
+    // An epoch never spans two buffers.
     if (!enough()) events_.complete();
     if (!defect) return;
     damaged_ = true;
@@ -126,7 +126,7 @@ class Look {
   int run() {
     while (stop_signal() == 0 && !over()) turn();
     for (auto& source : sources_) source.stop();
-    // Only a source at its end has counted all that it has received.
+    // A source has counted all received data only once it has ended.
     for (const auto end = Clock::now() + kLongestDrain; !all_ended() && Clock::now() < end;) turn();
     return sum_up();
   }
@@ -144,7 +144,7 @@ class Look {
     rated_.emplace_back();
   }
 
-  /// Takes what has arrived; waits a little where that is nothing.
+  /// Takes the data that have arrived; waits briefly if there are none.
   void turn() {
     bool any = false;
     for (auto& source : sources_) any = source.take([this] { return enough(); }) || any;
@@ -154,7 +154,7 @@ class Look {
   }
 
   [[nodiscard]] bool enough() const {
-    if (look_.events == 0 && !look_.only) return false;  // asked for each hit
+    if (look_.events == 0 && !look_.only) return false;  // all hits are requested
     std::uint64_t events = 0;
     for (const auto& source : sources_) events += source.events().events();
     const bool found = std::ranges::any_of(sources_, [](const auto& source) { return source.events().found(); });
@@ -178,7 +178,7 @@ class Look {
     }
   }
 
-  /// What was received of each source, and its counters that are not 0.
+  /// Prints the totals of each source and its nonzero counters.
   int sum_up() {
     bool losses = false;
     for (auto& source : sources_) {
@@ -199,7 +199,7 @@ class Look {
   LiveLook look_;
   std::ostream& out_;
   std::vector<Watched> sources_;
-  std::vector<Received> rated_;  ///< by source: what it had sent at the last line of rates
+  std::vector<Received> rated_;  ///< one per source: totals at the last line of rates
   Clock::time_point rated_at_ = Clock::now();
 };
 

@@ -44,7 +44,7 @@ void ShownEvents::show() {
   event_.clear();
 }
 
-/// A line for the event, one for each subevent or hit, and its data.
+/// Writes a line for the event, one for each subevent or hit, and its data.
 void ShownEvents::write_event(std::span<const HitText> hits) {
   const auto known = std::ranges::find_if(hits, &HitText::stands_for_event);
   const auto items = std::ranges::count_if(hits, &HitText::has_item);
@@ -63,7 +63,7 @@ void ShownEvents::write_event(std::span<const HitText> hits) {
   }
 }
 
-/// A hit with its time, alone.
+/// Writes a single hit with its time.
 void ShownEvents::write_hit(const HitText& hit) {
   *out_ << fmt::format("{:>16}", time_);
   if (hit.stands_for_event) *out_ << "  number " << hit.number << "  " << hit.event;
@@ -74,7 +74,7 @@ void ShownEvents::write_hit(const HitText& hit) {
   }
 }
 
-/// Data of a subevent stand below it, eight words in a line; the payload of other hits, which is short, beside them.
+/// Data of a subevent follow below it, eight words per line; the short payload of other hits is on the same line.
 void ShownEvents::write_item(const HitText& hit, const std::string& behind) {
   *out_ << "  " << hit.item;
   if (!hit.stands_for_event && !hit.words.empty()) {

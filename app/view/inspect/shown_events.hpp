@@ -13,30 +13,30 @@
 
 namespace eventloom {
 
-/// Puts hits of one source, in the order of its stream, together to what `inspect` shows one by one: events, hits of
-/// one event number, where the times are such; hits elsewhere.
+/// Groups the hits of one source, in stream order, into the items that `inspect` shows: events, the hits of one event
+/// number, if the times are event numbers; otherwise single hits.
 class ShownEvents {
  public:
   struct Style {
     bool numbered = false;          ///< times are event numbers
-    bool hex = false;               ///< words of data
-    std::string name = {};          ///< of the source, for_terminal(); shown where there are several; else empty
-    std::optional<Tick> only = {};  ///< nothing is shown but the event of this number
+    bool hex = false;               ///< print data words in hexadecimal
+    std::string name = {};          ///< source name, from for_terminal(); empty if there is only one source
+    std::optional<Tick> only = {};  ///< show only the event of this number
   };
-  /// Writes to `out`, which must outlive this. Null: only counts.
+  /// Writes to `out`, which must outlive the object. If `out` is null, only counts.
   ShownEvents(std::ostream* out, Style style) : out_(out), style_(std::move(style)) {}
 
-  /// From the header of the stream, before its first hit.
+  /// Reads the header of the stream; call before its first hit.
   void begin(const StreamHeader& header) { origin_ = hit_origin_of(header.text); }
 
   void add(Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload);
-  /// The last event has all of its hits.
+  /// Declares that the last event has all of its hits.
   void complete();
 
-  /// Complete ones, shown or not, and their hits.
+  /// Number of complete events, shown or not, and of their hits.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t hits() const { return hits_; }
-  /// The event asked for has been shown.
+  /// Whether the requested event has been shown.
   [[nodiscard]] bool found() const { return found_; }
 
  private:
@@ -53,8 +53,8 @@ class ShownEvents {
   std::ostream* out_;
   Style style_;
   HitOrigin origin_;
-  Tick time_ = 0;           ///< of the hits held
-  std::vector<Hit> event_;  ///< not yet shown
+  Tick time_ = 0;           ///< time of the hits in event_
+  std::vector<Hit> event_;  ///< hits not yet shown
   std::uint64_t events_ = 0;
   std::uint64_t hits_ = 0;
   bool found_ = false;

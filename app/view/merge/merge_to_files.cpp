@@ -20,10 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of an output that must not be there, or may be replaced. More than these are examined when they are begun.
+/// Number of output files checked in advance: they must not exist, or may be replaced. Further files are checked when
+/// they are started.
 constexpr std::uint32_t kPlannedFiles = 1000;
 
-/// In the order of names.
+/// Returns the existing files in name order.
 std::vector<fs::path> existing_files(const fs::path& folder, const std::set<std::string>& names) {
   std::vector<fs::path> files;
   if (!folder.empty() && !is_there(folder)) return files;

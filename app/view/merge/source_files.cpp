@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 constexpr auto kSourceOfRun = "a source of the run";
 
-/// 0 when there is no such file.
+/// Returns 0 if there is no such file.
 std::uint64_t bytes_of(const fs::path& file) {
   std::error_code error;
   const auto bytes = fs::file_size(file, error);
   return error ? 0 : bytes;
 }
 
-/// Whether the files at `place` may be the source: copies elsewhere are then no one's only recording.
+/// Whether the files at `place` may be the source: copies elsewhere are then not the only recording.
 bool plan_place(FilePlan& plan, const fs::path& place, const InputFile& input) {
   std::uint64_t bytes = 0;
   for (const auto& file : found_files(place.string())) {
@@ -34,8 +34,8 @@ bool plan_place(FilePlan& plan, const fs::path& place, const InputFile& input) {
   return bytes == input.bytes;
 }
 
-/// Files that follow one another and have the contents of the source; several files are one where it was read with
-/// `concat`.
+/// Finds consecutive files that together have the contents of the source, which are several files if it was
+/// read with `concat`.
 void plan_same_contents(FilePlan& plan, const std::vector<fs::path>& files, const InputFile& input) {
   for (std::size_t first = 0; first < files.size(); ++first) {
     std::vector<std::string> names;

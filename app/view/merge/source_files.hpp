@@ -8,10 +8,10 @@
 
 namespace eventloom {
 
-/// Adds to what `plan` reads the files that the run of `record`, in `folder`, was built from: where the run has read
-/// them, seen from where it was called (from here, if that is not known) or from its own folder. Those of a source that
-/// is no longer there, moved or renamed, are looked for by their contents in `replaced`: existing files that the
-/// command would replace, in the order of names.
+/// Adds the files from which the run of `record`, in `folder`, was built to those that `plan` reads. Looks for them
+/// where the run read them, relative to the folders in which it was called (or the current folder, if unknown) and to
+/// its own folder. If a source is no longer there, because it was moved or renamed, looks for its contents in
+/// `replaced`: existing files that the command would replace, in name order.
 void plan_source_files(FilePlan& plan, const RunRecord& record, const std::filesystem::path& folder,
                        const std::vector<std::filesystem::path>& replaced);
 

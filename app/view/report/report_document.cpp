@@ -20,7 +20,7 @@ namespace {
 using Document = nlohmann::json;
 
 constexpr std::size_t kMostBins = 60;
-constexpr std::uint64_t kMostHits = 2000;  // of an event that is drawn
+constexpr std::uint64_t kMostHits = 2000;  // per drawn event
 constexpr std::size_t kMostChannels = 4096;
 constexpr std::size_t kMostChannelsOfAll = 65536;
 
@@ -93,7 +93,7 @@ Document sources_of(const RunTables& run, const RunSummary& summary, double seco
   return list;
 }
 
-/// What the map of the detector says, and hits by group; nothing where there is no map.
+/// Adds the facts of the detector map and the hits by group, if there is a map.
 void add_detector_of_run(Document& json, const RunSummary& summary) {
   if (summary.known.empty()) return;
   json["setup"]["detector"] = Document(detector_facts(summary.known));
@@ -116,7 +116,7 @@ Document channels_of(const RunSummary& summary) {
   return list;
 }
 
-/// `scale`: one of the values in units of the axis.
+/// `scale`: converts values to units of the axis.
 Document histogram_of(const ValueHistogram& values, const Bins& bins, double scale) {
   Document edges = Document::array();
   for (const auto edge : bins.edges) edges.push_back(static_cast<double>(edge) * scale);
@@ -137,9 +137,9 @@ Document with_texts(Document histogram, const char* title, const char* x, const 
   return histogram;
 }
 
-/// Events too close to each other are one event: intervals count from where practically all of them can occur. Those
-/// across gaps in the data say nothing of the rate. Where most span slices without hits, these are no gaps, but hits
-/// are few. Nothing where too few intervals count.
+/// Events that are too close together merge into one, so the fit uses only intervals long enough for practically all of
+/// them to occur. Intervals across gaps in the data do not reflect the rate. If most intervals span slices without
+/// hits, these are not gaps: hits are just rare. Returns std::nullopt if too few intervals remain.
 std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, double tick_ns) {
   constexpr double kNearlyAll = 0.99;
   const auto& all = summary.interval;
@@ -157,7 +157,7 @@ std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, doub
                   {"curve", fit.curve}};
 }
 
-/// For events that have numbers for times, an exponential means nothing.
+/// An exponential is meaningless if times are event numbers.
 Document interval_of(const RunSummary& summary, const RunRecord& record, double tick_ns) {
   const auto bins = summary.interval.bins(kMostBins);
   auto json = histogram_of(summary.interval, bins, tick_ns);
@@ -184,7 +184,7 @@ Document histograms_of(const RunSummary& summary, const RunRecord& record) {
   return json;
 }
 
-/// Rates in stretches of the data; of numbered events, counts per event number.
+/// Rates in equal sections of the data; for numbered events, counts per event number.
 Document series_of(const RunSummary& summary, const RunRecord& record) {
   const auto& series = summary.series;
   const double unit =
@@ -208,7 +208,7 @@ Document series_of(const RunSummary& summary, const RunRecord& record) {
           {"events_per_s", events}};
 }
 
-/// Arrays by number of the builder; one that built nothing is not in the file.
+/// Arrays ordered by builder number. A builder that built nothing is absent from the file.
 Document balance_of(const RunSummary& summary) {
   Document numbers = Document::array();
   Document slices = Document::array();
@@ -223,7 +223,7 @@ Document balance_of(const RunSummary& summary) {
     sum += share.hits;
   }
   Document json = {{"builders", numbers}, {"slices_of_builder", slices}, {"hits_of_builder", hits}};
-  // The mean over the greatest: what the schedule leaves of the speed of builders that are equal.
+  // Mean / maximum load: the schedule's efficiency with equal builders.
   if (most > 0)
     json["efficiency"] = static_cast<double>(sum) / static_cast<double>(most) / static_cast<double>(slices.size());
   return json;
@@ -255,7 +255,7 @@ Document event_json(const OutputEvent& event, const RunRecord& record, const Kno
   return json;
 }
 
-/// What is not known is left out.
+/// Unknown members are omitted.
 Document run_of(const std::filesystem::path& path, const RunRecord& record) {
   Document run = {{"name", path.filename().string()}};
   if (!record.began.empty()) run["began"] = record.began;
@@ -265,7 +265,7 @@ Document run_of(const std::filesystem::path& path, const RunRecord& record) {
   return run;
 }
 
-/// Each is "TIME COMMAND from ADDRESS (NAME)".
+/// Parses texts of the form "TIME COMMAND from ADDRESS (NAME)".
 Document commands_of(const RunRecord& record) {
   constexpr std::string_view kFrom = " from ";
   Document list = Document::array();

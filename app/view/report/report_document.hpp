@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// The status document of a run that has ended, "kind" "report": what the page shows. `path`: the file it is about.
-/// Reads the chosen events from the run. Texts are as in the file: not necessarily UTF-8.
+/// Returns the status document of a run that has ended, "kind" "report", which the page shows. `path`: the file that it
+/// describes. Reads the chosen events from the run. Texts are as in the file: not necessarily UTF-8.
 nlohmann::json report_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
                                const RunStatistics& statistics);
 

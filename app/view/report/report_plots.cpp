@@ -25,7 +25,7 @@ Plot rates_plot(const Document& series) {
   return plot;
 }
 
-/// Points in the middle of their bins.
+/// Places points at the centres of their bins.
 Plot histogram_plot(const Document& histogram) {
   const auto edges = histogram.at("edges").get<std::vector<double>>();
   const bool log = histogram.at("log_x");
@@ -37,7 +37,7 @@ Plot histogram_plot(const Document& histogram) {
   plot.series.push_back({"events", middle, histogram.at("counts"), PlotStyle::points});
   if (histogram.contains("fit")) {
     auto curve = histogram.at("fit").at("curve").get<std::vector<double>>();
-    // Beyond, there is nothing to compare it with.
+    // Smaller values have nothing to be compared with.
     std::ranges::replace_if(
         curve, [](double n) { return n < 0.5; }, 0);
     plot.series.push_back({"exponential", middle, curve, PlotStyle::line});
@@ -56,7 +56,7 @@ Plot sources_plot(const Document& sources) {
   return plot;
 }
 
-/// Side by side, those of a source together.
+/// Channels side by side, grouped by source.
 Plot channels_plot(const Document& channels) {
   PlotSeries hits{"hits in events", {}, {}, PlotStyle::points};
   for (const auto& of_source : channels) {

@@ -10,10 +10,10 @@
 
 namespace eventloom {
 
-/// Names of files, without folder, and what is in them: the plots of a report for gnuplot, from its status document.
+/// Returns the plots of a report for gnuplot, from its status document, each with its file name without folder.
 std::vector<std::pair<std::string, Plot>> report_plots(const nlohmann::json& status);
 
-/// Whether a file of report_plots() has this name, finished or not.
+/// Whether report_plots() has a file of this name, finished or not.
 bool is_name_of_report_plot(std::string_view name);
 
 }  // namespace eventloom

@@ -73,7 +73,7 @@ void read_ledger_rows(const RunTables& run, RunSummary& summary) {
   });
 }
 
-/// The largest events so far; of equal ones the earlier.
+/// The largest events so far; among equal ones, the earlier.
 class Largest {
  public:
   void offer(std::uint64_t hits, std::uint64_t number, const EventPlace& place) {
@@ -87,10 +87,10 @@ class Largest {
   [[nodiscard]] const auto& found() const { return found_; }
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint64_t>, EventPlace> found_;  ///< by hits, the most first, and number
+  std::map<std::pair<std::uint64_t, std::uint64_t>, EventPlace> found_;  ///< ordered by descending hits, then number
 };
 
-/// Reads the events in the order of time.
+/// Takes the events in time order.
 class EventPass {
  public:
   EventPass(const RunTables& run, RunSummary& summary)
@@ -137,7 +137,7 @@ class EventPass {
     summary_->unbroken.add(interval);
   }
 
-  /// Whether slices without hits are between the last event and `slice`.
+  /// Whether there are slices without hits between the last event and `slice`.
   bool pass_gaps(std::uint64_t slice) {
     const auto before = gap_;
     while (gap_ < summary_->after_gaps.size() && summary_->after_gaps[gap_] <= slice) ++gap_;
@@ -145,15 +145,15 @@ class EventPass {
   }
 
   RunSummary* summary_;
-  std::size_t gap_ = 0;  ///< of after_gaps: the first beyond the last event
+  std::size_t gap_ = 0;  ///< index into after_gaps: the first one beyond the last event
   std::uint64_t ticks_;
   std::uint64_t distance_;
-  std::uint64_t number_ = 0;  ///< of the next event
+  std::uint64_t number_ = 0;  ///< number of the next event
   Tick last_ = 0;
   Tick last_duration_ = 0;
   Tick least_pause_ = std::numeric_limits<Tick>::max();
   Largest largest_;
-  std::map<std::uint64_t, EventPlace> chosen_;  ///< by number
+  std::map<std::uint64_t, EventPlace> chosen_;  ///< key: number of the event
 };
 
 void read_hits(const RunTables& run, RunSummary& summary) {

@@ -13,11 +13,11 @@
 
 namespace eventloom {
 
-/// What was counted over the time of the data, in stretches of equal numbers of slices.
+/// Counts over the time of the data, in bins of equal numbers of slices.
 struct DataSeries {
   std::uint64_t first_slice = 0;
-  std::uint64_t slices = 0;          ///< from the first to the last, those without data included
-  std::uint64_t slices_per_bin = 1;  ///< the last stretch may have fewer
+  std::uint64_t slices = 0;          ///< number from the first to the last, including those without data
+  std::uint64_t slices_per_bin = 1;  ///< the last bin may have fewer
   std::vector<std::uint64_t> hits_in;
   std::vector<std::uint64_t> events;
 
@@ -31,28 +31,28 @@ struct BuilderShare {
   std::uint64_t hits = 0;
 };
 
-/// What the output of a run says of it, beyond its attributes. Times are in ticks.
+/// The contents of a run's output beyond its attributes. Times are in ticks.
 struct RunSummary {
   RunTotals totals;  ///< sums over ledger and events
   ValueHistogram multiplicity;
   ValueHistogram duration;
-  ValueHistogram interval;  ///< from the first hit of an event to that of the next
-  ValueHistogram unbroken;  ///< those of `interval` that span no slice without hits
-  Tick least_pause = 0;     ///< from the last hit of an event to the first of the next; 0 where events overlap
-  ChannelCounts hits{{65536, std::size_t{1} << 20}};  ///< those in events
-  KnownChannels known;                                ///< of the detector
-  GroupHits groups;                                   ///< hits in events; of no groups where there are none
+  ValueHistogram interval;  ///< time from the first hit of an event to that of the next
+  ValueHistogram unbroken;  ///< the values of `interval` that span no slice without hits
+  Tick least_pause = 0;     ///< time from the last hit of an event to the first of the next; 0 if events overlap
+  ChannelCounts hits{{65536, std::size_t{1} << 20}};  ///< hits in events
+  KnownChannels known;                                ///< channels of the detector
+  GroupHits groups;                                   ///< hits in events; empty if there are no groups
   DataSeries series;
-  std::vector<std::uint64_t> after_gaps;  ///< slices whose predecessor has no hits, rising
+  std::vector<std::uint64_t> after_gaps;  ///< slices whose predecessor has no hits, ascending
   std::map<std::uint32_t, BuilderShare> builders;
-  std::vector<std::uint64_t> slices_missing;  ///< by source
-  std::vector<EventPlace> chosen;             ///< the largest events, and some at equal distances, in the order of time
+  std::vector<std::uint64_t> slices_missing;  ///< one per source
+  std::vector<EventPlace> chosen;             ///< the largest events and some at equal distances, in time order
 };
 
-/// Length of a slice in seconds.
+/// Returns the length of a slice in seconds.
 double slice_seconds(const RunRecord& record);
 
-/// Reads the whole output once, in pieces. Throws UserError when it is damaged.
+/// Reads the whole output once, in pieces. Throws UserError if it is damaged.
 RunSummary summarise_run(const RunTables& run);
 
 }  // namespace eventloom

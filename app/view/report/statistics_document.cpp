@@ -19,7 +19,7 @@ using Document = nlohmann::json;
 
 constexpr std::size_t kLatencyBins = 60;
 
-/// Those of slices are there already, as sums over ledger and events.
+/// Counters of slices are already in the list, as sums over ledger and events.
 void add_counters(Document& list, const std::vector<CounterRecord>& counters) {
   for (const auto account : {Account::exchange, Account::rank, Account::tap}) {
     for (const auto& metric : metrics_of(account)) {
@@ -56,7 +56,7 @@ void add_counters_of_sources(Document& sources, const std::vector<CounterRecord>
   for (const auto& [source, counted] : told) sources[source]["lost"] = hits_lost_of_source(counted);
 }
 
-/// Edges at equal ratios. The entries are in bins of 1 % already, which lie in one of these by their middle.
+/// Edges at equal ratios. The entries are already in bins of 1 %; each is assigned by its centre.
 Document latency_histogram(const LatencyHistogram& latency, const std::vector<LatencyHistogram::Bin>& bins) {
   const double low = std::max(latency.min(), 1.0) * 0.995;
   const double ratio = std::max(latency.max(), low * 1.01) * 1.005 / low;
@@ -112,8 +112,8 @@ Document clocks_json(const std::vector<ClockQuality>& clocks) {
   return list;
 }
 
-/// Arrays beside those of the balance, by its numbers of builders; null where nothing was measured. And the share of
-/// the time of all for which they were busy.
+/// Adds arrays parallel to the balance's builder numbers, with null for what was not measured, and the fraction of the
+/// total time during which builders were busy.
 void add_time_of_builders(Document& balance, const std::vector<BuilderRecord>& records) {
   double busy = 0;
   double all = 0;
@@ -136,7 +136,7 @@ Document rates_json(const std::vector<RateRecord>& records) {
   Document json = {{"axis", "time since the first slice [s]"}, {"per", "s"}};
   const auto add = [&](const char* name, double RateRecord::*member) {
     auto& list = json[name] = Document::array();
-    // What is not a number becomes null.
+    // NaN becomes null.
     for (const auto& record : records) list.push_back(record.*member);
   };
   add("t_s", &RateRecord::time_s);
@@ -148,7 +148,7 @@ Document rates_json(const std::vector<RateRecord>& records) {
   return json;
 }
 
-/// Those that were active when the run ended are still.
+/// Alarms that were active when the run ended remain active.
 Document alarms_json(const std::vector<AlarmRecord>& alarms) {
   Document list = Document::array();
   for (const auto& alarm : alarms) {

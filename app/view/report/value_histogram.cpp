@@ -9,7 +9,7 @@ namespace eventloom {
 
 namespace {
 
-// Of a value with more bits than these, the lower ones do not count.
+// Significant bits of a value; lower bits are ignored.
 constexpr unsigned kFineBits = 8;
 constexpr std::uint64_t kHalf = std::uint64_t{1} << (kFineBits - 1);
 constexpr std::size_t kFineBins = (64 - kFineBits + 2) * kHalf;
@@ -26,14 +26,14 @@ std::size_t fine_bin(std::uint64_t value) {
   return shift * kHalf + (value >> shift);
 }
 
-/// The least value in a bin.
+/// Returns the smallest value in a bin.
 std::uint64_t fine_edge(std::size_t bin) {
   if (bin < 2 * kHalf) return bin;
   const auto shift = bin / kHalf - 1;
   return (bin - shift * kHalf) << shift;
 }
 
-/// A power of two, so that its multiples are edges of fine bins, too.
+/// Returns a power of two, so that its multiples are also edges of fine bins.
 std::uint64_t even_width(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
   std::uint64_t width = 1;
   while (greatest / width - least / width >= most) width *= 2;
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> even_edges(std::uint64_t least, std::uint64_t greates
   return edges;
 }
 
-/// Edges of fine bins next to the powers of the `per_octave`-th root of two; 0 and 1 begin bins, too.
+/// Edges of the fine bins that contain the powers of the `per_octave`-th root of two; 0 and 1 also begin bins.
 std::vector<std::uint64_t> wide_edges(std::uint64_t least, std::uint64_t greatest, unsigned per_octave) {
   std::vector<std::uint64_t> edges = {0};
   for (unsigned i = 0; i < 64 * per_octave && edges.back() <= greatest; ++i) {
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> wide_edges(std::uint64_t least, std::uint64_t greates
   return edges;
 }
 
-/// As many as there is room for in `most` bins.
+/// Returns as many bins per octave as fit into `most` bins.
 unsigned bins_per_octave(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
   const auto octaves = std::bit_width(greatest) - std::bit_width(std::max<std::uint64_t>(least, 1)) + 1;
   return static_cast<unsigned>(std::clamp<std::size_t>(most / static_cast<std::size_t>(octaves), 1, 8));

@@ -8,15 +8,15 @@ namespace eventloom {
 
 /// Counts in bins [edges[i], edges[i + 1]).
 struct Bins {
-  std::vector<std::uint64_t> edges;  ///< one more than counts; none without entries
+  std::vector<std::uint64_t> edges;  ///< one more than counts; empty without entries
   std::vector<std::uint64_t> counts;
-  bool log = false;  ///< the values span so much that their axis is to be logarithmic: the bins widen with the value
+  bool log = false;  ///< whether to use a logarithmic axis: the range is wide and bins widen with the value
 };
 
-/// Distribution of whole numbers in constant memory (120 kB), however many are added.
+/// Distribution of integers in constant memory (120 kB), independent of their number.
 ///
-/// Numbers below 256 have a bin each; above, each power of two is divided into 128 bins. Count, sum, least and greatest
-/// are exact (sums as far as a double is).
+/// Numbers below 256 have one bin each; above, each power of two is divided into 128 bins. Count, sum, minimum and
+/// maximum are exact, the sum to the precision of a double.
 class ValueHistogram {
  public:
   ValueHistogram();
@@ -24,14 +24,14 @@ class ValueHistogram {
   void add(std::uint64_t value);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  /// 0 without entries, as are the others.
+  /// mean(), least() and greatest() return 0 without entries.
   [[nodiscard]] double mean() const;
   [[nodiscard]] std::uint64_t least() const { return count_ == 0 ? 0 : least_; }
   [[nodiscard]] std::uint64_t greatest() const { return greatest_; }
 
-  /// The least value that at least a share `p` of all, above 0, does not exceed, to the width of a bin.
+  /// Returns the smallest value not exceeded by a fraction `p` > 0 of all values, to within the width of a bin.
   [[nodiscard]] std::uint64_t quantile(double p) const;
-  /// Values from `from` on, which is rounded up to the edge of a bin: their number and their sum.
+  /// Number and sum of the values from `from` on. `from` is rounded up to the edge of a bin.
   struct Tail {
     std::uint64_t from = 0;
     std::uint64_t count = 0;
@@ -39,9 +39,9 @@ class ValueHistogram {
   };
   [[nodiscard]] Tail tail(std::uint64_t from) const;
 
-  /// The range that holds values, in at most `most` bins (at least 16) of equal width. Where the greatest value is over
-  /// 50 times the least, bins widen in proportion: 1 to 8 for each power of two, as `most` allows. They are sums of the
-  /// bins above: nothing is moved.
+  /// Returns the range of the values in at most `most` (at least 16) bins of equal width. If the maximum exceeds 50
+  /// times the minimum, bins widen in proportion to the value: 1 to 8 per power of two, as `most` allows. Each bin is a
+  /// sum of internal bins, so no entry changes its value.
   [[nodiscard]] Bins bins(std::size_t most) const;
 
  private:
@@ -52,21 +52,21 @@ class ValueHistogram {
   std::uint64_t greatest_ = 0;
 };
 
-/// Times between events that follow one another at random are distributed as r exp(-r (t - from)) from some time on:
-/// the parameters of this, and what it predicts.
+/// Fit to the times between random events, which are distributed as r exp(-r (t - from)) from some time on: its
+/// parameters, and its prediction.
 struct ExponentialFit {
-  std::uint64_t from = 0;     ///< times below do not count
-  std::uint64_t entries = 0;  ///< times that count
+  std::uint64_t from = 0;     ///< shorter times are ignored
+  std::uint64_t entries = 0;  ///< times that were used
   double rate = 0;            ///< r, per unit of the values
-  double error = 0;           ///< its standard error
-  std::vector<double> curve;  ///< expected entries in each bin
+  double error = 0;           ///< standard error of the rate
+  std::vector<double> curve;  ///< expected entries per bin
 };
 
-/// Maximum likelihood for the times in `times` that are not below `from`, rounded up to the edge of a bin of it, of
-/// which there must be some. They are whole numbers, differences of times rounded down: t - from is geometric, with
-/// the mean m = 1 / (exp(r) - 1), so r = log(1 + 1 / m), which is 1 / m where ticks are fine. The second derivative of
-/// the likelihood gives the standard error 2 sinh(r / 2) / sqrt(n). Bin [a, b) then expects
-/// n (exp(-r (a - from)) - exp(-r (b - from))).
+/// Maximum-likelihood fit to the entries of `times` not below `from`, which is rounded up to the edge of a bin. There
+/// must be at least one such entry. The entries are integers, differences of times rounded down, so t - from is
+/// geometric with mean m = 1 / (exp(r) - 1). Hence r = log(1 + 1 / m), or 1 / m for fine ticks. The second derivative
+/// of the likelihood gives the standard error 2 sinh(r / 2) / sqrt(n). The expected content of bin [a, b) is n (exp(-r
+/// (a - from)) - exp(-r (b - from))).
 ExponentialFit fit_exponential(const ValueHistogram& times, std::uint64_t from, const Bins& bins);
 
 }  // namespace eventloom

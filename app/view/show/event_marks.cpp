@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// Okabe and Ito's colours, which are distinguishable to the colour-blind. The last one is grey.
+/// Colours of Okabe and Ito, distinguishable to the colour-blind. The last one is grey.
 constexpr std::array kMarkColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
 constexpr std::size_t kMostNameColumns = 20;
 constexpr double kLegendColumn = 160;
@@ -36,7 +36,7 @@ double EventMarks::radius_of(const OutputHit& hit) const {
   return 2 + 6 * std::sqrt(static_cast<double>(hit.payload.front()) / greatest_payload_);
 }
 
-/// The number of groups where it has none.
+/// Returns the number of groups if the hit has none.
 std::size_t EventMarks::group_of(const OutputHit& hit) const {
   const auto* range = view_->known.at(hit.source, hit.channel);
   const auto groups = range == nullptr ? std::vector<std::size_t>() : view_->known.groups_of(*range);

@@ -9,19 +9,20 @@
 
 namespace eventloom {
 
-/// How the hits of an event are drawn as SVG: the area of each is its first payload word, its colour is that of its
-/// group, or of its source where the detector has no groups. Texts are escaped.
+/// Draws the hits of an event as SVG. The area of a mark encodes the first payload word; its colour the group, or the
+/// source if the detector has no groups. Texts are escaped.
 class EventMarks {
  public:
-  /// `view` must outlive it.
+  /// `view` must outlive the object.
   explicit EventMarks(const EventView& view);
 
   [[nodiscard]] bool by_group() const { return !view_->known.groups().empty(); }
-  /// The first group of the hit's channel, or its source.
+  /// Colour of the first group of the hit's channel, or of its source.
   [[nodiscard]] std::string colour_of(const OutputHit& hit) const;
   [[nodiscard]] std::string circle(const OutputHit& hit, double x, double y, const std::string& colour) const;
 
-  /// The groups that hits of the event have, a row of them per this many pixels; empty where there are none.
+  /// Returns the legend of the groups that occur in the event, one element per row of kLegendRow pixels; empty if
+  /// there are no groups.
   [[nodiscard]] std::vector<std::string> legend_rows(double x, double y, double width) const;
   static constexpr double kLegendRow = 18;  ///< pixels
 

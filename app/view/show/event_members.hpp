@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// An event with all of its hits that were read, as a JSON object.
+/// Returns an event, with all of its hits that were read, as a JSON object.
 nlohmann::ordered_json event_members(const OutputEvent& event);
 
 }  // namespace eventloom

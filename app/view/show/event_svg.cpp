@@ -18,7 +18,7 @@ constexpr int kLeft = 210;
 constexpr int kTop = 64;
 constexpr int kPlotWidth = 640;
 constexpr int kSvgWidth = kLeft + kPlotWidth + 30;
-constexpr std::size_t kRowNameColumns = 24;  // of a name
+constexpr std::size_t kRowNameColumns = 24;  // columns of a name
 constexpr double kLeastRow = 4;
 constexpr double kGreatestRow = 22;
 constexpr double kPlotHeight = 720;  // unless rows would be lower than kLeastRow
@@ -27,7 +27,7 @@ double row_height(std::size_t rows) {
   return std::clamp(kPlotHeight / static_cast<double>(std::max<std::size_t>(rows, 1)), kLeastRow, kGreatestRow);
 }
 
-/// The name of a channel says more than its number.
+/// The name of a channel is more informative than its number.
 std::string label_of_channel(const EventView& view, const PictureRow& row) {
   const auto name = for_xml(end_of(for_terminal(view.known.name_of(row.source, row.channel)), kRowNameColumns - 6));
   return name.empty() ? fmt::format("source {}, channel {}", row.source, row.channel)
@@ -68,7 +68,7 @@ std::string time_axis(const EventView& view, double bottom) {
                            kLeft + kPlotWidth / 2, bottom + 38);
 }
 
-/// The rows with their names and hits. Where rows are lower than letters, only some have room for their names.
+/// The rows with their names and hits. If rows are lower than the text, only some are labelled.
 std::string hits_over_time(const EventView& view, const EventMarks& marks, const std::vector<PictureRow>& rows) {
   const double step = row_height(rows.size());
   const auto every = static_cast<std::size_t>(std::ceil(13 / step));

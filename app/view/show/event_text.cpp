@@ -17,7 +17,7 @@ constexpr std::size_t kColumns = 60;
 constexpr std::size_t kMostRows = 40;
 constexpr std::size_t kMostNames = 28;
 constexpr std::size_t kTableHits = 50;
-/// Blue, yellow, green, magenta, cyan, red: of those that any terminal has, in an order that neighbours differ.
+/// Blue, yellow, green, magenta, cyan, red: colours that every terminal supports, ordered so that neighbours differ.
 constexpr std::array kAnsi = {34, 33, 32, 35, 36, 31};
 
 std::string coloured(const std::string& text, std::uint16_t source, bool colour) {
@@ -46,7 +46,7 @@ std::string label_of(const EventView& view, const PictureRow& row) {
   return fmt::format("{} {}", row.source, end_of(for_terminal(view.source_name(row.source)), kMostNames));
 }
 
-/// A digit for the hits in each column of time, '#' for ten and more.
+/// Returns a digit for the hits in each time column, '#' for ten and more.
 std::string track_of(const OutputEvent& event, const PictureRow& row) {
   std::array<std::size_t, kColumns> hits{};
   for (const auto* hit : row.hits) {
@@ -82,7 +82,7 @@ void print_picture(std::ostream& out, const EventView& view, bool colour) {
   out << "  and " << rows.size() - shown << " more rows with " << left << " hits\n";
 }
 
-/// What the detector says of a hit: columns of equal width, those that any hit of the event has.
+/// Columns of equal width with what the detector map says about a hit; only those that some hit of the event fills.
 class DetectorColumns {
  public:
   explicit DetectorColumns(const EventView& view) : view_(&view) {

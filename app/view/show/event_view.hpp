@@ -14,24 +14,24 @@
 
 namespace eventloom {
 
-/// What the rows of a picture of an event are.
+/// Meaning of the rows of an event picture.
 enum class ShowRows { sources, channels };
 
-/// An event with what one needs to know to show it.
+/// An event and what is needed to show it.
 struct EventView {
   const RunRecord* record = nullptr;
   OutputEvent event;
-  std::uint64_t number = 0;  ///< in the order of time, from 0
-  std::uint64_t of = 0;      ///< events of the run
+  std::uint64_t number = 0;  ///< index in time order, from 0
+  std::uint64_t of = 0;      ///< number of events in the run
   ShowRows rows = ShowRows::sources;
-  KnownChannels known = {};  ///< of the run's detector
+  KnownChannels known = {};  ///< channels of the run's detector
 
   [[nodiscard]] std::string time_text(Tick ticks) const {
     return record->numbered ? std::to_string(ticks) : duration_text(ticks, record->base.tick_ps);
   }
-  /// UTC of a tick, where the run knows that of tick 0.
+  /// Returns the UTC of a tick; std::nullopt if that of tick 0 is unknown.
   [[nodiscard]] std::optional<std::string> utc_of(Tick tick) const { return utc_of_tick(*record, tick); }
-  /// Not made safe to show.
+  /// Not safe for a terminal or XML.
   [[nodiscard]] std::string source_name(std::uint16_t source) const {
     return source < record->sources.size() ? record->sources[source].name : std::string("unknown");
   }
@@ -44,7 +44,7 @@ struct PictureRow {
   std::vector<const OutputHit*> hits;
 };
 
-/// The rows that have hits, by source and channel.
+/// Returns the rows that have hits, ordered by source and channel.
 inline std::vector<PictureRow> picture_rows(const EventView& view) {
   std::map<std::pair<std::uint16_t, std::uint32_t>, PictureRow> rows;
   for (const auto& hit : view.event.hits) {
@@ -59,7 +59,7 @@ inline std::vector<PictureRow> picture_rows(const EventView& view) {
   return list;
 }
 
-/// 0 to 1 over the event's duration.
+/// Returns the position of the hit within the event's duration, 0 to 1.
 inline double place_in_event(const OutputEvent& event, const OutputHit& hit) {
   const auto since = hit.time < event.time ? 0 : hit.time - event.time;
   return event.duration == 0 ? 0 : std::min(1.0, static_cast<double>(since) / static_cast<double>(event.duration));

@@ -14,15 +14,15 @@ namespace {
 
 using Axis = double Position::*;
 
-constexpr double kSide = 270;   ///< of a view, pixels
-constexpr double kBelow = 350;  ///< from one view to the next
+constexpr double kSide = 270;   ///< side of a view in pixels
+constexpr double kBelow = 350;  ///< distance between two views in pixels
 constexpr double kAxisRoom = 74;
-/// More dots are no better picture.
+/// More dots would not improve the picture.
 constexpr std::size_t kMostDots = 20'000;
-/// Beyond, doubles have no room for the pixels between two positions.
+/// Beyond this size, doubles cannot resolve the pixels between two positions.
 constexpr double kGreatest = 1e12;
 
-/// Viridis, which rises evenly in lightness.
+/// Viridis, whose lightness increases uniformly.
 constexpr std::array<std::array<int, 3>, 5> kTimeColours = {
     {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
 
@@ -62,7 +62,7 @@ Reach reach_of(const std::vector<Position>& positions, Axis axis) {
   return {(*low).*axis, (*high).*axis};
 }
 
-/// 1, 2 or 5 times a power of ten: a scale of this length has few of them.
+/// Returns 1, 2 or 5 times a power of ten, such that a scale of this length has only a few steps.
 double step_of(double length) {
   const double rough = length / 4;
   const double decade = std::pow(10, std::floor(std::log10(rough)));
@@ -72,7 +72,7 @@ double step_of(double length) {
   return 10 * decade;
 }
 
-/// A square of metres on one of pixels, `up` upwards.
+/// Maps a square in metres to a square in pixels, with `up` pointing upwards.
 class Frame {
  public:
   Frame(double left, double top, const Reach& across, const Reach& up) : left_(left), top_(top) {
@@ -85,7 +85,7 @@ class Frame {
   [[nodiscard]] double x(double metres) const { return left_ + (metres - low_across_) / length_ * kSide; }
   [[nodiscard]] double y(double metres) const { return top_ + kSide - (metres - low_up_) / length_ * kSide; }
 
-  /// A box with ticks, and the names of the axes.
+  /// Returns a box with ticks and axis names.
   [[nodiscard]] std::string axes(char across, char up) const {
     std::string svg =
         fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#999999\"/>\n",
@@ -115,7 +115,7 @@ class Frame {
     for (int i = 0; first + i * step <= low + length_ && i < 10; ++i) places.push_back(first + i * step);
     return places;
   }
-  /// Without the remains of rounding near zero.
+  /// Suppresses rounding errors near zero.
   static std::string metres_text(double metres, double step) {
     return fmt::format("{:.7g}", std::abs(metres) < step / 1000 ? 0 : metres);
   }
@@ -137,7 +137,7 @@ std::string dots(const std::vector<Position>& positions, const Frame& frame, Axi
   return fmt::format("<path d=\"{}\" stroke=\"#aaaaaa\" stroke-width=\"3.5\" stroke-linecap=\"round\"/>\n", path);
 }
 
-/// The scale of colours.
+/// Returns the colour scale.
 std::string time_scale(const EventView& view, double left, double top) {
   std::string stops;
   for (std::size_t i = 0; i < kTimeColours.size(); ++i) {

@@ -8,17 +8,17 @@
 
 namespace eventloom {
 
-/// Two views of the positions of an event's hits, as SVG: from above (x and y), and from the side (z over x or y,
-/// whichever spreads more). A metre is as long on both axes of a view. Small dots are the detector's other positions.
-/// Hits are coloured by group, or by time where the detector has no groups.
+/// Two views of the positions of an event's hits, as SVG: from above (x and y) and from the side (z over x or y,
+/// whichever spreads more). Both axes of a view have the same scale. Small dots mark the detector's other positions.
+/// Hits are coloured by group, or by time if the detector has no groups.
 class PositionViews {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive the object.
   PositionViews(const EventView& view, const EventMarks& marks);
 
-  /// Any hit has a position.
+  /// Whether any hit has a position.
   [[nodiscard]] bool any() const { return !placed_.empty(); }
-  /// The views below each other, from this place on, in pixels.
+  /// Returns the views, one below the other, with their top left corner at this position in pixels.
   [[nodiscard]] std::string svg(double left, double top) const;
   static constexpr double kWidth = 400;
   static constexpr double kHeight = 740;
@@ -34,8 +34,8 @@ class PositionViews {
 
   const EventView* view_;
   const EventMarks* marks_;
-  std::vector<PlacedHit> placed_;   ///< the hits that have a position, in the order of time
-  std::vector<Position> detector_;  ///< what is known, or some of it where it is very much
+  std::vector<PlacedHit> placed_;   ///< the hits that have a position, in time order
+  std::vector<Position> detector_;  ///< known positions, thinned out if there are very many
 };
 
 }  // namespace eventloom

@@ -17,9 +17,9 @@ constexpr std::size_t kBarColumns = 40;
 constexpr std::size_t kTextBins = 16;
 constexpr std::size_t kMostSources = 80;
 constexpr std::size_t kMostChannelRows = 20;
-constexpr std::size_t kNameColumns = 28;  // columns
+constexpr std::size_t kNameColumns = 28;
 
-/// At least one mark for anything that is not zero.
+/// Returns at least one mark for a nonzero number.
 std::string bar(std::uint64_t n, std::uint64_t greatest) {
   if (n == 0) return {};
   const auto share = static_cast<double>(n) / static_cast<double>(greatest);
@@ -92,7 +92,7 @@ void print_channels(std::ostream& out, const RunSummary& summary, double seconds
   }
 }
 
-/// Of the slices that have data.
+/// Prints the UTC range of the slices that have data.
 void print_utc(std::ostream& out, const RunTables& run, const RunSummary& summary) {
   const auto ticks = run.record.epochs_per_slice * run.record.base.epoch_ticks;
   const auto first = utc_of_tick(run.record, summary.series.first_slice * ticks);

@@ -6,8 +6,8 @@
 
 namespace eventloom {
 
-/// Prints what a run holds: its totals, multiplicity, duration and time between events as histograms, hits in events by
-/// source, group and channel. Names are made safe for a terminal.
+/// Prints the contents of a run: its totals; histograms of multiplicity, duration and time between events; and the hits
+/// in events by source, group and channel. Names are made safe for a terminal.
 void print_run_summary(std::ostream& out, const RunTables& run, const RunSummary& summary);
 
 }  // namespace eventloom
