@@ -70,8 +70,8 @@ ARROWS = {
     "io/live": [*IO, "io/epochs", "io/recorded"],
     "io/trb": [*IO, "io/hld", "io/live", "io/recorded", "io/udp"],
     "io/udp": [*IO, "io/live"],
-    "io/playback": [*IO, "io/event_files", "io/hdf5", "io/lmd", "io/recorded"],
-    "io/mbs": [*IO, "io/live", "io/lmd", "io/playback", "io/recorded"],
+    "io/mbs": [*IO, "io/live", "io/lmd", "io/recorded"],
+    "io/serve": [*IO, "io/event_files", "io/hdf5", "io/lmd", "io/recorded"],
     "io/registry": [*IO, "io"],
     "app": ["io", "core", "schedulers", "formats"],
 }
