@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/file_plan.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_record.hpp"
 
 namespace eventloom {
 

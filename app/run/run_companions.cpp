@@ -15,6 +15,7 @@
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
+#include "io/hdf5/run_file.hpp"
 #include "io/serve/run_events.hpp"
 
 namespace eventloom {

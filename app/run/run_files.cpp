@@ -11,6 +11,7 @@
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
 #include "io/hdf5/run_index.hpp"
+#include "io/hdf5/run_names.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/registry/registry.hpp"
 #include "io/sorted/sorted_manifest.hpp"

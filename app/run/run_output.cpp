@@ -13,6 +13,7 @@
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
 #include "io/hdf5/part_list.hpp"
+#include "io/hdf5/run_file_writer.hpp"
 #include "io/hdf5/run_folder.hpp"
 #include "io/hdf5/run_index.hpp"
 #include "io/sorted/sorted_manifest.hpp"

@@ -17,7 +17,9 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
+#include "io/hdf5/run_file_writer.hpp"
 #include "io/hdf5/run_index.hpp"
+#include "io/hdf5/run_names.hpp"
 #include "io/hdf5/totals_json.hpp"
 #include "io/hdf5/verify_columns.hpp"
 

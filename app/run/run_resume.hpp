@@ -9,8 +9,10 @@
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
 #include "core/dataflow/run_totals.hpp"
+#include "io/hdf5/finished_work.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/run_statistics.hpp"
 
 namespace eventloom {
 

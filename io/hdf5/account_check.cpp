@@ -9,6 +9,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 
 namespace eventloom {

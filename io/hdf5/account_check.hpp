@@ -10,7 +10,7 @@
 #include "core/dataflow/run_totals.hpp"
 #include "io/hdf5/handle.hpp"
 #include "io/hdf5/ledger_entry.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_record.hpp"
 
 /// Whether the ledger, the events, the hits and the totals of a run say the same: what checksums cannot tell of files
 /// of earlier versions, which have none.

@@ -1,9 +1,8 @@
 #include "io/hdf5/detector_table.hpp"
 
-#include <hdf5.h>
-
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/text_column.hpp"
 
@@ -25,16 +24,23 @@ const ColumnSpec kX = {"/detector/x_m", ElementType::f64, "position; NaN: not kn
 const ColumnSpec kY = {"/detector/y_m", ElementType::f64, "position; NaN: not known", false, {}, "m"};
 const ColumnSpec kZ = {"/detector/z_m", ElementType::f64, "position; NaN: not known", false, {}, "m"};
 
+constexpr const char* kDetectorGroup = "/detector";
 constexpr const char* kGroups = "/detector/group";
 constexpr const char* kNames = "/detector/name";
 constexpr const char* kMap = "/detector/map";
+
+H5Id open_detector(hid_t file) {
+  H5Id group = open_object(file, kDetectorGroup);
+  check(group.get(), kDetectorGroup);
+  return group;
+}
 
 }  // namespace
 
 void write_detector(const OutputFile& file, const DetectorRecord& detector, std::uint64_t tick_ps) {
   if (detector.empty()) return;
   create_group(file.id(), kDetectorGroup);
-  const H5Id group(check(H5Gopen2(file.id(), kDetectorGroup, H5P_DEFAULT), kDetectorGroup), H5Gclose);
+  const H5Id group = open_detector(file.id());
   write_attribute(group.get(), "file", detector.file);
   write_attribute(group.get(), "groups", detector.groups);
   write_attribute(group.get(), "meaning",
@@ -60,12 +66,10 @@ void write_detector(const OutputFile& file, const DetectorRecord& detector, std:
   write_text_fields(file, kNames, ranges, &DetectorRange::name);
 }
 
-bool has_detector(hid_t file) { return H5Lexists(file, kDetectorGroup, H5P_DEFAULT) > 0; }
-
 DetectorRecord read_detector(hid_t file, const std::string& name) {
   DetectorRecord detector;
-  if (!has_detector(file)) return detector;
-  const H5Id group(check(H5Gopen2(file, kDetectorGroup, H5P_DEFAULT), kDetectorGroup), H5Gclose);
+  if (!has_object(file, kDetectorGroup)) return detector;
+  const H5Id group = open_detector(file);
   detector.file = read_text(group.get(), "file");
   detector.groups = read_texts(group.get(), "groups");
   const auto map = read_text_column(file, kMap);

@@ -8,11 +8,8 @@
 
 namespace eventloom {
 
-inline constexpr const char* kDetectorGroup = "/detector";
-
 /// Writes nothing where nothing is known.
 void write_detector(const OutputFile& file, const DetectorRecord& detector, std::uint64_t tick_ps);
-[[nodiscard]] bool has_detector(hid_t file);
 /// Empty where the file has none. Throws UserError when it is damaged. `name`: of the file.
 DetectorRecord read_detector(hid_t file, const std::string& name);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/text_column.hpp"
 
@@ -37,7 +38,7 @@ void write_event_files(const OutputFile& file, std::span<const PartInfo> parts) 
 }
 
 void read_event_files(hid_t file, const std::string& name, std::vector<PartInfo>& parts) {
-  if (H5Lexists(file, kEventFilesGroup, H5P_DEFAULT) <= 0) return;
+  if (!has_object(file, kEventFilesGroup)) return;
   const auto names = read_text_column(file, kEventFileName);
   const auto rows = read_column<std::uint64_t>(file, name, kEventFilePart, names.size());
   const auto numbers = read_column<std::uint32_t>(file, name, kEventFileNumber, names.size());

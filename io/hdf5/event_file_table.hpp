@@ -1,11 +1,10 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <span>
 #include <string>
 #include <vector>
 
+#include "io/hdf5/handle.hpp"
 #include "io/hdf5/part_info.hpp"
 
 namespace eventloom {

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/objects.hpp"
 
 namespace eventloom {
 

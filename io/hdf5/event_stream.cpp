@@ -10,7 +10,9 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/open_output.hpp"
 #include "io/hdf5/part_chain.hpp"
 #include "io/hdf5/seal.hpp"
@@ -62,7 +64,7 @@ class StreamedPart {
         events_(columns_of(open_, event_columns(), info.events, buffer)),
         first_hit_(column_of(open_, first_hit_column(), info.events + 1, buffer)),
         hits_(columns_of(open_, hit_columns(), info.hits, buffer)) {
-    check_part(open_.file.get(), path, info);
+    check_part(open_.file.get(), path, info.datasets_sum);
     expect(first_hit_.next<std::uint64_t>() == 0, "/events/first_hit does not begin with 0");
     if (!has_object(open_.file.get(), payload_column().path)) return;
     offsets_.emplace(column_of(open_, first_payload_column(), info.hits + 1, buffer));

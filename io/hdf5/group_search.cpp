@@ -1,7 +1,6 @@
 #include "io/hdf5/group_search.hpp"
 
 #include <fnmatch.h>
-#include <hdf5.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,9 +9,9 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/apart.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/column_path.hpp"
-#include "io/hdf5/handle.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/objects.hpp"
 
 namespace eventloom {
 
@@ -20,40 +19,16 @@ namespace {
 
 constexpr const char* kDoesNotOpen = "it does not open";
 
-struct Link {
-  std::string name;
-  bool is_hard = false;
-};
-
-herr_t keep_link(hid_t, const char* name, const H5L_info_t* info, void* links) {
-  static_cast<std::vector<Link>*>(links)->push_back({name, info->type == H5L_TYPE_HARD});
-  return 0;
-}
-
 std::string below(std::string path, const std::string& name) {
   path += '/';
   path += name;
   return path;
 }
 
-H5Id open_object(hid_t parent, const std::string& name) {
-  return H5Id(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose);
-}
-
-/// Why the chunk index of a dataset cannot be read to its end; empty when it can. Closing a handle clears the reason.
-std::string index_defect(hid_t dataset) {
-  const H5Id layout(H5Dget_create_plist(dataset), H5Pclose);
-  const H5Id space(H5Dget_space(dataset), H5Sclose);
-  hsize_t chunks = 0;
-  if (H5Pget_layout(layout.get()) != H5D_CHUNKED) return {};
-  return H5Dget_num_chunks(dataset, space.get(), &chunks) >= 0 ? std::string() : hdf5_reason();
-}
-
 /// Reads what the readers of a dataset look at besides its rows, which may crash HDF5; what fails is theirs to report.
 void look_at(hid_t dataset) {
   try {
-    const H5Id type(H5Dget_type(dataset), H5Tclose);
-    (void)fields_of(type.get());
+    (void)fields_of(type_of(dataset).get());
     for (const char* name : {"units", "unit", "offset", "start"}) (void)short_text(dataset, name);
     if (has_attribute(dataset, "tick_ps")) (void)read_number(dataset, "tick_ps");
   } catch (const std::runtime_error&) {
@@ -64,11 +39,11 @@ void look_at(hid_t dataset) {
 std::string column_defect(hid_t group, std::span<const std::string> columns) {
   for (const auto& name : columns) {
     const auto column = open_column(group, name);
-    const auto exists = H5Lexists(group, column.path.c_str(), H5P_DEFAULT);
+    const auto exists = find_link(group, column.path);
     if (exists == 0) continue;
     const H5Id object = exists > 0 ? open_object(group, column.path) : H5Id();
     auto defect = object.get() < 0 ? hdf5_reason() : std::string();
-    if (object.get() >= 0 && H5Iget_type(object.get()) == H5I_DATASET) {
+    if (object.get() >= 0 && is_dataset(object.get())) {
       defect = index_defect(object.get());
       look_at(object.get());
     }
@@ -105,11 +80,11 @@ class GroupSearch {
     const H5Id parent = open_object(file_.get(), group.path.empty() ? "/" : group.path);
     if (parent.get() < 0) return deeper.push_back({group.path, kDoesNotOpen});
     if (part.find_first_of("*?[") == std::string::npos) {
-      if (H5Lexists(parent.get(), part.c_str(), H5P_DEFAULT) != 0) add(parent.get(), group.path, part, deeper);
+      if (find_link(parent.get(), part) != 0) add(parent.get(), group.path, part, deeper);
       return;
     }
     std::vector<Link> links;
-    const bool whole = H5Literate(parent.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_link, &links) >= 0;
+    const bool whole = list_links(parent.get(), links) >= 0;
     std::ranges::sort(links, {}, &Link::name);
     for (const auto& link : links) {
       const bool matches = fnmatch(part.c_str(), link.name.c_str(), 0) == 0;
@@ -125,7 +100,7 @@ class GroupSearch {
     const H5Id object = open_object(parent, name);
     if (object.get() < 0) {
       deeper.push_back({below(path, name), std::string(kDoesNotOpen) + ": " + hdf5_reason()});
-    } else if (H5Iget_type(object.get()) == H5I_GROUP) {
+    } else if (is_group(object.get())) {
       deeper.push_back({below(path, name), {}});
     }
   }
@@ -143,18 +118,14 @@ class GroupSearch {
 
 bool is_column(hid_t group, const std::string& name, std::uint64_t rows) {
   const H5Id object = open_object(group, name);
-  if (object.get() < 0 || H5Iget_type(object.get()) != H5I_DATASET) return false;
-  const H5Id space(H5Dget_space(object.get()), H5Sclose);
-  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
-         static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get())) == rows;
+  return object.get() >= 0 && is_dataset(object.get()) && rows_of_column(object.get()) == rows;
 }
 
 std::vector<std::string> list_columns(const std::string& file, const std::string& group, std::uint64_t rows) {
   const H5Id opened = open_for_reading(file);
   const H5Id parent = open_object(opened.get(), group);
   std::vector<Link> links;
-  if (parent.get() < 0 || H5Literate(parent.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_link, &links) < 0)
-    return {};
+  if (parent.get() < 0 || list_links(parent.get(), links) < 0) return {};
   std::vector<std::string> names;
   for (const auto& link : links) {
     if (is_column(parent.get(), link.name, rows)) names.push_back(link.name);
@@ -192,13 +163,11 @@ std::vector<FoundGroup> find_groups(const std::string& file, const std::string& 
 bool names_dataset(const std::string& file, const std::string& path) {
   const H5Id id = open_for_reading(file);
   const H5Id object = open_object(id.get(), path);
-  return object.get() >= 0 && H5Iget_type(object.get()) == H5I_DATASET;
+  return object.get() >= 0 && is_dataset(object.get());
 }
 
 std::uint64_t group_identity(const std::string& file, const std::string& group) {
-  const H5Id id = open_for_reading(file);
-  H5O_info_t info{};
-  return H5Oget_info_by_name(id.get(), group.c_str(), &info, H5P_DEFAULT) < 0 ? 0 : info.addr;
+  return object_number(open_for_reading(file).get(), group);
 }
 
 }  // namespace eventloom

@@ -99,4 +99,10 @@ const ColumnSpec& missing_list_column() {
   return spec;
 }
 
+const ColumnSpec& event_time_offset_column() {
+  static const ColumnSpec spec = {"/entry/events/event_time_offset", ElementType::u32,
+                                  "time of the hit since the first hit of its event", true};
+  return spec;
+}
+
 }  // namespace eventloom

@@ -7,6 +7,9 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/chain_order.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/objects.hpp"
 
 namespace eventloom {
 

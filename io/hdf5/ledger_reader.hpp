@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/ledger_entry.hpp"
 #include "io/hdf5/part_info.hpp"
-#include "io/hdf5/tables_writer.hpp"
 
 namespace eventloom {
 

@@ -8,22 +8,22 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
-#include "formats/duration_text.hpp"
-#include "formats/slice_set.hpp"
 #include "io/hdf5/account_check.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/chain_order.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/detector_table.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/nexus.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/part_chain.hpp"
-#include "io/hdf5/run_file.hpp"
-#include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/record_table.hpp"
+#include "io/hdf5/run_to_merge.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/hdf5/tables_writer.hpp"
 #include "io/hdf5/total_attributes.hpp"
@@ -197,41 +197,10 @@ void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
     reading(path, [&] {
-      check_part(open_for_reading(path).get(), path, part);
+      check_part(open_for_reading(path).get(), path, part.datasets_sum);
       PartReader(path, part, run.record.with_payload, kMinBuffer);
     });
   }
-}
-
-SliceSet slice_set(std::uint64_t first, const std::vector<SliceRun>& runs) {
-  try {
-    return {SliceId{first}, runs};
-  } catch (const std::invalid_argument& e) {
-    throw UserError(fmt::format("the lists of finished parts contradict each other: {}", e.what()));
-  }
-}
-
-/// In words, from the slices that are finished.
-std::string missing_of(const std::vector<SliceRun>& runs, const RunRecord& record) {
-  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& slices : runs) {
-    if (slices.count > 0) first = std::min(first, slices.first);
-  }
-  if (first == std::numeric_limits<std::uint64_t>::max())
-    return "the run had not ended, and nothing of it was finished";
-  const auto finished = slice_set(first, runs);
-  const auto ticks = record.epochs_per_slice * record.base.epoch_ticks;
-  const auto at = [&](std::uint64_t slice) {
-    return record.numbered ? fmt::format("number {}", slice * ticks)
-                           : duration_text(slice * ticks, record.base.tick_ps);
-  };
-  auto text = fmt::format("the run had not ended: slices {} to {} are finished, from {} to {}", first,
-                          finished.frontier().value - 1, at(first), at(finished.frontier().value));
-  if (finished.size_beyond() > 0) {
-    text += fmt::format(", and {} of the slices {} to {}", finished.size_beyond(), finished.frontier().value + 1,
-                        finished.end().value - 1);
-  }
-  return text + "; all others are missing";
 }
 
 void merge_events(const std::filesystem::path& folder, const RunFile& run, MergedTables& out) {
@@ -304,34 +273,7 @@ MergeResult write_tables(const std::filesystem::path& run_file, const RunFile& r
   return result;
 }
 
-/// What a run that has not ended has finished, as if that were all of it. Returns in words what is missing.
-std::string take_finished(const std::filesystem::path& run_file, RunFile& run) {
-  std::vector<SliceRun> slices;
-  for (auto& part : read_finished_work(run_file).parts) {
-    std::error_code error;
-    // One that has not its final name is not known to be on disk.
-    if (!std::filesystem::exists(run_file.parent_path() / part.info.name, error)) continue;
-    slices.insert(slices.end(), part.slices.begin(), part.slices.end());
-    run.record.totals.add(part.totals);
-    run.parts.push_back(std::move(part.info));
-  }
-  return missing_of(slices, run.record);
-}
-
 }  // namespace
-
-RunToMerge open_run_to_merge(const std::filesystem::path& run_file, bool partial) {
-  RunToMerge result{read_run_file(run_file), {}};
-  if (result.run.record.closed) return result;
-  if (!partial) {
-    throw UserError(
-        "'" + run_file.string() +
-        "': the run is still running or was interrupted; finish it with the command that began it and --resume, or "
-        "merge what it has finished with --partial");
-  }
-  result.missing = take_finished(run_file, result.run);
-  return result;
-}
 
 MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
                       const MergeSettings& settings) {

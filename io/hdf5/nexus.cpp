@@ -1,13 +1,14 @@
 #include "io/hdf5/nexus.hpp"
 
-#include <hdf5.h>
-
 #include <algorithm>
 #include <string>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/text_column.hpp"
+#include "io/hdf5/virtual_layout.hpp"
 
 namespace eventloom {
 
@@ -18,44 +19,15 @@ namespace {
 constexpr Tick kLongestEvent = (Tick{1} << 31) - 1;
 
 void set_class(hid_t file, const char* path, const char* nx_class) {
-  const H5Id object(check(H5Oopen(file, path, H5P_DEFAULT), path), H5Oclose);
+  const H5Id object = open_object(file, path);
+  check(object.get(), path);
   write_attribute(object.get(), "NX_class", nx_class);
-}
-
-void link_to(hid_t file, const char* path, const char* existing) {
-  check(H5Lcreate_hard(file, existing, file, path, H5P_DEFAULT, H5P_DEFAULT), path);
 }
 
 /// Readers make a 64-bit date of an `offset` and the unit: of picoseconds it would be a wrong one, of multiples none.
 bool makes_dates(const std::string& unit) { return unit == "ns" || unit == "us" || unit == "ms" || unit == "s"; }
 
-/// The offsets of the events without the end of the last.
-void create_event_index(hid_t file, std::uint64_t events) {
-  const hsize_t rows = events;
-  const hsize_t source_rows = events + 1;
-  const H5Id space(check(H5Screate_simple(1, &rows, nullptr), "event_index"), H5Sclose);
-  const H5Id creation = timeless_list(H5P_DATASET_CREATE);
-  if (events > 0) {
-    const hsize_t start = 0;
-    const H5Id source(check(H5Screate_simple(1, &source_rows, nullptr), "event_index"), H5Sclose);
-    check(H5Sselect_hyperslab(source.get(), H5S_SELECT_SET, &start, nullptr, &rows, nullptr), "event_index");
-    check(H5Pset_virtual(creation.get(), space.get(), ".", first_hit_column().path.c_str(), source.get()),
-          "event_index");
-  }
-  const H5Id dataset(check(H5Dcreate2(file, "/entry/events/event_index", H5T_STD_U64LE, space.get(), H5P_DEFAULT,
-                                      creation.get(), H5P_DEFAULT),
-                           "event_index"),
-                     H5Dclose);
-  write_attribute(dataset.get(), "meaning", "first hit of each event: /events/first_hit without its last element");
-}
-
 }  // namespace
-
-const ColumnSpec& event_time_offset_column() {
-  static const ColumnSpec spec = {"/entry/events/event_time_offset", ElementType::u32,
-                                  "time of the hit since the first hit of its event", true};
-  return spec;
-}
 
 NexusEntry::NexusEntry(const OutputFile& file, const RunRecord& record, const ColumnSettings& settings)
     : file_(&file), record_(&record), offsets_(file, event_time_offset_column(), settings) {
@@ -92,16 +64,18 @@ void NexusEntry::add_hits(std::span<const Tick> times) {
 void NexusEntry::finish(std::uint64_t events) {
   offsets_.finish();
   const auto file = file_->id();
-  link_to(file, "/entry/events/event_id", "/hits/channel");
-  link_to(file, "/entry/events/source", "/hits/source");
-  link_to(file, "/entry/events/event_time_zero", "/events/time");
-  create_event_index(file, events);
+  link_object(file, "/entry/events/event_id", "/hits/channel");
+  link_object(file, "/entry/events/source", "/hits/source");
+  link_object(file, "/entry/events/event_time_zero", "/events/time");
+  const H5Id index = create_view(file, "/entry/events/event_index", first_hit_column().path, events, events + 1);
+  write_attribute(index.get(), "meaning", "first hit of each event: /events/first_hit without its last element");
   write_text(file, "/entry/title", "events by " + record_->definition);
   write_text(file, "/entry/program_name", "eventloom");
   if (record_->time_of_tick_0.empty()) return;
   write_text(file, "/entry/start_time", record_->time_of_tick_0);
   if (!makes_dates(unit_of_ticks(record_->base.tick_ps))) return;
-  const H5Id time(check(H5Dopen2(file, "/events/time", H5P_DEFAULT), "/events/time"), H5Dclose);
+  const H5Id time = open_object(file, "/events/time");
+  check(time.get(), "/events/time");
   write_attribute(time.get(), "offset", record_->time_of_tick_0);
 }
 

@@ -6,7 +6,7 @@
 
 #include "io/hdf5/column_writer.hpp"
 #include "io/hdf5/output_file.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_record.hpp"
 
 namespace eventloom {
 
@@ -44,8 +44,5 @@ class NexusEntry {
   std::size_t event_ = 0;
   std::uint64_t hits_left_ = 0;  ///< of the current event
 };
-
-/// The data of the entry: one per hit.
-const ColumnSpec& event_time_offset_column();
 
 }  // namespace eventloom

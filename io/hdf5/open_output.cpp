@@ -6,6 +6,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/run_index.hpp"
 #include "io/hdf5/seal.hpp"
 

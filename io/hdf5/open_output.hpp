@@ -6,6 +6,7 @@
 
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/input_file.hpp"
 
 namespace eventloom {
 

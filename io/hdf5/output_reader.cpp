@@ -1,20 +1,22 @@
 #include "io/hdf5/output_reader.hpp"
 
-#include <hdf5.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/event_reader.hpp"
+#include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/open_output.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/run_file.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
@@ -24,17 +26,6 @@ namespace {
 
 /// For files of which only some rows are read.
 constexpr std::size_t kFewRows = std::size_t{4} << 10;
-
-AttributeValue read_attribute(hid_t object, const char* name) {
-  const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
-  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
-  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  const bool is_list = H5Sget_simple_extent_ndims(space.get()) != 0;
-  if (H5Tget_class(type.get()) == H5T_INTEGER) {
-    return is_list ? AttributeValue(read_numbers(object, name)) : read_number(object, name);
-  }
-  return is_list ? AttributeValue(read_texts(object, name)) : read_text(object, name);
-}
 
 RunTotals read_ledger(const OpenOutput& open) {
   LedgerReader reader(open.file.get(), open.name, kColumnBuffer);
@@ -124,7 +115,7 @@ void look_at_part(const std::filesystem::path& path, const PartInfo& part, Outpu
                                              part.name, bytes, events, hits, part.bytes, part.events, part.hits));
     }
     if (as_long) {
-      check_part(open.file.get(), path, part);
+      check_part(open.file.get(), path, part.datasets_sum);
       verify_columns(path);
     }
   } catch (const UserError& e) {
@@ -202,19 +193,6 @@ std::vector<OutputEvent> events_of(const std::filesystem::path& path, std::size_
 }
 
 }  // namespace
-
-bool is_hdf5(const std::filesystem::path& path) { return H5Fis_hdf5(path.c_str()) > 0; }
-
-/// A block of the user's may precede the signature: 512 bytes, or these times a power of two.
-bool begins_hdf5_file(std::span<const std::byte> head) {
-  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  constexpr std::size_t kFirstBlock = 512;
-  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  for (std::size_t at = 0; at < text.size(); at = at == 0 ? kFirstBlock : 2 * at) {
-    if (text.substr(at).starts_with(kSignature)) return true;
-  }
-  return false;
-}
 
 OutputSummary read_output(const std::filesystem::path& path) {
   return reading(path, [&] { return summarise(path); });

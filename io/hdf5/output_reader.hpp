@@ -3,20 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/dataflow/run_totals.hpp"
+#include "io/hdf5/attribute_value.hpp"
 #include "io/hdf5/output_event.hpp"
 #include "io/hdf5/part_info.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_record.hpp"
+#include "io/hdf5/run_statistics.hpp"
 
 namespace eventloom {
-
-using AttributeValue = std::variant<std::uint64_t, std::vector<std::uint64_t>, std::string, std::vector<std::string>>;
 
 /// Contents of run.h5, a part or a merged file, and whether they are consistent.
 struct OutputSummary {
@@ -31,11 +29,6 @@ struct OutputSummary {
   std::vector<AlarmRecord> alarms;    ///< likewise, those that were raised
   std::vector<std::string> problems;  ///< inconsistencies, a line each
 };
-
-/// True when `path` is an HDF5 file.
-bool is_hdf5(const std::filesystem::path& path);
-/// The same, given the first bytes of the contents of a file, which may be compressed.
-bool begins_hdf5_file(std::span<const std::byte> head);
 
 /// Throws UserError when the file is not an output of Eventloom or cannot be read.
 OutputSummary read_output(const std::filesystem::path& path);

@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/layout.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/hdf5/tables_writer.hpp"
 

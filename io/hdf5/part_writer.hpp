@@ -13,7 +13,7 @@
 #include "core/dataflow/event_sink.hpp"
 #include "formats/geometry.hpp"
 #include "io/event_files/companions.hpp"
-#include "io/hdf5/layout.hpp"
+#include "io/hdf5/column_spec.hpp"
 #include "io/hdf5/part_info.hpp"
 #include "io/hdf5/part_list.hpp"
 

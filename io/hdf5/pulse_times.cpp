@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include "core/runtime/error.hpp"
-#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/time_unit.hpp"
 
 namespace eventloom {

@@ -18,9 +18,12 @@
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
-#include "io/hdf5/layout.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/input_file.hpp"
 #include "io/hdf5/live_place.hpp"
 #include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/part_list.hpp"
+#include "io/hdf5/run_names.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
@@ -29,52 +32,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Strips `start` and `end` off `text` if it has both.
-bool strip(std::string_view& text, std::string_view start, std::string_view end) {
-  if (text.size() < start.size() + end.size() || !text.starts_with(start) || !text.ends_with(end)) return false;
-  text = text.substr(start.size(), text.size() - start.size() - end.size());
-  return true;
-}
-
-/// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial`.
-bool is_part_of(const std::string& stem, std::string_view name) {
-  strip(name, "", kPartial);
-  return is_part_name(name) && name.substr(0, name.rfind(".part-")) == stem;
-}
-
-/// `<stem>.part-<digits>.list`
-bool is_list_of(const std::string& stem, std::string_view name) {
-  return strip(name, stem + ".part-", ".list") && is_part_number(name);
-}
-
-/// The list while it is being rewritten.
-bool is_unfinished_list_of(const std::string& stem, std::string_view name) {
-  return strip(name, "", kPartial) && is_list_of(stem, name);
-}
-
-/// `<stem>.live-<digits>.place`, with or without `.partial`.
-bool is_place_of(const std::string& stem, std::string_view name) {
-  strip(name, "", kPartial);
-  return strip(name, stem + ".live-", ".place") && is_part_number(name);
-}
-
-fs::path folder_of(const fs::path& run_file) {
-  return run_file.has_parent_path() ? run_file.parent_path() : fs::path(".");
-}
-
-std::vector<fs::path> files_in(const fs::path& folder, const std::function<bool(const std::string& name)>& wanted) {
-  auto found = entries_in(folder);
-  std::erase_if(found, [&](const fs::path& path) { return !wanted(path.filename().string()); });
-  return found;
+/// The name of the run file that a part was written for; empty where it does not say.
+std::string run_file_of_part(const fs::path& part) {
+  const H5Id open = open_for_reading(part);
+  return has_attribute(open.get(), "run_file") ? read_text(open.get(), "run_file") : "";
 }
 
 void remove_if_own(const fs::path& file) {
   std::error_code error;
   if (fs::is_regular_file(fs::symlink_status(file, error)) && is_of_run(file)) remove_own(file, is_of_run);
-}
-
-[[noreturn]] void refuse_name(const fs::path& list, const std::string& name) {
-  throw UserError(fmt::format("'{}' is damaged: '{}' is not the name of a part of this run", list.string(), name));
 }
 
 /// The file of a listed part: under its final or its partial name.
@@ -113,26 +79,6 @@ void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts
 
 }  // namespace
 
-void WriterPlace::go_past(const PartInfo& part) {
-  next_segment = std::max(next_segment, part.segment + 1);
-  events += part.events;
-  for (const auto& file : part.event_files) {
-    auto& next = next_files[fs::path(file.name).extension().string()];
-    next = std::max(next, file.number + 1);
-  }
-}
-
-bool is_name_of_run(const fs::path& run_file, const std::string& name) {
-  const auto main = run_file.filename().string();
-  const auto stem = run_file.stem().string();
-  return name == main || name == main + kPartial || is_part_of(stem, name) || is_list_of(stem, name) ||
-         is_unfinished_list_of(stem, name) || is_place_of(stem, name);
-}
-
-bool is_name_of_part(const fs::path& run_file, const std::string& name) {
-  return is_part_of(run_file.stem().string(), name);
-}
-
 void refuse_parts_of_others(const fs::path& run_file) {
   const auto stem = run_file.stem().string();
   for (const auto& part : files_in(folder_of(run_file), [&](const auto& name) { return is_part_of(stem, name); })) {
@@ -148,27 +94,6 @@ void refuse_parts_of_others(const fs::path& run_file) {
 
 bool is_of_run(const fs::path& file) {
   return is_own_hdf5(file) ? output_format_of(file) != kMergedFormat : is_part_list(file) || is_live_place(file);
-}
-
-FinishedWork read_finished_work(const fs::path& run_file) {
-  const auto stem = run_file.stem().string();
-  FinishedWork work;
-  for (const auto& path : files_in(folder_of(run_file), [&](const auto& name) { return is_list_of(stem, name); })) {
-    PartList::wait_for_writer(path);
-    auto list = read_part_list(path);
-    if (list.torn_bytes != 0) {
-      spdlog::info("{}: an incomplete entry does not count; its part is built again", path.string());
-    }
-    const auto number = path.stem().string().substr(stem.size() + 6);
-    for (const auto& part : list.parts) {
-      if (!is_part_name(part.info.name) || !is_part_of(stem, part.info.name)) refuse_name(path, part.info.name);
-    }
-    auto& place = work.writers[static_cast<std::uint32_t>(std::stoul(number))];
-    place.list = {list.good_bytes, list.chain};
-    for (const auto& part : list.parts) place.go_past(part.info);
-    std::ranges::move(list.parts, std::back_inserter(work.parts));
-  }
-  return work;
 }
 
 std::optional<std::string> damage_of_part(const fs::path& run_file, const PartInfo& part) {

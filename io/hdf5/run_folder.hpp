@@ -1,47 +1,21 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "io/hdf5/part_list.hpp"
-#include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/finished_work.hpp"
+#include "io/hdf5/part_info.hpp"
 
 /// The files of a run beside run.h5. Rank 0 alone manages them.
 namespace eventloom {
 
-/// Whether a run writes a file of this name into the folder of its run file, itself included.
-bool is_name_of_run(const std::filesystem::path& run_file, const std::string& name);
-/// Whether that name is a part, finished or not.
-bool is_name_of_part(const std::filesystem::path& run_file, const std::string& name);
 /// Throws UserError when files with names of its parts belong to a run of another file: `run` beside `run.h5`.
 void refuse_parts_of_others(const std::filesystem::path& run_file);
 /// Whether a file is a run file, a part or a list of some run, by its contents; also an empty file.
 bool is_of_run(const std::filesystem::path& file);
-
-/// Where a writer continues.
-struct WriterPlace {
-  PartListPlace list;
-  std::uint32_t next_segment = 0;
-  std::uint64_t events = 0;                         ///< written so far
-  std::map<std::string, std::uint32_t> next_files;  ///< numbers of list-mode files, by the extension of their names
-
-  /// Continues after this part, too.
-  void go_past(const PartInfo& part);
-};
-
-/// The finished work of an interrupted run.
-struct FinishedWork {
-  std::vector<FinishedPart> parts;
-  std::map<std::uint32_t, WriterPlace> writers;
-};
-
-/// Reads only the lists of finished parts of an interrupted run. Throws UserError when one is damaged.
-FinishedWork read_finished_work(const std::filesystem::path& run_file);
 
 /// Why a listed part cannot be used: missing, not as listed, or damaged, then with the dataset; nothing when it is
 /// intact. Reads the whole part; ranks may share the parts among them.

@@ -1,12 +1,11 @@
 #include "io/hdf5/run_index.hpp"
 
-#include <hdf5.h>
 #include <spdlog/fmt/fmt.h>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
-#include "io/hdf5/layout.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_file.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
@@ -47,10 +46,7 @@ void write_run_index(const std::filesystem::path& path, const RunIndex& index) {
     write_attribute(file.id(), "files", texts_of(index, &RunIndex::Run::file));
     write_attribute(file.id(), "definitions", texts_of(index, &RunIndex::Run::definition));
     seal_file(file.id());
-    for (const auto& run : index.runs) {
-      check(H5Lcreate_external(run.file.c_str(), "/", file.id(), run.name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-            "linking a run file");
-    }
+    for (const auto& run : index.runs) link_file(file.id(), run.name, run.file);
   });
   file.close();
   file.publish();

@@ -6,6 +6,8 @@
 #include <type_traits>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/text_column.hpp"
 

@@ -11,9 +11,12 @@
 #include "io/hdf5/chain_order.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/event_reader.hpp"
+#include "io/hdf5/finished_work.hpp"
+#include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/part_chain.hpp"
-#include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/run_file.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
@@ -35,7 +38,7 @@ class EventPart {
  public:
   EventPart(const std::filesystem::path& path, std::size_t number, const PartInfo& info)
       : open_(path), number_(number) {
-    check_part(open_.file.get(), path, info);
+    check_part(open_.file.get(), path, info.datasets_sum);
     for (const auto& spec : event_columns()) columns_.push_back(open_.column(spec));
     for (const auto& column : columns_) expect_same_length(open_, column, info.events, "/events");
   }
@@ -99,16 +102,6 @@ PartInfo merged_as_part(const OpenOutput& open, const std::filesystem::path& pat
   return info;
 }
 
-/// Those in the lists of the writers whose files have their final names: one that has not is not known to be on disk.
-std::vector<PartInfo> finished_parts(const std::filesystem::path& run_file, const std::filesystem::path& folder) {
-  std::vector<PartInfo> parts;
-  for (auto& part : read_finished_work(run_file).parts) {
-    std::error_code error;
-    if (std::filesystem::exists(folder / part.info.name, error)) parts.push_back(std::move(part.info));
-  }
-  return parts;
-}
-
 RunTables open_tables(const std::filesystem::path& path) {
   const OpenOutput open(path);
   const auto format = format_of(open);
@@ -119,8 +112,10 @@ RunTables open_tables(const std::filesystem::path& path) {
                 format == kMergedFormat};
   if (run.merged) {
     run.parts.push_back(merged_as_part(open, path));
+  } else if (run.record.closed) {
+    run.parts = read_run_file(path).parts;
   } else {
-    run.parts = run.record.closed ? read_run_file(path).parts : finished_parts(path, run.folder);
+    for (auto& part : finished_parts(path)) run.parts.push_back(std::move(part.info));
   }
   return run;
 }

@@ -11,7 +11,7 @@
 #include "io/hdf5/ledger_entry.hpp"
 #include "io/hdf5/output_event.hpp"
 #include "io/hdf5/part_info.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_record.hpp"
 
 namespace eventloom {
 

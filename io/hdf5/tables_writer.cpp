@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/objects.hpp"
 
 namespace eventloom {
 

@@ -9,9 +9,10 @@
 #include "io/hdf5/account_check.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/input_file.hpp"
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
-#include "io/hdf5/nexus.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 
@@ -129,7 +130,7 @@ std::optional<std::string> damage_of_columns(const std::filesystem::path& file, 
   try {
     if (!is_part_file(file)) return "is no longer a part of a run";
     const auto rows = reading(file, [&] {
-      check_part(open_for_reading(file).get(), file, part);
+      check_part(open_for_reading(file).get(), file, part.datasets_sum);
       return read_rows(file);
     });
     if (rows.events == part.events && rows.hits == part.hits && rows.slices == part.slices) return std::nullopt;

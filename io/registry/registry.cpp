@@ -15,6 +15,7 @@
 #include "io/files/packing.hpp"
 #include "io/generator/generator_reader.hpp"
 #include "io/hdf5/hdf5_reader.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/output_reader.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_reader.hpp"

@@ -7,8 +7,8 @@
 #include "core/runtime/error.hpp"
 #include "formats/utc_time.hpp"
 #include "io/event_files/event_items.hpp"
-#include "io/hdf5/merge.hpp"
 #include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/run_to_merge.hpp"
 
 namespace eventloom {
 

@@ -8,6 +8,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/run_names.hpp"
 #include "run_maker.hpp"
 
 namespace eventloom {

@@ -6,6 +6,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/verify_columns.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/run_file_writer.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 

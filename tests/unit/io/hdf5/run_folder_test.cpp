@@ -9,6 +9,8 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/file_driver.hpp"
+#include "io/hdf5/finished_work.hpp"
+#include "io/hdf5/run_names.hpp"
 #include "run_maker.hpp"
 
 namespace eventloom {

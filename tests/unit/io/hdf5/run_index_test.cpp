@@ -5,6 +5,7 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_file_writer.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "io/hdf5/run_file_writer.hpp"
 #include "plain_hdf5.hpp"
 
 namespace eventloom {

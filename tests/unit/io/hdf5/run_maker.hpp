@@ -11,7 +11,7 @@
 
 #include "formats/event.hpp"
 #include "io/hdf5/part_writer.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_record.hpp"
 
 namespace eventloom {
 

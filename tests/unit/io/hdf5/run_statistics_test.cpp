@@ -9,6 +9,8 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
+#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_file_writer.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 
