@@ -8,9 +8,9 @@
 #include "app/merge/source_files.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
-#include "io/hdf5/merge.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/run_input/run_file.hpp"
+#include "io/run_output/merge.hpp"
 
 namespace eventloom {
 

@@ -8,7 +8,7 @@
 #include "app/alarm/alarm_command.hpp"
 #include "app/alarm/alarm_condition.hpp"
 #include "app/monitor/run_snapshot.hpp"
-#include "io/hdf5/run_statistics.hpp"
+#include "io/run_format/run_statistics.hpp"
 
 namespace eventloom {
 

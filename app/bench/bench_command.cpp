@@ -16,9 +16,9 @@
 #include "core/runtime/log.hpp"
 #include "formats/units.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/part_info.hpp"
-#include "io/hdf5/run_folder.hpp"
-#include "io/hdf5/run_names.hpp"
+#include "io/run_format/part_info.hpp"
+#include "io/run_format/run_names.hpp"
+#include "io/run_output/run_folder.hpp"
 
 namespace eventloom {
 

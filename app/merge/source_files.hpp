@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/file_plan.hpp"
-#include "io/hdf5/run_record.hpp"
+#include "io/run_format/run_record.hpp"
 
 namespace eventloom {
 

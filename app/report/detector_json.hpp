@@ -6,7 +6,7 @@
 
 #include "app/report/group_counts.hpp"
 #include "core/monitor/channel_counts.hpp"
-#include "io/hdf5/detector_record.hpp"
+#include "io/run_format/detector_record.hpp"
 
 /// What status documents, of the monitor and of reports, say of the detector. Texts are as in the map.
 namespace eventloom {

@@ -15,8 +15,8 @@
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
-#include "io/hdf5/run_file.hpp"
-#include "io/serve/run_events.hpp"
+#include "io/run_input/run_events.hpp"
+#include "io/run_input/run_file.hpp"
 
 namespace eventloom {
 

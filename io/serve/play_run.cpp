@@ -2,8 +2,8 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/run_index.hpp"
-#include "io/serve/run_events.hpp"
+#include "io/run_format/run_index.hpp"
+#include "io/run_input/run_events.hpp"
 
 namespace eventloom {
 

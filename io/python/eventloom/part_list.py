@@ -1,4 +1,4 @@
-"""The lists of finished parts that the writers of a run keep until it has ended: see io/hdf5/part_list.hpp."""
+"""The lists of finished parts that the writers of a run keep until it has ended: see io/run_format/part_list.hpp."""
 
 from __future__ import annotations
 
