@@ -22,10 +22,11 @@
 #include "formats/units.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
-#include "io/hdf5/output_reader.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/scheme_list.hpp"
+#include "io/run_input/output_reader.hpp"
 
 namespace eventloom {
 

@@ -20,7 +20,7 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/memory_reserve.hpp"
 #include "core/runtime/threads.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/hdf5_version.hpp"
 
 namespace {
 

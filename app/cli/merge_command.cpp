@@ -9,9 +9,9 @@
 #include "app/view/merge/merge_to_files.hpp"
 #include "app/view/merge/source_files.hpp"
 #include "core/runtime/error.hpp"
-#include "io/hdf5/merge.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/run_input/run_file.hpp"
+#include "io/run_output/merge.hpp"
 
 namespace eventloom {
 

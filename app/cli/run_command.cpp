@@ -34,8 +34,8 @@
 #include "core/transport/mpi_network.hpp"
 #include "core/transport/puts_end.hpp"
 #include "io/files/output_lock.hpp"
-#include "io/hdf5/run_file.hpp"
-#include "io/hdf5/run_folder.hpp"
+#include "io/run_input/run_file.hpp"
+#include "io/run_output/run_folder.hpp"
 
 namespace eventloom {
 

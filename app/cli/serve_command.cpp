@@ -9,8 +9,8 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
-#include "io/mbs/mbs_server.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/serve/mbs_server.hpp"
 
 namespace eventloom {
 

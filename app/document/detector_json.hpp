@@ -6,7 +6,7 @@
 
 #include "app/document/group_counts.hpp"
 #include "core/monitor/channel_counts.hpp"
-#include "io/hdf5/detector_record.hpp"
+#include "io/run_format/detector_record.hpp"
 
 /// Detector data in status documents, those of the monitor and those of reports. Texts are as in the map.
 namespace eventloom {

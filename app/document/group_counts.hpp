@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "io/hdf5/detector_record.hpp"
+#include "io/run_format/detector_record.hpp"
 
 namespace eventloom {
 

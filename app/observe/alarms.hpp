@@ -8,7 +8,7 @@
 #include "app/observe/alarm_command.hpp"
 #include "app/observe/alarm_condition.hpp"
 #include "app/observe/run_snapshot.hpp"
-#include "io/hdf5/run_statistics.hpp"
+#include "io/run_format/run_statistics.hpp"
 
 namespace eventloom {
 

@@ -7,7 +7,7 @@
 
 #include "app/document/detector_json.hpp"
 #include "core/engine/role_layout.hpp"
-#include "io/hdf5/detector_record.hpp"
+#include "io/run_format/detector_record.hpp"
 
 namespace eventloom {
 

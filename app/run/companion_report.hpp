@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/run/run_config.hpp"
-#include "io/hdf5/part_info.hpp"
+#include "io/run_format/part_info.hpp"
 
 /// What is said of the list-mode files of `--also`, of one definition.
 namespace eventloom {

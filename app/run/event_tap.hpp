@@ -8,8 +8,8 @@
 #include "core/runtime/metrics.hpp"
 #include "formats/slice_set.hpp"
 #include "io/event_files/lmd_event_maker.hpp"
-#include "io/mbs/mbs_sender_packer.hpp"
-#include "io/mbs/mbs_tap.hpp"
+#include "io/serve/mbs_sender_packer.hpp"
+#include "io/serve/mbs_tap.hpp"
 
 namespace eventloom {
 

@@ -11,7 +11,7 @@
 #include "app/document/json_message.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/error.hpp"
-#include "io/hdf5/live_place.hpp"
+#include "io/run_output/live_place.hpp"
 
 namespace eventloom {
 

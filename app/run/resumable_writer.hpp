@@ -6,7 +6,7 @@
 
 #include "core/dataflow/event_sink.hpp"
 #include "formats/slice_set.hpp"
-#include "io/hdf5/part_writer.hpp"
+#include "io/run_output/part_writer.hpp"
 
 namespace eventloom {
 

@@ -15,7 +15,8 @@
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
-#include "io/playback/run_events.hpp"
+#include "io/run_input/run_events.hpp"
+#include "io/run_input/run_file.hpp"
 
 namespace eventloom {
 

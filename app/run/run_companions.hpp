@@ -9,8 +9,9 @@
 #include "app/run/run_config.hpp"
 #include "core/control/collective.hpp"
 #include "io/event_files/event_target.hpp"
-#include "io/hdf5/run_file.hpp"
-#include "io/hdf5/run_folder.hpp"
+#include "io/run_format/run_record.hpp"
+#include "io/run_input/finished_work.hpp"
+#include "io/run_output/run_folder.hpp"
 
 /// The list-mode files that `run --also` writes beside its parts: what is in their place when the run begins or is
 /// resumed. For rank 0 alone where nothing else is said. Throws UserError.

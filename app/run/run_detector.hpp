@@ -7,7 +7,7 @@
 #include "core/detector/detector.hpp"
 #include "core/detector/detector_map.hpp"
 #include "core/detector/resolve_detector.hpp"
-#include "io/hdf5/detector_record.hpp"
+#include "io/run_format/detector_record.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {

@@ -8,11 +8,12 @@
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/output_lock.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/run_file.hpp"
-#include "io/hdf5/run_folder.hpp"
-#include "io/hdf5/run_index.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/registry/registry.hpp"
+#include "io/run_format/run_index.hpp"
+#include "io/run_format/run_names.hpp"
+#include "io/run_input/run_file.hpp"
+#include "io/run_output/run_folder.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {

@@ -12,9 +12,10 @@
 #include "app/observe/utc_text.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
-#include "io/hdf5/part_list.hpp"
-#include "io/hdf5/run_folder.hpp"
-#include "io/hdf5/run_index.hpp"
+#include "io/run_format/part_list.hpp"
+#include "io/run_format/run_index.hpp"
+#include "io/run_output/run_file_writer.hpp"
+#include "io/run_output/run_folder.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {

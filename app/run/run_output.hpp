@@ -7,7 +7,7 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/mpi/environment.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/run_format/run_record.hpp"
 
 /// The files that a run leaves as a whole, besides the parts of its writers. All of it is for rank 0 alone, and throws
 /// UserError where a file cannot be written.

@@ -23,7 +23,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"
-#include "io/hdf5/totals_json.hpp"
+#include "io/run_format/totals_json.hpp"
 
 namespace eventloom {
 

@@ -11,8 +11,8 @@
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source_counts.hpp"
 #include "formats/event.hpp"
-#include "io/hdf5/part_info.hpp"
-#include "io/hdf5/run_statistics.hpp"
+#include "io/run_format/part_info.hpp"
+#include "io/run_format/run_statistics.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {

@@ -17,9 +17,11 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
-#include "io/hdf5/run_index.hpp"
-#include "io/hdf5/totals_json.hpp"
-#include "io/hdf5/verify_columns.hpp"
+#include "io/run_format/run_index.hpp"
+#include "io/run_format/run_names.hpp"
+#include "io/run_format/totals_json.hpp"
+#include "io/run_input/verify_columns.hpp"
+#include "io/run_output/run_file_writer.hpp"
 
 namespace eventloom {
 

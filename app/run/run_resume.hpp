@@ -9,8 +9,10 @@
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
 #include "core/dataflow/run_totals.hpp"
-#include "io/hdf5/run_file.hpp"
-#include "io/hdf5/run_folder.hpp"
+#include "io/run_format/run_statistics.hpp"
+#include "io/run_input/finished_work.hpp"
+#include "io/run_input/run_file.hpp"
+#include "io/run_output/run_folder.hpp"
 
 namespace eventloom {
 

@@ -14,7 +14,7 @@
 #include "app/run/run_setup.hpp"
 #include "core/engine/session.hpp"
 #include "core/runtime/failure.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/run_format/run_record.hpp"
 
 namespace eventloom {
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/packed_texts.hpp"
 #include "io/hdf5/text_heap.hpp"
 
@@ -42,11 +43,6 @@ void write_texts_into(hid_t object, const char* name, hid_t space, const std::ve
   write_raw(object, name, variable_text_type().get(), space, texts.data());
 }
 
-std::size_t elements(hid_t space) {
-  const hssize_t n = check(H5Sget_simple_extent_npoints(space), "asking for the size of a dataspace");
-  return static_cast<std::size_t>(n);
-}
-
 }  // namespace
 
 void write_attribute(hid_t object, const char* name, std::uint64_t value) {
@@ -78,7 +74,7 @@ bool has_attribute(hid_t object, const char* name) { return check(H5Aexists(obje
 std::uint64_t read_number(hid_t object, const char* name) {
   const H5Id attribute = open_attribute(object, name, H5T_INTEGER);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  if (elements(space.get()) != 1) throw UserError("the attribute '" + std::string(name) + "' is not one number");
+  if (size_of_space(space.get()) != 1) throw UserError("the attribute '" + std::string(name) + "' is not one number");
   std::uint64_t value = 0;
   check(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), name);
   return value;
@@ -87,7 +83,7 @@ std::uint64_t read_number(hid_t object, const char* name) {
 std::vector<std::uint64_t> read_numbers(hid_t object, const char* name) {
   const H5Id attribute = open_attribute(object, name, H5T_INTEGER);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  std::vector<std::uint64_t> values(elements(space.get()));
+  std::vector<std::uint64_t> values(size_of_space(space.get()));
   if (!values.empty()) check(H5Aread(attribute.get(), H5T_NATIVE_UINT64, values.data()), name);
   return values;
 }
@@ -96,7 +92,7 @@ std::vector<std::string> read_texts(hid_t object, const char* name) {
   const H5Id attribute = open_attribute(object, name, H5T_STRING);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  const std::size_t n = elements(space.get());
+  const std::size_t n = size_of_space(space.get());
   if (H5Tis_variable_str(type.get()) > 0) return read_heap_texts(attribute.get(), n);
   PackedTexts packed{H5Tget_size(type.get()), {}};
   packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
@@ -110,13 +106,24 @@ std::string read_text(hid_t object, const char* name) {
   return values.front();
 }
 
+AttributeValue read_attribute(hid_t object, const char* name) {
+  const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  const bool is_list = H5Sget_simple_extent_ndims(space.get()) != 0;
+  if (H5Tget_class(type.get()) == H5T_INTEGER) {
+    return is_list ? AttributeValue(read_numbers(object, name)) : read_number(object, name);
+  }
+  return is_list ? AttributeValue(read_texts(object, name)) : read_text(object, name);
+}
+
 std::optional<std::string> short_text(hid_t object, const char* name) {
   constexpr std::size_t kMostBytes = 1024;
   if (H5Aexists(object, name) <= 0) return std::nullopt;
   const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || elements(space.get()) != 1) return std::string();
+  if (H5Tget_class(type.get()) != H5T_STRING || size_of_space(space.get()) != 1) return std::string();
   std::array<char, kMostBytes> bytes{};
   if (H5Tis_variable_str(type.get()) > 0) {
     char* text = nullptr;
@@ -150,20 +157,9 @@ void copy_attribute(hid_t from, hid_t to, const char* name) {
     write_texts_into(to, name, space.get(), read_texts(from, name));
     return;
   }
-  std::vector<char> bytes(std::max<std::size_t>(H5Tget_size(type.get()) * elements(space.get()), 1));
-  if (elements(space.get()) > 0) check(H5Aread(attribute.get(), type.get(), bytes.data()), name);
+  std::vector<char> bytes(std::max<std::size_t>(H5Tget_size(type.get()) * size_of_space(space.get()), 1));
+  if (size_of_space(space.get()) > 0) check(H5Aread(attribute.get(), type.get(), bytes.data()), name);
   write_raw(to, name, type.get(), space.get(), bytes.data());
-}
-
-H5Id timeless_list(hid_t property_class) {
-  H5Id list(check(H5Pcreate(property_class), "creating a property list"), H5Pclose);
-  check(H5Pset_obj_track_times(list.get(), false), "leaving out times");
-  return list;
-}
-
-void create_group(hid_t file, const char* path) {
-  const H5Id creation = timeless_list(H5P_GROUP_CREATE);
-  const H5Id group(check(H5Gcreate2(file, path, H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Gclose);
 }
 
 }  // namespace eventloom

@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "io/hdf5/attribute_value.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
-
-/// A creation property list of this class for an object whose header holds no times, so that files with the same
-/// contents are identical to the byte.
-H5Id timeless_list(hid_t property_class);
 
 /// Attributes of an open object: 64-bit numbers, texts of variable length (UTF-8) and lists of these. The read
 /// functions throw UserError when there is none of that name and kind; they take texts of fixed length, too, as files
@@ -30,11 +27,12 @@ std::string read_text(hid_t object, const char* name);
 std::optional<std::string> short_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
+/// Of any of these kinds.
+AttributeValue read_attribute(hid_t object, const char* name);
+
 /// Names of all attributes, in alphabetical order.
 std::vector<std::string> attribute_names(hid_t object);
 /// Copies one attribute; a text becomes one of variable length.
 void copy_attribute(hid_t from, hid_t to, const char* name);
-
-void create_group(hid_t file, const char* path);
 
 }  // namespace eventloom

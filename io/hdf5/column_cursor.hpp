@@ -2,36 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "core/runtime/error.hpp"
+#include "io/hdf5/column_spec.hpp"
 #include "io/hdf5/handle.hpp"
-#include "io/hdf5/layout.hpp"
 #include "io/hdf5/plain_chunks.hpp"
 
 namespace eventloom {
 
 /// Bytes of a column read at a time where many columns are read side by side.
 inline constexpr std::size_t kColumnBuffer = std::size_t{256} << 10;
-
-/// Opens an HDF5 file for reading. Throws UserError when it does not exist or is not HDF5.
-H5Id open_for_reading(const std::filesystem::path& path);
-
-/// Runs `steps`, which read the file `path`: HDF5 errors become UserError.
-template <class Steps>
-auto reading(const std::filesystem::path& path, Steps steps) {
-  try {
-    return steps();
-  } catch (const UserError&) {
-    throw;
-  } catch (const std::runtime_error& e) {
-    throw UserError("'" + path.string() + "' is damaged: " + e.what());
-  }
-}
 
 /// Reads one one-dimensional dataset from front to back through a buffer of fixed size. When all rows have been read,
 /// and none was skipped unread, their checksum has been checked.

@@ -7,9 +7,9 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/column_path.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/input_file.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/virtual_layout.hpp"
 

@@ -8,6 +8,7 @@
 #include "formats/duration_text.hpp"
 #include "formats/fletcher32.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/seal.hpp"
 
 namespace eventloom {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "io/hdf5/layout.hpp"
+#include "io/hdf5/column_spec.hpp"
 #include "io/hdf5/output_file.hpp"
 
 namespace eventloom {

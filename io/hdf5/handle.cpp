@@ -2,8 +2,6 @@
 
 #include <hdf5.h>
 
-#include <filesystem>
-
 namespace eventloom {
 
 namespace {
@@ -27,12 +25,6 @@ std::string hdf5_reason() {
   std::string text = "no reason given";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_description, &text);
   return text;
-}
-
-bool has_object(hid_t file, const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  if (parent.size() > 1 && !has_object(file, parent)) return false;
-  return check(H5Lexists(file, path.c_str(), H5P_DEFAULT), path.c_str()) > 0;
 }
 
 }  // namespace eventloom

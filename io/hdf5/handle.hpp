@@ -47,7 +47,4 @@ Result check(Result result, const char* doing) {
   return result;
 }
 
-/// True when the file has an object of that name.
-bool has_object(hid_t file, const std::string& path);
-
 }  // namespace eventloom

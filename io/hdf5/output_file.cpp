@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
-#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"
 
 namespace eventloom {

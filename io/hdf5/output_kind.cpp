@@ -1,12 +1,14 @@
 #include "io/hdf5/output_kind.hpp"
 
+#include <hdf5.h>
+
 #include <exception>
+#include <string_view>
 
 #include "io/files/own_file.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/file_driver.hpp"
-#include "io/hdf5/layout.hpp"
+#include "io/hdf5/input_file.hpp"
 
 namespace eventloom {
 
@@ -15,6 +17,19 @@ namespace {
 bool is_in_the_making(const std::filesystem::path& file) { return head_of(file, kInTheMaking.size()) == kInTheMaking; }
 
 }  // namespace
+
+bool is_hdf5(const std::filesystem::path& path) { return H5Fis_hdf5(path.c_str()) > 0; }
+
+/// A block of the user's may precede the signature: 512 bytes, or these times a power of two.
+bool begins_hdf5_file(std::span<const std::byte> head) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  constexpr std::size_t kFirstBlock = 512;
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  for (std::size_t at = 0; at < text.size(); at = at == 0 ? kFirstBlock : 2 * at) {
+    if (text.substr(at).starts_with(kSignature)) return true;
+  }
+  return false;
+}
 
 std::string output_format_of(const std::filesystem::path& file) {
   try {
@@ -31,13 +46,11 @@ std::string output_format_of(const std::filesystem::path& file) {
 
 bool is_run_file(const std::filesystem::path& file) { return output_format_of(file) == kRunFormat; }
 bool is_part_file(const std::filesystem::path& file) { return output_format_of(file) == kPartFormat; }
-std::string run_file_of_part(const std::filesystem::path& part) {
-  const H5Id open = open_for_reading(part);
-  return has_attribute(open.get(), "run_file") ? read_text(open.get(), "run_file") : "";
-}
+
 bool is_merged_file(const std::filesystem::path& file) {
   return is_in_the_making(file) || output_format_of(file) == kMergedFormat;
 }
+
 bool is_own_hdf5(const std::filesystem::path& file) {
   return is_in_the_making(file) || !output_format_of(file).empty();
 }

@@ -11,6 +11,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/objects.hpp"
 
 namespace eventloom {
 
@@ -74,34 +75,20 @@ struct FoundDataset {
   std::optional<std::uint32_t> sum;
 };
 
-/// In any order. Only of a file that was just written: HDF5 1.10 may crash on a damaged list of links.
-std::vector<std::string> links_of(hid_t group) {
-  std::vector<std::string> names;
-  const auto keep = [](hid_t, const char* name, const H5L_info_t* info, void* list) -> herr_t {
-    if (info->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  check(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep, &names), "listing datasets");
-  return names;
-}
-
-std::uint64_t rows_of(hid_t dataset, const std::string& path) {
-  const H5Id space(check(H5Dget_space(dataset), path.c_str()), H5Sclose);
-  return static_cast<std::uint64_t>(check(H5Sget_simple_extent_npoints(space.get()), path.c_str()));
-}
-
-/// In the root and its groups.
+/// In the root and its groups. Only of a file that was just written.
 std::vector<FoundDataset> datasets_of(hid_t file) {
   std::vector<FoundDataset> found;
   const auto add_all = [&](const auto& again, hid_t group, const std::string& place, bool deeper) -> void {
-    for (const auto& name : links_of(group)) {
+    std::vector<Link> links;
+    check(list_links(group, links), "listing datasets");
+    for (const auto& [name, is_hard] : links) {
       const auto path = place + "/" + name;
-      if (name == kNexusEntry && place.empty()) continue;
-      const H5Id object(check(H5Oopen(group, name.c_str(), H5P_DEFAULT), path.c_str()), H5Oclose);
-      const auto kind = H5Iget_type(object.get());
-      if (kind == H5I_GROUP && deeper) again(again, object.get(), path, false);
-      if (kind != H5I_DATASET) continue;
-      found.push_back({path, rows_of(object.get(), path), sum_of_values(object.get())});
+      if (!is_hard || (name == kNexusEntry && place.empty())) continue;
+      const H5Id object = open_object(group, name);
+      check(object.get(), path.c_str());
+      if (is_group(object.get()) && deeper) again(again, object.get(), path, false);
+      if (!is_dataset(object.get())) continue;
+      found.push_back({path, elements_of(object.get(), path), sum_of_values(object.get())});
     }
   };
   add_all(add_all, file, "", true);
@@ -125,9 +112,10 @@ std::uint32_t sum_of_lines(std::span<const std::string> lines) {
 /// Nothing when it is missing. Does not list the group, which may crash HDF5 where the file is damaged.
 std::optional<FoundDataset> find_dataset(hid_t file, const std::string& path) {
   if (!has_object(file, path)) return std::nullopt;
-  const H5Id object(check(H5Oopen(file, path.c_str(), H5P_DEFAULT), path.c_str()), H5Oclose);
-  if (H5Iget_type(object.get()) != H5I_DATASET) return std::nullopt;
-  return FoundDataset{path, rows_of(object.get(), path), sum_of_values(object.get())};
+  const H5Id object = open_object(file, path);
+  check(object.get(), path.c_str());
+  if (!is_dataset(object.get())) return std::nullopt;
+  return FoundDataset{path, elements_of(object.get(), path), sum_of_values(object.get())};
 }
 
 /// How a dataset differs from its line.
@@ -187,12 +175,12 @@ void check_seal(hid_t file) {
   if (has_attribute(file, kDatasets)) expect_datasets(file, read_texts(file, kDatasets));
 }
 
-void check_part(hid_t file, const std::filesystem::path& path, const PartInfo& listed) {
+void check_part(hid_t file, const std::filesystem::path& path, std::optional<std::uint32_t> listed) {
   try {
     check_seal(file);
-    if (!listed.datasets_sum) return;
+    if (!listed) return;
     if (!has_attribute(file, kDatasets)) throw UserError("the attribute 'datasets' is missing");
-    if (sum_of_lines(read_texts(file, kDatasets)) == *listed.datasets_sum) return;
+    if (sum_of_lines(read_texts(file, kDatasets)) == *listed) return;
     throw UserError("its datasets are not those that were written");
   } catch (const std::runtime_error& e) {
     throw UserError("'" + path.string() + "' is not as its run lists it: " + e.what());

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "io/hdf5/handle.hpp"
-#include "io/hdf5/part_info.hpp"
 
 /// Checksums of what a file says, whatever the way in which HDF5 stores it: HDF5's own are computed anew when somebody
 /// else writes to a file. All are CRC-32 as zlib computes it, so that other programs can check them.
@@ -39,7 +38,7 @@ std::uint32_t seal_file(hid_t file);
 /// Throws UserError, without the name of the file, when an attribute of the root or the list of datasets is not the one
 /// that was sealed. Reads no values of datasets. Attributes and datasets that others add are no damage.
 void check_seal(hid_t file);
-/// Likewise, and that `file` is the part that its run lists; with the name of the file.
-void check_part(hid_t file, const std::filesystem::path& path, const PartInfo& listed);
+/// Likewise, and that `file` is the part of which its run lists this sum; with the name of the file.
+void check_part(hid_t file, const std::filesystem::path& path, std::optional<std::uint32_t> listed);
 
 }  // namespace eventloom

@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/packed_texts.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/hdf5/stored_size.hpp"
@@ -18,10 +19,6 @@ namespace {
 
 std::uint32_t sum_of(const PackedTexts& packed, std::size_t n) {
   return crc32_of_zlib(std::as_bytes(std::span(packed.bytes).first(n * packed.width)));
-}
-
-std::size_t elements(hid_t space) {
-  return static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space), "asking for the size of a dataspace"));
 }
 
 }  // namespace
@@ -61,7 +58,7 @@ std::vector<std::string> read_text_column(hid_t file, const char* path) {
   }
   expect_stored(dataset.get(), path);
   const H5Id space(check(H5Dget_space(dataset.get()), path), H5Sclose);
-  const std::size_t n = elements(space.get());
+  const std::size_t n = size_of_space(space.get());
   PackedTexts packed{H5Tget_size(type.get()), {}};
   packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
   if (n > 0) check(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
-#include "io/hdf5/column_cursor.hpp"
-#include "io/hdf5/handle.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/objects.hpp"
 
 namespace eventloom {
 
@@ -61,6 +61,22 @@ fs::path external_place(const std::string& name, const fs::path& file) {
 }
 
 }  // namespace
+
+H5Id create_view(hid_t file, const char* path, const std::string& source, std::uint64_t rows,
+                 std::uint64_t source_rows) {
+  const hsize_t shown = rows;
+  const hsize_t all = source_rows;
+  const H5Id space(check(H5Screate_simple(1, &shown, nullptr), path), H5Sclose);
+  const H5Id creation = timeless_list(H5P_DATASET_CREATE);
+  if (rows > 0) {
+    const hsize_t start = 0;
+    const H5Id from(check(H5Screate_simple(1, &all, nullptr), path), H5Sclose);
+    check(H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, &start, nullptr, &shown, nullptr), path);
+    check(H5Pset_virtual(creation.get(), space.get(), ".", source.c_str(), from.get()), path);
+  }
+  return H5Id(check(H5Dcreate2(file, path, H5T_STD_U64LE, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), path),
+              H5Dclose);
+}
 
 std::string missing_virtual_source(hid_t creation, const fs::path& file) {
   std::size_t n = 0;

@@ -1,12 +1,17 @@
 #pragma once
 
-#include <H5Ipublic.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "io/hdf5/handle.hpp"
+
 namespace eventloom {
+
+/// Creates a virtual dataset of the first `rows` rows of `source`, a column of 64-bit numbers of the same file that has
+/// `source_rows`.
+H5Id create_view(hid_t file, const char* path, const std::string& source, std::uint64_t rows,
+                 std::uint64_t source_rows);
 
 /// Rows of a virtual dataset are in other files. Where one of those does not open, or lacks the dataset, HDF5 silently
 /// reads a fill value. Returns "file:dataset" of the first that is missing, searched for where HDF5 searches (HDF5

@@ -8,8 +8,8 @@
 #include "core/runtime/error.hpp"
 #include "io/files/natural_order.hpp"
 #include "io/files/packing.hpp"
-#include "io/hdf5/group_search.hpp"
-#include "io/hdf5/hdf5_reader.hpp"
+#include "io/hdf5_input/group_search.hpp"
+#include "io/hdf5_input/hdf5_reader.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {

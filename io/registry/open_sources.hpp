@@ -11,8 +11,8 @@
 #include "formats/ids.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/live/live_options.hpp"
-#include "io/playback/event_player.hpp"
 #include "io/registry/source_spec.hpp"
+#include "io/serve/event_player.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 #include "io/udp/udp_ports.hpp"
 

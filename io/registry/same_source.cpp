@@ -5,7 +5,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/files/own_file.hpp"
-#include "io/hdf5/group_search.hpp"
+#include "io/hdf5_input/group_search.hpp"
 #include "io/registry/expand_uri.hpp"
 
 namespace eventloom {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fuzz_input.hpp"
-#include "io/mbs/mbs_server_client.hpp"
-#include "io/mbs/mbs_server_request.hpp"
+#include "io/serve/mbs_server_client.hpp"
+#include "io/serve/mbs_server_request.hpp"
 
 // What clients send to an MBS server. The first byte: how the rest is cut into pieces, and which protocol. What must
 // hold of any bytes: cut in any way they are the same requests, one for every 12 bytes; a connection never sends more

@@ -151,7 +151,7 @@ def run_python(clone, program, python):
     assert done.returncode == 0, done.stderr
 
 
-OUTPUT = "io/hdf5/README.md"
+OUTPUT = "io/run_format/README.md"
 
 
 def test_python(clone):

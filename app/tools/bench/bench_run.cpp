@@ -11,7 +11,9 @@
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/run_folder.hpp"
+#include "io/run_format/part_info.hpp"
+#include "io/run_format/run_names.hpp"
+#include "io/run_output/run_folder.hpp"
 
 namespace eventloom {
 

@@ -12,7 +12,7 @@
 #include "core/engine/source_role.hpp"
 #include "core/runtime/threads.hpp"
 #include "core/transport/mpi_network.hpp"
-#include "io/hdf5/part_writer.hpp"
+#include "io/run_output/part_writer.hpp"
 
 namespace eventloom {
 

@@ -7,8 +7,8 @@
 #include "core/engine/ring_sizes.hpp"
 #include "core/engine/wiring.hpp"
 #include "core/runtime/error.hpp"
-#include "io/hdf5/layout.hpp"
 #include "io/recorded/default_epoch.hpp"
+#include "io/run_format/layout.hpp"
 
 namespace eventloom {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
-#include "io/hdf5/event_stream.hpp"
+#include "io/run_input/event_stream.hpp"
 
 namespace eventloom {
 

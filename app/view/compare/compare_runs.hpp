@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dataflow/run_totals.hpp"
-#include "io/hdf5/run_tables.hpp"
+#include "io/run_input/run_tables.hpp"
 
 namespace eventloom {
 

@@ -12,7 +12,7 @@
 #include "io/event_files/event_files.hpp"
 #include "io/event_files/event_target.hpp"
 #include "io/files/folder.hpp"
-#include "io/playback/run_events.hpp"
+#include "io/run_input/run_events.hpp"
 
 namespace eventloom {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/command/file_plan.hpp"
-#include "io/hdf5/run_file.hpp"
+#include "io/run_format/run_record.hpp"
 
 namespace eventloom {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/view/report/run_summary.hpp"
-#include "io/hdf5/run_tables.hpp"
+#include "io/run_input/run_tables.hpp"
 
 namespace eventloom {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
-#include "io/hdf5/layout.hpp"
+#include "io/run_format/layout.hpp"
 
 namespace eventloom {
 

@@ -9,7 +9,7 @@
 #include "app/document/group_counts.hpp"
 #include "app/view/report/value_histogram.hpp"
 #include "core/monitor/channel_counts.hpp"
-#include "io/hdf5/run_tables.hpp"
+#include "io/run_input/run_tables.hpp"
 
 namespace eventloom {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/hdf5/run_statistics.hpp"
+#include "io/run_format/run_statistics.hpp"
 
 namespace eventloom {
 

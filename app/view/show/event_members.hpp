@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/hdf5/output_event.hpp"
+#include "io/run_input/output_event.hpp"
 
 namespace eventloom {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "formats/duration_text.hpp"
-#include "io/hdf5/detector_record.hpp"
-#include "io/hdf5/run_tables.hpp"
+#include "io/run_format/detector_record.hpp"
+#include "io/run_input/run_tables.hpp"
 
 namespace eventloom {
 

@@ -1,4 +1,4 @@
-"""Reads the lists of finished parts that the writers keep until the run has ended: see io/hdf5/part_list.hpp."""
+"""Reads the lists of finished parts that the writers keep until the run has ended: see io/run_format/part_list.hpp."""
 
 from __future__ import annotations
 

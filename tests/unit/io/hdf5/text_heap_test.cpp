@@ -9,8 +9,8 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
-#include "io/hdf5/run_index.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/run_format/run_index.hpp"
 #include "run_maker.hpp"
 
 namespace eventloom {

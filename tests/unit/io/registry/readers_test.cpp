@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
-#include "io/hdf5/group_search.hpp"
+#include "io/hdf5_input/group_search.hpp"
 #include "io/registry/registry.hpp"
 
 namespace eventloom {

@@ -1,0 +1,18 @@
+#include "io/hdf5/hdf5_version.hpp"
+
+#include <hdf5.h>
+#include <spdlog/fmt/fmt.h>
+
+#include "io/hdf5/handle.hpp"
+
+namespace eventloom {
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  check(H5get_libversion(&major, &minor, &release), "asking for the version of HDF5");
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace eventloom {
+
+/// Of the library.
+std::string hdf5_version();
+
+}  // namespace eventloom

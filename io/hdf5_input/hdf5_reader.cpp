@@ -1,0 +1,199 @@
+#include "io/hdf5_input/hdf5_reader.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "formats/markers.hpp"
+#include "io/files/complaints.hpp"
+#include "io/files/file_checksum.hpp"
+#include "io/hdf5/column_reader.hpp"
+#include "io/hdf5_input/group_search.hpp"
+#include "io/hdf5_input/time_column.hpp"
+#include "io/recorded/block_losses.hpp"
+#include "io/recorded/payload_columns.hpp"
+#include "io/recorded/unread_columns.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kRowsPerBlock = 65536;
+constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
+constexpr const char* kPayloadFrom0 = "payload words must not be negative; store them as unsigned numbers";
+
+class Hdf5Reader final : public HitReader {
+ public:
+  Hdf5Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
+      : group_(uri.get("group", "/")),
+        name_(uri.path() + ":" + group_),
+        input_(describe_file(uri.path())),
+        times_(uri, place(uri.get("time", "time")), base.tick_ps),
+        channel_(uri.path(), place(uri.get("channel", "channel"))) {
+    for (const auto& column : payload_columns(uri)) {
+      payload_.emplace_back(uri.path(), place(column));
+      require_fit(payload_.back());
+    }
+    require_fit(channel_);
+    header_.source = id.value;
+    header_.base = base;
+    header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
+    header_.text = uri.text();
+    tell_unread(uri);
+  }
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return input_; }
+
+  [[nodiscard]] std::optional<double> share_read() const override {
+    return rows() == 0 ? 1 : static_cast<double>(row_) / static_cast<double>(rows());
+  }
+
+  [[nodiscard]] SourceCounts counts() const override {
+    SourceCounts counts;
+    counts.counters[Metric::clock_turns] = times_.turns();
+    return counts;
+  }
+
+  [[nodiscard]] Tick unordered_within() const override { return times_.longest_since_pulse(); }
+
+  bool read(HitBlock& block) override {
+    block.clear();
+    untimed_.clear();
+    const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, rows() - row_);
+    if (row_ >= end) {
+      complaints_.sum_up();
+      times_.report_untimed(name_);
+      return false;
+    }
+    if (!take(end, block)) {
+      while (row_ < end) {  // rows stored elsewhere may be intact
+        if (!take(std::min(end, piece_end()), block)) lose_rows(block);
+      }
+    }
+    if (std::ranges::find(untimed_, true) != untimed_.end()) leave_out_hits(block, untimed_, DropCause::untimed);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t rows() const { return times_.column().size(); }
+  [[nodiscard]] std::string place(const std::string& column) const {
+    return group_ + (group_.ends_with('/') ? "" : "/") + column;
+  }
+
+  /// Only of the first groups that a rank opens: the groups of a file are alike, and looking costs a process.
+  void tell_unread(const SourceUri& uri) const {
+    constexpr int kMostTold = 8;
+    static std::atomic<int> told = 0;
+    if (told.fetch_add(1) >= kMostTold) return;
+    auto names = datasets_of_rows(uri.path(), group_, rows());
+    for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
+    if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
+  }
+
+  /// A channel or payload column must hold integers, one row per time.
+  void require_fit(const ColumnReader& column) const {
+    if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
+    if (column.size() == rows()) return;
+    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" +
+                    times_.column().name() + "' has " + std::to_string(rows()));
+  }
+
+  /// Appends the rows up to `end`; appends nothing and returns false when some cannot be read.
+  bool take(std::uint64_t end, HitBlock& block) {
+    const auto hits = block.size();
+    try {
+      append_rows(static_cast<std::size_t>(end - row_), block);
+    } catch (const UnreadableRows& e) {
+      failure_ = {e.what(), std::min(e.end(), rows())};
+      block.time.resize(hits);
+      untimed_.resize(hits);
+      block.channel.resize(hits);
+      block.payload.resize(hits * payload_.size());
+      return false;
+    }
+    row_ = end;
+    return true;
+  }
+
+  void append_rows(std::size_t n, HitBlock& block) {
+    const auto hits = block.size();
+    channel_.read(row_, n, integers_, kChannelsFrom0);
+    for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, channel_, i));
+    block.payload.resize((hits + n) * payload_.size());
+    for (std::size_t p = 0; p < payload_.size(); ++p) {
+      payload_[p].read(row_, n, integers_, kPayloadFrom0);
+      for (std::size_t i = 0; i < n; ++i) {
+        block.payload[(hits + i) * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
+      }
+    }
+    times_.read(row_, std::span(block.channel).subspan(hits), block.time, untimed_);
+  }
+
+  [[nodiscard]] std::uint64_t piece_end() const {
+    auto end = std::min(times_.column().piece_end(row_), channel_.piece_end(row_));
+    for (const auto& column : payload_) end = std::min(end, column.piece_end(row_));
+    return end;
+  }
+
+  /// The unreadable rows up to the end of the piece.
+  void lose_rows(HitBlock& block) {
+    const auto lost = failure_.end - row_;
+    complaints_.say(Defect::damage,
+                    [&] { return fmt::format("rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason); });
+    Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == rows()};
+    loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, std::numeric_limits<std::uint32_t>::max()));
+    add_loss(block, loss);
+    row_ = failure_.end;
+  }
+
+  [[nodiscard]] std::uint32_t fitting(std::uint64_t value, std::uint64_t most, const ColumnReader& column,
+                                      std::size_t i) const {
+    if (value <= most) return static_cast<std::uint32_t>(value);
+    throw UserError("'" + column.name() + "' row " + std::to_string(row_ + i) + ": " + std::to_string(value) +
+                    " is above " + std::to_string(most));
+  }
+
+  std::string group_;
+  std::string name_;
+  InputFile input_;
+  TimeColumn times_;
+  ColumnReader channel_;
+  std::vector<ColumnReader> payload_;
+  StreamHeader header_;
+  std::uint64_t row_ = 0;
+  /// Why rows from row_ on could not be read, and where the next piece begins.
+  struct Failure {
+    std::string reason;
+    std::uint64_t end = 0;
+  } failure_;
+  Complaints complaints_{name_};
+  std::vector<std::uint64_t> integers_;
+  std::vector<bool> untimed_;  ///< of the hits of a block
+};
+
+}  // namespace
+
+std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  return std::make_unique<Hdf5Reader>(uri, id, base);
+}
+
+std::vector<std::string> hdf5_columns(const SourceUri& uri) {
+  auto columns = payload_columns(uri);
+  const auto time = uri.get("time", "time");
+  columns.insert(columns.begin(), {time, uri.get("channel", "channel")});
+  for (auto& column : TimeColumn::companions(time)) columns.push_back(std::move(column));
+  return columns;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,118 @@
+#include "io/hdf5_input/time_column.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "formats/utc_time.hpp"
+#include "io/hdf5_input/pulse_times.hpp"
+#include "io/hdf5_input/time_unit.hpp"
+#include "io/recorded/origin_key.hpp"
+#include "io/uri/stream_shift.hpp"
+
+namespace eventloom {
+
+namespace {
+
+TimeNumbers open_numbers(const SourceUri& uri, const std::string& path, std::uint64_t tick_ps) {
+  ColumnReader column(uri.path(), path);
+  auto scale = time_scale_of(uri, column, tick_ps);
+  return {std::move(column), std::move(scale), ClockTurns(uri)};
+}
+
+FineTicks in_range(const SourceUri& uri, Attoseconds time, std::uint64_t tick_ps) {
+  const auto fine = fine_of(time, tick_ps);
+  if (!fine) uri.refuse("the origin of its times is too far from tick 0");
+  return *fine;
+}
+
+/// The time that becomes tick 0, as the numbers of the file count. `start`: what they count from, if not from 1970.
+FineTicks begin_of(const SourceUri& uri, const std::optional<UtcTime>& start, std::uint64_t tick_ps) {
+  StreamHeader header;
+  header.base.tick_ps = tick_ps;
+  const FineTicks offset = FineTicks{StreamShift(uri, header).offset()} << kFineBits;
+  const auto origin = origin_of(uri, tick_ps).value_or(OriginKey{});
+  return in_range(uri, origin.at - (start ? attoseconds_of(*start) : 0), tick_ps) - offset;
+}
+
+}  // namespace
+
+TimeColumn::TimeColumn(const SourceUri& uri, const std::string& path, std::uint64_t tick_ps)
+    : numbers_(open_numbers(uri, path, tick_ps)),
+      pulses_(PulseTimes::count_from_pulses(path) ? std::make_unique<PulseTimes>(uri, path, numbers_.column(), tick_ps)
+                                                  : nullptr),
+      shifted_(uri.has("origin") || uri.has("offset")),
+      begin_(begin_of(uri, pulses_ ? pulses_->start() : std::nullopt, tick_ps)) {
+  if (pulses_ && numbers_.turns().any()) uri.refuse("times that count from pulses do not wrap around: omit bits=");
+  column().require_written();
+}
+
+TimeColumn::~TimeColumn() = default;
+
+std::vector<std::string> TimeColumn::companions(const std::string& time) {
+  if (!PulseTimes::count_from_pulses(time)) return {};
+  return {PulseTimes::index_of(time), PulseTimes::zero_of(time)};
+}
+
+void TimeColumn::read(std::uint64_t row, std::span<const std::uint32_t> channels, std::vector<Tick>& out,
+                      std::vector<bool>& untimed) {
+  numbers_.read(row, channels.size());
+  const bool simple = !pulses_ && begin_ == 0 && numbers_.whole();
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    auto time = simple ? numbers_.product(i) : std::nullopt;
+    if (!time) time = tick(row + i, i, channels[i]);
+    out.push_back(time.value_or(0));
+    untimed.push_back(!time);
+  }
+}
+
+/// Nothing when it has none.
+std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint32_t channel) {
+  auto time = numbers_.at(i, channel);
+  if (pulses_) {
+    const auto pulse = pulses_->at(row);
+    if (!pulse) {
+      ++before_pulses_;
+      return std::nullopt;
+    }
+    longest_ = std::max(longest_, time.ticks);
+    time.ticks += pulse->ticks;
+    time.slack += pulse->slack;
+  }
+  const auto whole = numbers_.scale().whole(time.ticks - begin_, time.slack);
+  if (whole && *whole < 0) {
+    if (!shifted_) {
+      numbers_.reject(i, "the time " + numbers_.text_of(i) +
+                             " is negative: say which time becomes tick 0, such as origin=-1ms, the same for all files "
+                             "of a run");
+    }
+    ++before_tick_0_;
+    return std::nullopt;
+  }
+  const auto text = [&] { return numbers_.text_of(i); };
+  if (!whole) numbers_.reject(i, numbers_.scale().complaint(text()));
+  if (*whole > FineTicks{std::numeric_limits<Tick>::max()})
+    numbers_.reject(i, numbers_.scale().range_complaint(text()));
+  return static_cast<Tick>(*whole);
+}
+
+Tick TimeColumn::longest_since_pulse() const {
+  constexpr FineTicks kMost = std::numeric_limits<Tick>::max();
+  return static_cast<Tick>(std::min((longest_ + kFineTick - 1) >> kFineBits, kMost));
+}
+
+void TimeColumn::report_untimed(const std::string& source) {
+  if (const auto n = std::exchange(before_pulses_, 0); n != 0) {
+    spdlog::error("{}: {} hits come before the first pulse that event_index has: they are dropped (untimed)", source,
+                  n);
+  }
+  if (const auto n = std::exchange(before_tick_0_, 0); n != 0) {
+    spdlog::error("{}: with this origin and offset {} hits have no time from tick 0 on: they are dropped (untimed)",
+                  source, n);
+  }
+}
+
+}  // namespace eventloom

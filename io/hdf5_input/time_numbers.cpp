@@ -1,0 +1,70 @@
+#include "io/hdf5_input/time_numbers.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+void TimeNumbers::read(std::uint64_t row, std::size_t n) {
+  row_ = row;
+  if (column_.is_float()) {
+    column_.read(row, n, doubles_);
+  } else {
+    column_.read(row, n, integers_);
+  }
+}
+
+TimeNumbers::TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns)
+    : column_(std::move(column)), scale_(std::move(scale)), turns_(std::move(turns)) {
+  if (!turns_.any() || !column_.is_float()) return;
+  throw UserError("'" + column_.name() +
+                  "': bits= is the width of a whole number, and these are floating-point numbers");
+}
+
+std::optional<Tick> TimeNumbers::product(std::size_t i) const {
+  const auto number = integers_[i];
+  const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
+  Tick ticks = 0;
+  if (negative || __builtin_mul_overflow(number, scale_.factor(), &ticks)) return std::nullopt;
+  return ticks;
+}
+
+TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
+  if (column_.is_float()) return float_at(i);
+  if (turns_.any()) {
+    const auto extended = turns_.extend(integers_[i], channel);
+    if (!extended) reject(i, turns_.complaint(integers_[i], channel));
+    integers_[i] = *extended;
+  }
+  const auto& ratio = scale_.ratio();
+  const auto time =
+      column_.is_signed() ? ratio.fine(static_cast<std::int64_t>(integers_[i])) : ratio.fine(integers_[i]);
+  if (!time) reject(i, scale_.range_complaint(text_of(i)));
+  return {*time, 0};
+}
+
+TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {
+  const double value = doubles_[i];
+  const auto digits = column_.digits();
+  if (!std::isfinite(value)) reject(i, fmt::format("the time {} is not a finite number; leave such rows out", value));
+  const auto time = scale_.ratio().fine(value);
+  if (!time) reject(i, scale_.range_complaint(text_of(i)));
+  if (scale_.rounding() == Rounding::nearest) return {*time, 0};
+  const double spacing = scale_.spacing(value, digits);
+  if (scale_.rounding() == Rounding::none && spacing > 1) reject(i, scale_.coarse_complaint(value, digits));
+  return {*time, scale_.slack(spacing)};
+}
+
+std::string TimeNumbers::text_of(std::size_t i) const {
+  if (column_.is_float()) return fmt::format("{}", doubles_[i]);
+  return column_.is_signed() ? std::to_string(static_cast<std::int64_t>(integers_[i])) : std::to_string(integers_[i]);
+}
+
+void TimeNumbers::reject(std::size_t i, const std::string& complaint) const {
+  throw UserError("'" + column_.name() + "' row " + std::to_string(row_ + i) + ": " + complaint);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,88 @@
+#include "io/hdf5_input/time_unit.hpp"
+
+#include <optional>
+#include <string_view>
+
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+#include "io/recorded/column_name.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kContradicts = " contradicts its attribute ";
+constexpr const char* kAdd = "add unit=ps, ns, us, ms, s or tick to the source";
+
+[[noreturn]] void refuse(const ColumnReader& column, const std::string& reason) {
+  throw UserError("'" + column.name() + "': " + reason);
+}
+
+std::string_view without_blanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+std::uint64_t unit_ps(std::string_view unit, std::uint64_t tick_ps) {
+  return unit == "tick" ? tick_ps : picoseconds_of(unit).value_or(0);
+}
+
+/// What an attribute says of the unit.
+struct StatedUnit {
+  std::string attribute;  ///< with its text, for messages; empty: there is none
+  std::string_view unit;  ///< empty: none that is known
+};
+
+StatedUnit stated_unit(const ColumnReader& column) {
+  for (const std::string name : {"units", "unit"}) {
+    const auto text = column.text_of(name.c_str());
+    if (!text || without_blanks(*text).empty()) continue;
+    return {name + "='" + *text + "'", unit_of_time(without_blanks(*text))};
+  }
+  return {};
+}
+
+/// Likewise; a text that states no unit is refused unless the key does.
+StatedUnit understood_unit(const SourceUri& uri, const ColumnReader& column) {
+  auto stated = stated_unit(column);
+  if (stated.attribute.empty() || !stated.unit.empty() || uri.has("unit")) return stated;
+  refuse(column, "its attribute " + stated.attribute + " is not a unit of time that is known: " + kAdd);
+}
+
+}  // namespace
+
+TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
+  const bool has_key = uri.has("unit");
+  const auto key = uri.get("unit", "");
+  if (const auto own_tick_ps = column.number_of("tick_ps"); own_tick_ps && *own_tick_ps != 0) {
+    if (has_key && uri.get_unit_ps("unit", tick_ps) != *own_tick_ps) {
+      refuse(column, "unit=" + key + kContradicts + "tick_ps=" + std::to_string(*own_tick_ps));
+    }
+    return TickScale(uri.with("unit", "ps"), tick_ps, {*own_tick_ps, 0});
+  }
+  const auto [attribute, unit] = understood_unit(uri, column);
+  if (has_key) {
+    const auto ps = uri.get_unit_ps("unit", tick_ps);
+    if (!unit.empty() && unit_ps(unit, tick_ps) != ps) refuse(column, "unit=" + key + kContradicts + attribute);
+    return TickScale(uri, tick_ps);
+  }
+  const auto name = ColumnName(column.name().substr(column.name().find_last_of('/') + 1)).unit;
+  if (!unit.empty()) {
+    if (!name.empty() && name != unit) refuse(column, std::string("its name") + kContradicts + attribute);
+    return TickScale(uri.with("unit", std::string(unit)), tick_ps);
+  }
+  if (!name.empty()) return TickScale(uri.with("unit", name), tick_ps);
+  refuse(column,
+         std::string("the times have no unit: the dataset has no attribute 'units', and its name does not end in "
+                     "one, as time_us does; ") +
+             kAdd);
+}
+
+TickScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
+  if (column.number_of("tick_ps")) return time_scale_of(uri, column, tick_ps);
+  const auto unit = understood_unit(uri, column).unit;
+  return unit.empty() ? time_scale_of(uri, column, tick_ps) : TickScale(uri.with("unit", std::string(unit)), tick_ps);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/hdf5/column_spec.hpp"
+
+/// Names and meanings of the datasets in run.h5, part files and merged files: the one place that maps fields to
+/// datasets (design contract, section 6).
+namespace eventloom {
+
+/// Sources beyond this number share the last bit of the masks of missing sources.
+inline constexpr std::size_t kMaskedSources = 64;
+
+/// Attributes of run.h5 that tell of its invocations. The merged file is a function of the input and the definition: it
+/// has all others.
+inline constexpr std::array kInvocationAttributes = {"began", "ended", "command_lines"};
+
+/// Attributes of parts: events that the filters rejected in all, and by expression.
+inline constexpr const char* kEventsRejected = "events_rejected";
+inline constexpr const char* kRejectedBy = "events_rejected_by";
+
+/// Indices into event_columns(), hit_columns() and ledger_columns().
+enum EventColumn : std::size_t {
+  kEventTime,
+  kEventDuration,
+  kEventHits,
+  kEventSlice,
+  kEventFlags,
+  kEventMissing,
+  kEventColumns
+};
+enum HitColumn : std::size_t { kHitTime, kHitChannel, kHitSource, kHitColumns };
+enum LedgerColumn : std::size_t {
+  kLedgerSlice,
+  kLedgerIn,
+  kLedgerInEvents,
+  kLedgerOutside,
+  kLedgerRejected,
+  kLedgerMissing,
+  kLedgerBuilder,
+  kLedgerDropped  ///< first of kDropCauses columns
+};
+
+const std::vector<ColumnSpec>& event_columns();
+const std::vector<ColumnSpec>& hit_columns();
+const std::vector<ColumnSpec>& ledger_columns();
+
+/// Offsets: one more element than there are events, hits or slices.
+const ColumnSpec& first_hit_column();
+const ColumnSpec& first_payload_column();
+const ColumnSpec& payload_column();
+const ColumnSpec& missing_offsets_column();
+const ColumnSpec& missing_list_column();
+/// The data of the NeXus entry in a merged file: one per hit.
+const ColumnSpec& event_time_offset_column();
+
+}  // namespace eventloom

@@ -1,0 +1,39 @@
+#include "io/run_format/run_record.hpp"
+
+#include <sstream>
+#include <stdexcept>
+
+#include "core/runtime/error.hpp"
+#include "formats/utc_time.hpp"
+
+namespace eventloom {
+
+std::vector<std::string> setup_options(const RunRecord& record, const std::string& name) {
+  std::vector<std::string> values;
+  std::istringstream lines(record.setup);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " = ")) values.push_back(line.substr(name.size() + 3));
+  }
+  return values;
+}
+
+std::string setup_option(const RunRecord& record, const std::string& name) {
+  const auto values = setup_options(record, name);
+  return values.empty() ? "" : values.front();
+}
+
+std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick) {
+  if (record.time_of_tick_0.empty() || record.numbered) return std::nullopt;
+  try {
+    return utc_text(parse_unix_ns(record.time_of_tick_0), tick, record.base.tick_ps);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("the attribute 'time_of_tick_0': " + std::string(e.what()));
+  }
+}
+
+unsigned compress_of(const RunRecord& record) {
+  const auto level = setup_option(record, "compress");
+  return level.size() == 1 && level >= "0" && level <= "9" ? static_cast<unsigned>(level[0] - '0') : 0;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,54 @@
+#include "io/run_input/run_file.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <stdexcept>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/seal.hpp"
+#include "io/run_format/part_table.hpp"
+#include "io/run_format/record_table.hpp"
+#include "io/run_format/run_index.hpp"
+
+namespace eventloom {
+
+namespace {
+
+void expect_run_file(hid_t root) {
+  if (!has_attribute(root, "format") || read_text(root, "format") != kRunFormat) {
+    throw UserError("not the run file of an Eventloom run (the run.h5 that 'eventloom run' writes)");
+  }
+  const auto version = read_number(root, "format_version");
+  if (version != kOutputVersion) {
+    throw UserError(fmt::format("format version {}, this program reads version {}", version, kOutputVersion));
+  }
+}
+
+}  // namespace
+
+RunFile read_run_file(const std::filesystem::path& path) {
+  refuse_index(path);
+  const H5Id file = open_for_reading(path);
+  try {
+    expect_run_file(file.get());
+    check_seal(file.get());
+    return {read_record(file.get(), path.string()), read_parts(file.get(), path.string())};
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + path.string() + "': " + e.what());
+  }
+}
+
+RunRecord read_run_record(const std::filesystem::path& path) {
+  return read_record(open_for_reading(path).get(), path.string());
+}
+
+std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file) {
+  std::vector<std::filesystem::path> files = {run_file};
+  for (const auto& part : read_run_file(run_file).parts) files.push_back(run_file.parent_path() / part.name);
+  return files;
+}
+
+}  // namespace eventloom

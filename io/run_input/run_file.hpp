@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "io/run_format/part_info.hpp"
+#include "io/run_format/run_record.hpp"
+
+namespace eventloom {
+
+struct RunFile {
+  RunRecord record;
+  std::vector<PartInfo> parts;
+};
+
+/// Throws UserError when the file is not a run.h5 of a known version.
+RunFile read_run_file(const std::filesystem::path& path);
+
+/// The attributes and sources of a run.h5, or of a merged file, which has the same.
+RunRecord read_run_record(const std::filesystem::path& path);
+
+/// The run file and its parts; of a run that has not ended only the file.
+std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
+
+}  // namespace eventloom

@@ -1,0 +1,304 @@
+#include "io/run_output/merge.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/input_file.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/seal.hpp"
+#include "io/run_format/detector_table.hpp"
+#include "io/run_format/layout.hpp"
+#include "io/run_format/record_table.hpp"
+#include "io/run_format/total_attributes.hpp"
+#include "io/run_input/account_check.hpp"
+#include "io/run_input/chain_order.hpp"
+#include "io/run_input/ledger_reader.hpp"
+#include "io/run_input/part_chain.hpp"
+#include "io/run_input/run_to_merge.hpp"
+#include "io/run_output/nexus.hpp"
+#include "io/run_output/tables_writer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kReadAhead = std::size_t{256} << 20;
+constexpr std::size_t kMinBuffer = std::size_t{16} << 10;
+constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
+
+/// The buffer of each chain of parts is divided evenly among its columns.
+std::size_t buffer_bytes(std::size_t chains) {
+  constexpr std::size_t columns = std::size_t{kEventColumns} + kHitColumns + 2;
+  return std::clamp(kReadAhead / (std::max<std::size_t>(chains, 1) * columns), kMinBuffer, kMaxBuffer);
+}
+
+/// What is written event by event.
+struct MergedTables {
+  MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
+      : events(file, settings, record.with_payload), account(record) {
+    if (with_nexus) nexus.emplace(file, record, settings);
+  }
+  EventTables events;
+  std::optional<NexusEntry> nexus;
+  SliceHits account;
+};
+
+/// Copies `n` rows.
+void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_t width) {
+  while (n > 0) {
+    const auto bytes = from.peek_bytes();
+    const auto rows = std::min<std::uint64_t>(n, bytes.size() / width);
+    if (rows == 0) throw std::logic_error("rows asked for beyond the end of a column");
+    to.append_bytes(bytes.first(rows * width));
+    from.skip(rows);
+    n -= rows;
+  }
+}
+
+/// Likewise the times of hits, up to the end of a chunk of each column at a time: the order of chunks does not depend
+/// on how many rows are buffered.
+void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
+  auto& to = out.events.hits[kHitTime];
+  while (n > 0) {
+    const auto times = from.peek<Tick>();
+    auto rows = std::min({n, std::uint64_t{times.size()}, to.rows_to_chunk_end()});
+    if (out.nexus) rows = std::min(rows, out.nexus->rows_to_chunk_end());
+    if (rows == 0) throw std::logic_error("times asked for beyond the end of a column");
+    to.append(times.first(rows));
+    out.account.add_hits(times.first(rows));
+    if (out.nexus) out.nexus->add_hits(times.first(rows));
+    from.skip(rows);
+    n -= rows;
+  }
+}
+
+/// The events of one part that have not been copied yet.
+class PartReader {
+ public:
+  PartReader(const std::filesystem::path& path, const PartInfo& info, bool with_payload, std::size_t buffer)
+      : path_(path.string()), file_(open_for_reading(path)) {
+    for (const auto& spec : event_columns()) events_.emplace_back(file_.get(), path_, spec, buffer);
+    for (const auto& spec : hit_columns()) hits_.emplace_back(file_.get(), path_, spec, buffer);
+    for (const auto& column : events_) expect_rows(column, info.events, "events");
+    for (const auto& column : hits_) expect_rows(column, info.hits, "hits");
+    if (!with_payload) return;
+    first_payload_.emplace(file_.get(), path_, first_payload_column(), buffer);
+    payload_.emplace(file_.get(), path_, payload_column(), buffer);
+    expect_rows(*first_payload_, info.hits + 1, "offsets of payload");
+    first_word_ = first_payload_->next<std::uint64_t>();
+  }
+
+  /// True when there are no more events. Throws UserError when there are hits left then.
+  [[nodiscard]] bool done() const {
+    if (events_[kEventTime].rows_left() > 0) return false;
+    if (hits_[kHitTime].rows_left() > 0) throw UserError("'" + path_ + "' is damaged: hits that belong to no event");
+    if (payload_ && payload_->rows_left() > 0)
+      throw UserError("'" + path_ + "' is damaged: /payload has words that belong to no hit");
+    return true;
+  }
+  Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
+
+  /// Copies the events before `limit` that are buffered, and at least one.
+  void copy_before(Tick limit, MergedTables& to) {
+    auto& out = to.events;
+    const auto times = events_[kEventTime].peek<Tick>();
+    const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
+    auto counts = events_[kEventHits].peek<std::uint32_t>();
+    counts = counts.first(std::min(std::max<std::size_t>(before, 1), counts.size()));
+    counts = counts.first(events_to_chunk_end(counts, to));
+    const auto n = counts.size();
+    const auto hits = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    if (hits > hits_[kHitTime].rows_left())
+      throw UserError("'" + path_ + "' is damaged: events with more hits than there are");
+    std::uint64_t first_hit = out.hits[kHitTime].rows();
+    out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
+    if (to.nexus) to.nexus->add_events(times.first(n), counts);
+    to.account.pass(times.front());
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      copy_rows(events_[i], out.events[i], n, bytes_of(event_columns()[i].type));
+    }
+    copy_times(hits_[kHitTime], to, hits);
+    for (std::size_t i = kHitTime + 1; i < hits_.size(); ++i) {
+      copy_rows(hits_[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
+    }
+    if (payload_) copy_payload(hits, out);
+  }
+
+ private:
+  /// How many events can be copied until the last of them fills a chunk of any column: at least one. The order of
+  /// chunks in the file thus does not depend on how the events are spread over parts.
+  [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const MergedTables& to) {
+    const auto& out = to.events;
+    std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
+    for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
+    std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
+    if (to.nexus) room = std::min(room, to.nexus->rows_to_chunk_end());
+    std::span<const std::uint64_t> offsets;
+    std::uint64_t words_room = 0;
+    if (payload_) {
+      offsets = first_payload_->peek<std::uint64_t>();
+      room = std::min({room, out.first_payload->rows_to_chunk_end(), std::uint64_t{offsets.size()}});
+      words_room = out.payload->rows_to_chunk_end();
+    }
+    std::uint64_t hits = 0;
+    for (std::size_t n = 0; n < events; ++n) {
+      hits += counts[n];
+      const bool fills = hits >= room || (payload_ && hits > 0 && offsets[hits - 1] - first_word_ >= words_room);
+      if (fills) return n + 1;
+    }
+    return static_cast<std::size_t>(events);
+  }
+
+  void expect_rows(const ColumnCursor& column, std::uint64_t expected, const char* what) const {
+    if (column.rows() == expected) return;
+    throw UserError(fmt::format("'{}' has {} {}, the run lists {}", path_, column.rows(), what, expected));
+  }
+
+  void copy_payload(std::uint64_t hits, EventTables& out) {
+    std::uint64_t words = 0;
+    const std::uint64_t words_out = out.payload->rows();
+    for (std::uint64_t left = hits; left > 0;) {
+      const auto offsets = first_payload_->peek<std::uint64_t>();
+      const auto n = std::min<std::uint64_t>(left, offsets.size());
+      out.first_payload->generate<std::uint64_t>(
+          n, [&, i = offsets.begin()]() mutable { return words_out + (*i++ - first_word_); });
+      words = offsets[n - 1] - first_word_;
+      first_payload_->skip(n);
+      left -= n;
+    }
+    first_word_ += words;
+    if (words > payload_->rows_left())
+      throw UserError("'" + path_ + "' is damaged: hits with more payload than there is");
+    copy_rows(*payload_, *out.payload, words, bytes_of(payload_column().type));
+  }
+
+  std::string path_;
+  H5Id file_;
+  std::vector<ColumnCursor> events_;
+  std::vector<ColumnCursor> hits_;
+  std::optional<ColumnCursor> first_payload_;
+  std::optional<ColumnCursor> payload_;
+  std::uint64_t first_word_ = 0;  ///< of the next hit to copy
+};
+
+/// Finds all errors that can be known before an hour of copying.
+void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
+  for (const auto& part : run.parts) {
+    const auto path = folder / part.name;
+    reading(path, [&] {
+      check_part(open_for_reading(path).get(), path, part.datasets_sum);
+      PartReader(path, part, run.record.with_payload, kMinBuffer);
+    });
+  }
+}
+
+void merge_events(const std::filesystem::path& folder, const RunFile& run, MergedTables& out) {
+  auto split = chains_of(run.parts);
+  const std::size_t buffer = buffer_bytes(split.size());
+  const auto open = [&](const PartInfo& part) {
+    return std::make_unique<PartReader>(folder / part.name, part, run.record.with_payload, buffer);
+  };
+  std::vector<PartChain<PartReader>> chains;
+  for (auto& parts : split) chains.emplace_back(std::move(parts), open);
+
+  const auto next = [&](std::size_t chain) {
+    auto* part = chains[chain].part();
+    return part == nullptr ? std::nullopt : std::optional(part->next_time());
+  };
+  take_in_order(chains.size(), next, [&](std::size_t chain, Tick limit) {
+    chains[chain].part()->copy_before(limit, out);
+    return true;
+  });
+}
+
+/// Written anew, not copied: HDF5's copy depends on how the objects lie in run.h5.
+void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, const std::string& missing,
+                    const OutputFile& to) {
+  const auto out = to.id();
+  const H5Id file = open_for_reading(run_file);
+  for (const auto& name : attribute_names(file.get())) {
+    const bool of_invocations = std::ranges::find(kInvocationAttributes, name) != kInvocationAttributes.end();
+    if (name != "format" && !is_seal(name) && !of_invocations && !is_total(name))
+      copy_attribute(file.get(), out, name.c_str());
+  }
+  write_attribute(out, "format", kMergedFormat);
+  if (!missing.empty()) write_attribute(out, "missing", missing);
+  write_totals(out, run.record.totals);
+  write_sources(to, run.record.sources);
+  write_detector(to, run.record.detector, run.record.base.tick_ps);
+}
+
+/// Copies the ledger and compares it with what has been copied, and with the totals of the run.
+void merge_ledger(const std::filesystem::path& folder, const RunFile& run, LedgerTable& out, SliceHits& account,
+                  const std::string& place) {
+  const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;
+  RunTotals sums;
+  merge_ledgers(folder, run.parts, [&](const LedgerEntry& entry) {
+    if (balances) expect_balance(entry, "'" + entry.file + "'");
+    sums.add(entry.row, entry.missing_mask != 0);
+    account.add_row(entry.row);
+    out.append(entry.row, entry.sources_missing, entry.missing_mask);
+  });
+  out.finish();
+  expect_totals(run.record.totals, sums, place);
+  account.check(place);
+}
+
+MergeResult write_tables(const std::filesystem::path& run_file, const RunFile& run, const OutputFile& file,
+                         const MergeSettings& merge) {
+  const auto folder = run_file.parent_path();
+  const ColumnSettings settings{.compress = merge.compress.value_or(compress_of(run.record)),
+                                .tick_ps = run.record.base.tick_ps,
+                                .numbered = run.record.numbered};
+  MergedTables tables(file, settings, run.record, merge.nexus);
+  merge_events(folder, run, tables);
+  auto& events = tables.events;
+  MergeResult result{events.events[kEventTime].rows(), events.hits[kHitTime].rows(), 0, {}};
+  events.finish();
+  if (tables.nexus) tables.nexus->finish(result.events);
+
+  LedgerTable ledger(file, settings, run.record.sources.size() > kMaskedSources);
+  merge_ledger(folder, run, ledger, tables.account, "'" + run_file.string() + "'");
+  return result;
+}
+
+}  // namespace
+
+MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
+                      const MergeSettings& settings) {
+  const auto opened = open_run_to_merge(run_file, settings.partial);
+  const auto& run = opened.run;
+  if (settings.nexus && run.record.numbered) {
+    throw UserError("--nexus: the times of '" + run_file.string() +
+                    "' are event numbers, which NXevent_data cannot hold");
+  }
+  const auto folder = run_file.parent_path();
+  expect_parts(folder, run);
+
+  OutputFile file(output);
+  MergeResult result;
+  file.fill([&] {
+    reading(run_file, [&] {
+      copy_about_run(run_file, run, opened.missing, file);
+      result = write_tables(run_file, run, file, settings);
+      seal_file(file.id());
+    });
+  });
+  result.missing = opened.missing;
+  result.bytes = file.close();
+  file.publish();
+  return result;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,215 @@
+#include "io/run_output/part_writer.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/seal.hpp"
+#include "io/run_format/layout.hpp"
+#include "io/run_output/tables_writer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+ColumnSettings column_settings(const PartWriterSettings& settings) {
+  return {settings.chunk_bytes, settings.compress, settings.base.tick_ps, settings.numbered};
+}
+
+void write_part_attributes(hid_t file, const PartWriterSettings& settings, const PartInfo& part) {
+  write_attribute(file, "format", kPartFormat);
+  write_attribute(file, "format_version", kOutputVersion);
+  write_attribute(file, "run_file", settings.run_file.filename().string());
+  write_attribute(file, "writer", std::uint64_t{part.writer});
+  write_attribute(file, "segment", std::uint64_t{part.segment});
+  write_attribute(file, "tick_ps", settings.base.tick_ps);
+  write_attribute(file, "epoch_ticks", std::uint64_t{settings.base.epoch_ticks});
+}
+
+/// Of this part alone: the slices do not say how many events they had before the filter.
+void write_rejected(hid_t file, const RunTotals& totals) {
+  write_attribute(file, kEventsRejected, totals[Metric::events_rejected]);
+  write_attribute(file, kRejectedBy, totals.rejected_by);
+}
+
+/// Approximate bytes that a slice adds to the datasets, to decide when a segment ends.
+std::uint64_t bytes_of(const BuiltSlice& slice, bool with_payload) {
+  const auto payload = slice.hits.payload_words.size() * 8 + slice.hits.payload.size() * 4;
+  return slice.events.size() * 48 + slice.hits.size() * 14 + (with_payload ? payload : 0) + 96;
+}
+
+void append_events(EventTables& tables, const BuiltSlice& slice) {
+  const auto& events = slice.events;
+  const auto n = events.size();
+  tables.events[kEventTime].append(std::span(events.time));
+  tables.events[kEventDuration].append(std::span(events.duration));
+  tables.events[kEventHits].append(std::span(events.n_hits));
+  tables.events[kEventSlice].append_repeated(slice.ledger.slice, n);
+  tables.events[kEventFlags].append(std::span(events.flags));
+  tables.events[kEventMissing].append(std::span(events.sources_missing));
+
+  std::uint64_t hits = tables.hits[kHitTime].rows();
+  const std::uint64_t hits_after = hits + slice.hits.size();
+  tables.first_hit.generate<std::uint64_t>(n, [&, i = events.n_hits.begin()]() mutable { return hits += *i++; });
+  if (hits != hits_after) throw std::logic_error("a slice whose events do not have as many hits as it holds");
+}
+
+void append_hits(EventTables& tables, const HitColumns& hits) {
+  tables.hits[kHitTime].append(std::span(hits.time));
+  tables.hits[kHitChannel].append(std::span(hits.channel));
+  tables.hits[kHitSource].append(std::span(hits.source));
+  if (!tables.payload) return;
+  if (hits.payload_words.size() != hits.size())
+    throw std::logic_error("a slice that does not say which payload is whose");
+  std::uint64_t words = tables.payload->rows();
+  tables.first_payload->generate<std::uint64_t>(
+      hits.size(), [&, i = hits.payload_words.begin()]() mutable { return words += *i++; });
+  tables.payload->append(std::span(hits.payload));
+}
+
+}  // namespace
+
+/// The part being written.
+struct PartWriter::Segment {
+  Segment(const PartWriterSettings& settings, PartInfo about)
+      : info(std::move(about)),
+        file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name, settings.scratch)),
+        events(std::in_place, *file, column_settings(settings), settings.with_payload),
+        ledger(std::in_place, *file, column_settings(settings), settings.n_sources > kMaskedSources) {
+    file->fill([&] { write_part_attributes(file->id(), settings, info); });
+  }
+
+  PartInfo info;
+  std::unique_ptr<OutputFile> file;
+  std::optional<EventTables> events;
+  std::optional<LedgerTable> ledger;
+  SliceRuns slices;
+  RunTotals totals;
+  std::uint64_t data_bytes = 0;
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+};
+
+PartWriter::PartWriter(PartWriterSettings settings)
+    : settings_(std::move(settings)), companions_(settings_.companions), next_segment_(settings_.first_segment) {
+  if (settings_.list) {
+    const auto name = part_list_name(settings_.run_file, settings_.writer);
+    list_.emplace(settings_.run_file.parent_path() / name, settings_.list->good_bytes, settings_.list->chain);
+  }
+  open_segment();
+}
+
+// The thread that waits for the disk uses the list.
+PartWriter::~PartWriter() {
+  if (publishing_.valid()) publishing_.wait();
+}
+
+void PartWriter::open_segment() {
+  PartInfo info;
+  info.writer = settings_.writer;
+  info.segment = next_segment_++;
+  info.name = part_name(settings_.run_file, info.writer, info.segment);
+  segment_ = std::make_unique<Segment>(settings_, std::move(info));
+  companions_.begin();
+}
+
+void PartWriter::write(const BuiltSlice& slice) {
+  if (failed_) throw std::logic_error("a part writer used after it failed");
+  failed_ = true;  // unless everything below succeeds
+  if (!segment_) open_segment();
+  if (!companions_.write(slice)) {
+    end_segment();
+    open_segment();
+    companions_.write(slice);
+  }
+  append(slice);
+  const auto age = std::chrono::steady_clock::now() - segment_->begun;
+  if (segment_->data_bytes >= settings_.segment_bytes || age >= settings_.segment_time) end_segment();
+  failed_ = false;
+}
+
+void PartWriter::append(const BuiltSlice& slice) {
+  auto& info = segment_->info;
+  if (info.slices > 0 && slice.ledger.slice <= info.last_slice) throw std::logic_error("slices that do not rise");
+
+  segment_->file->fill([&] {
+    append_events(*segment_->events, slice);
+    append_hits(*segment_->events, slice.hits);
+    segment_->ledger->append(slice.ledger, slice.sources_missing, mask_of(slice.sources_missing));
+  });
+
+  if (info.slices++ == 0) info.first_slice = slice.ledger.slice;
+  info.last_slice = slice.ledger.slice;
+  info.events += slice.events.size();
+  info.hits += slice.hits.size();
+  segment_->slices.add({slice.ledger.slice});
+  segment_->totals.add(slice);
+  segment_->data_bytes += bytes_of(slice, settings_.with_payload);
+}
+
+void PartWriter::end_part() {
+  if (failed_) throw std::logic_error("a part writer used after it failed");
+  if (!segment_ || segment_->info.slices == 0) return;
+  failed_ = true;
+  end_segment();
+  failed_ = false;
+}
+
+void PartWriter::end_segment() {
+  auto beside = companions_.end();
+  segment_->info.event_files = beside.infos();
+  segment_->file->fill([&] {
+    write_rejected(segment_->file->id(), segment_->totals);
+    segment_->events->finish();
+    segment_->ledger->finish();
+    segment_->info.datasets_sum = seal_file(segment_->file->id());
+  });
+  segment_->events.reset();
+  segment_->ledger.reset();
+  segment_->info.bytes = segment_->file->close();
+  wait_for_disk();
+  FinishedPart part{segment_->info, segment_->slices.runs(), segment_->totals};
+  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file), beside = std::move(beside),
+                                                part = std::move(part), this]() mutable {
+    file->publish([&] {
+      beside.sync();
+      if (list_) list_->append(part);
+      beside.keep();
+    });
+    beside.publish();
+    return part;
+  });
+  segment_.reset();
+}
+
+void PartWriter::wait_for_disk() {
+  if (publishing_.valid()) finished_.push_back(publishing_.get());
+}
+
+const std::vector<FinishedPart>& PartWriter::finished() {
+  try {
+    wait_for_disk();
+  } catch (const UserError&) {
+    // Another error has been reported; this part is not finished either.
+  }
+  return finished_;
+}
+
+std::vector<PartInfo> PartWriter::close() {
+  if (failed_) throw std::logic_error("a part writer closed after it failed");
+  failed_ = true;
+  const bool empty = segment_ && segment_->info.slices == 0;
+  if (segment_ && !(empty && settings_.first_segment > 0)) end_segment();
+  segment_.reset();
+  companions_.abandon();
+  wait_for_disk();
+  failed_ = false;
+  std::vector<PartInfo> parts;
+  for (const auto& part : finished_) parts.push_back(part.info);
+  return parts;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/event_sink.hpp"
+#include "formats/geometry.hpp"
+#include "io/event_files/companions.hpp"
+#include "io/hdf5/column_spec.hpp"
+#include "io/run_format/part_info.hpp"
+#include "io/run_format/part_list.hpp"
+
+namespace eventloom {
+
+struct PartWriterSettings {
+  std::filesystem::path run_file;  ///< run.h5; the parts are in the same folder
+  std::uint32_t writer = 0;
+  std::uint32_t first_segment = 0;
+  TimeBase base = {};
+  std::size_t n_sources = 1;  ///< of the run; determines whether the list of missing sources is written
+  bool with_payload = false;
+  bool numbered = false;  ///< times are event numbers
+  unsigned compress = 0;  ///< deflate level 1 to 9, with shuffle; 0 = off
+  /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
+  /// it is older than `segment_time`. It ends before a slice for which a file beside it has no room.
+  std::uint64_t segment_bytes = std::uint64_t{1} << 30;
+  std::chrono::nanoseconds segment_time = std::chrono::hours(1);
+  std::filesystem::path scratch = {};      ///< where parts are written before they are moved; empty: in place
+  std::optional<PartListPlace> list = {};  ///< nothing: no list of finished parts is kept
+  CompanionSettings companions = {};
+  std::size_t chunk_bytes = kDefaultChunkBytes;
+};
+
+/// Writes the events of one writer to part files, and to list-mode files beside them, which end with the part. All get
+/// their final names when they are complete, on disk, and in the list; destroying the writer without close() removes
+/// those being written.
+///
+/// After an exception only finished() and the destructor may be called. The wait for the disk at the end of a part
+/// happens on a thread of its own that makes no HDF5 calls.
+class PartWriter final : public EventSink {
+ public:
+  /// Creates the first part, so that an unwritable folder shows at once (UserError).
+  explicit PartWriter(PartWriterSettings settings);
+  ~PartWriter() override;
+
+  void write(const BuiltSlice& slice) override;
+
+  /// Ends the part that is being written, if it has any slice; the next slice begins another.
+  void end_part();
+  /// Ends the last part and waits for the disk. A writer without slices leaves one part without rows. Returns all parts
+  /// of this writer. Call once; throws UserError when the disk fails.
+  std::vector<PartInfo> close();
+  /// The finished parts of this writer; after close() or an exception. Waits for the disk.
+  const std::vector<FinishedPart>& finished();
+
+ private:
+  struct Segment;
+  void open_segment();
+  void append(const BuiltSlice& slice);
+  void end_segment();
+
+  void wait_for_disk();
+
+  PartWriterSettings settings_;
+  std::optional<PartList> list_;
+  Companions companions_;
+  std::vector<FinishedPart> finished_;
+  std::uint32_t next_segment_;
+  std::unique_ptr<Segment> segment_;
+  std::future<FinishedPart> publishing_;
+  bool failed_ = false;
+};
+
+}  // namespace eventloom
