@@ -182,9 +182,9 @@ void LiveInputs::set_others(const Others& others) {
   }
 }
 
-bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
+bool LiveInputs::request(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
-  if (of.stream->ready(epochs)) return true;
+  if (of.stream->request(epochs)) return true;
   if (has_nothing_more(of, epochs)) {
     of.stream->pass(epochs.end);
     return true;
