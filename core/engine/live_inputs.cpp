@@ -9,6 +9,7 @@
 
 #include "core/control/live_votes.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/setting.hpp"
 #include "formats/offset_span.hpp"
 #include "formats/stream_file.hpp"
 
@@ -233,9 +234,9 @@ bool LiveInputs::is_dispensable(const Input& input, EpochRange epochs) const {
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
   spdlog::warn(
-      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had ended: they are dropped (late); "
-      "from now on {:.1f} s of silence end a slice",
-      input.id.value, input.stream->name(), in_seconds(patience_.quiet));
+      "source {} ({}) was silent, and then sent hits of a slice that {} had ended: they are dropped (late); from now "
+      "on {:.1f} s of silence end a slice",
+      input.id.value, input.stream->name(), name_of(Setting::flush_after), in_seconds(patience_.quiet));
 }
 
 /// Everything the source sent before the returned epoch has arrived or is known to be lost.
