@@ -12,6 +12,7 @@
 #include "app/command/commit.hpp"
 #include "app/command/launcher.hpp"
 #include "app/command/safe_text.hpp"
+#include "app/command/setting_names.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/allocator.hpp"
 #include "core/runtime/did_you_mean.hpp"
@@ -94,6 +95,7 @@ int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
   eventloom::keep_memory_reserve();
   eventloom::keep_freed_memory();
+  eventloom::setting_names() = eventloom::kOptionNames;
   eventloom::set_up_log("eventloom", eventloom::for_terminal);
   if (name == "--help" || name == "-h" || name == "help") {
     print_usage(std::cout);

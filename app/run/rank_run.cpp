@@ -114,7 +114,7 @@ void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
 /// Work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();
-  const bool cut_off = sources != nullptr && sources->cut_off() && !session_.control().ended();
+  const bool cut_off = sources != nullptr && sources->report().cut_off() && !session_.control().ended();
   return cut_off || std::ranges::any_of(writers_, [](const Writer& writer) { return writer.to->failed(); });
 }
 
@@ -162,10 +162,10 @@ RunResult RankRun::common_result() {
   session_.add_to(use);
   result.channels_seen.assign(use.bits().begin(), use.bits().end());
   if (sources != nullptr) {
-    result.totals.counters.add(sources->counters());
-    result.input_cut = sources->cut_off_recorded();
-    sources->add_counts(result.sources);
-    sources->add_remarks(result.remarks);
+    result.totals.counters.add(sources->report().counters());
+    result.input_cut = sources->report().cut_off_recorded();
+    sources->report().add_counts(result.sources);
+    sources->report().add_remarks(result.remarks);
   }
   return result;
 }

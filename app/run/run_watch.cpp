@@ -148,7 +148,7 @@ void RunWatch::tell_lost(int rank) {
   if (quiet_ || has_lost_peer()) return;  // others follow the first
   if (watchdog_.was_away()) be_quiet();   // the run has been ended because of this rank
   if (!quiet_ && speaks_for_host(rank))
-    spdlog::error("{} is lost: its process has ended; {}", name(rank), kHowToContinue);
+    spdlog::error("{} is lost: its process has ended; {}", name(rank), how_to_continue());
   lost_peer_ = rank;
 }
 
@@ -157,7 +157,7 @@ void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;
   if (!too_long && !(has_lost_peer() && seconds >= kSecondsToAbort)) return;
-  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", kHowToContinue);
+  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", how_to_continue());
   std::_Exit(kExitStopped);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 #include "formats/marker_reader.hpp"
 
 namespace eventloom {
@@ -191,7 +192,8 @@ void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
   std::size_t words = 0;  // every hit has at least one
   for (const auto& s : sources) words += s.buffers.size() / sizeof(std::uint32_t);
   if (words > std::numeric_limits<std::uint32_t>::max()) {
-    throw UserError("a slice holds more than 16 GiB of epoch buffers: choose a smaller --epochs-per-slice");
+    throw UserError("a slice holds more than 16 GiB of epoch buffers: choose a smaller " +
+                    name_of(Setting::epochs_per_slice));
   }
   hits_.tick.require(words);
   hits_.channel.require(words);

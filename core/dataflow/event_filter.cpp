@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/definitions/text_mistake.hpp"
+#include "core/runtime/setting.hpp"
 #include "core/runtime/text_error.hpp"
 
 namespace eventloom {
@@ -83,23 +84,24 @@ void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
   try {
     expressions_.push_back(parse_expression(expression, tick_ps, measure_.detector()));
   } catch (const TextMistake& mistake) {
-    throw TextError(
-        "--filter '" + shortened(expression) + "': " + mistake.what() + "; expected " + std::string(expression_usage()),
-        marked(expression, mistake.where()));
+    throw TextError(name_of(Setting::filter) + " '" + shortened(expression) + "': " + mistake.what() + "; expected " +
+                        std::string(expression_usage()),
+                    marked(expression, mistake.where()));
   }
 }
 
 void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags) {
   measure_.set_streams(std::move(stream_flags));
   for (const auto& expression : expressions_) {
-    const auto refuse = [&](const char* name, const char* why) {
-      throw TextError("--filter '" + shortened(expression.text()) + "': '" + name + "' " + why,
+    const auto refuse = [&](const char* name, const std::string& why) {
+      throw TextError(name_of(Setting::filter) + " '" + shortened(expression.text()) + "': '" + name + "' " + why,
                       marked_word(expression.text(), name));
     };
     if (expression.uses(Quantity::Kind::trigger) && !measure_.has_triggers())
       refuse("trigger", "is of triggered data, and no source of this run has trigger types; leave it out");
     if (expression.uses(Quantity::Kind::causal) && !measure_.detector().has_positions())
-      refuse("causal", "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+      refuse("causal",
+             "needs the positions of channels: give x_m, y_m and z_m in " + name_of(Setting::detector) + " MAP.csv");
   }
 }
 

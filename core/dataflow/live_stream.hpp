@@ -68,7 +68,7 @@ struct LiveProgress {
 };
 
 /// A source whose data arrive live. No function blocks. collect() returns the data received, and may be called only
-/// up to an end for which ready() is true or which was passed to give_up().
+/// up to an end for which request() has returned true or which was passed to give_up().
 ///
 /// Whether the data of an epoch are used or missing is decided once: data that arrive later for epochs that were
 /// collected or given up are dropped as late.
@@ -97,9 +97,9 @@ class LiveStream : public Source {
   /// Takes in the data that have arrived. Returns 0 if there are none.
   virtual std::size_t receive() = 0;
   [[nodiscard]] virtual LiveProgress progress() const = 0;
-  /// Whether all epochs before the end of `epochs` have been received or given up. Also informs the stream which epochs
-  /// it must hold together: these are collected next.
-  [[nodiscard]] virtual bool ready(EpochRange epochs) = 0;
+  /// Requests `epochs`, which are collected next and must be held together until then. Returns whether all epochs
+  /// before their end have been received or given up.
+  [[nodiscard]] virtual bool request(EpochRange epochs) = 0;
   /// Gives up the missing data of epochs before `end`. `missing`: they are marked as missing; otherwise, at the end of
   /// a run in which no other source has data there, the stream ends here.
   virtual void give_up(Epoch end, bool missing) = 0;

@@ -13,21 +13,24 @@
 #include "core/dataflow/time_sort.hpp"
 #include "core/detector/channel_use.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 
 namespace eventloom {
 
 namespace {
 
 void require_short_stretch(const SliceBuilderSettings& settings) {
-  if (settings.geometry.epochs_per_slice == 0) throw UserError("--epochs-per-slice must be at least 1");
+  if (settings.geometry.epochs_per_slice == 0)
+    throw UserError(name_of(Setting::epochs_per_slice) + " must be at least 1");
   Tick apart = 0;
   for (const auto& span : stream_offsets(*settings.detector, settings.sorted.has_value(), settings.payload.size())) {
     apart = std::max(apart, span.width());
   }
   if (fits_a_builder(settings.geometry, apart)) return;
   throw UserError(
-      "a slice with its overlap and the reach of its event definition is longer than 2^32 ticks: choose smaller "
-      "--epochs-per-slice, --overlap, --define lengths or --detector offsets");
+      "a slice with its overlap and the reach of its event definition is longer than 2^32 ticks: choose smaller " +
+      name_of(Setting::epochs_per_slice) + ", " + name_of(Setting::overlap) + ", " + name_of(Setting::define) +
+      " lengths or " + name_of(Setting::detector) + " offsets");
 }
 
 /// Selects the damage that the slice accounts for: damage that begins in it.

@@ -20,7 +20,7 @@ class Coincidence final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "coincidence:W,COND[,pre,post]";
   static constexpr std::string_view kEvent =
-      "hits at most W after one of them for which COND holds, as in coincidence:50ns,A>=1&&B>=2 (see --filter); "
+      "hits at most W after one of them for which COND holds, as in coincidence:50ns,A>=1&&B>=2 (see {}); "
       "windows that overlap are one event, which pre and post widen";
 
   static constexpr std::size_t kMinValues = 2;

@@ -1,5 +1,7 @@
 #include "core/definitions/definitions.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include "core/definitions/text_mistake.hpp"
 #include "core/definitions/text_parts.hpp"
 #include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/setting.hpp"
 #include "core/runtime/text_error.hpp"
 
 namespace eventloom {
@@ -47,11 +50,13 @@ constexpr std::array kDefinitions = {
 
 std::string_view kind_of(const Entry& entry) { return entry.usage.substr(0, entry.usage.find(':')); }
 
-std::string described(const Entry& entry) { return std::string(entry.usage) + ": " + std::string(entry.event); }
+std::string described(const Entry& entry) {
+  return std::string(entry.usage) + ": " + fmt::format(fmt::runtime(entry.event), name_of(Setting::filter));
+}
 
 [[noreturn]] void reject(std::string_view given, const TextMistake& mistake, const std::string& expected) {
-  throw TextError("--define '" + shortened(given) + "': " + mistake.what() + "; expected " + expected +
-                      " (lengths of time in ticks or with a unit, as in 25ns)",
+  throw TextError(name_of(Setting::define) + " '" + shortened(given) + "': " + mistake.what() + "; expected " +
+                      expected + " (lengths of time in ticks or with a unit, as in 25ns)",
                   marked(given, mistake.where()));
 }
 

@@ -13,6 +13,7 @@
 #include "core/definitions/text_mistake.hpp"
 #include "core/definitions/text_parts.hpp"
 #include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/setting.hpp"
 #include "formats/markers.hpp"
 #include "formats/units.hpp"
 
@@ -190,7 +191,8 @@ class ExpressionParser {
   void require_allowed(Kind kind, std::string_view name) const {
     const bool of_events = kind == Kind::prescale || kind == Kind::duration || kind == Kind::trigger;
     if (use_ == ExpressionUse::filter || !of_events) return;
-    throw TextMistake(name, "a condition on the hits of a window has no " + in_quotes(name) + ": move it to --filter");
+    throw TextMistake(name, "a condition on the hits of a window has no " + in_quotes(name) + ": move it to " +
+                                name_of(Setting::filter));
   }
 
   void set_range(Quantity& quantity, std::string_view name, std::uint64_t most, const char* expected) {
@@ -265,7 +267,9 @@ class ExpressionParser {
     for (const auto& group : detector_.groups()) groups.append(groups.empty() ? "" : ", ").append(group);
     if (name == "not") throw TextMistake(name, "write ! for 'not'");
     throw TextMistake(name, in_quotes(name) + " is neither a quantity nor a group" + did_you_mean(name, known) +
-                                (groups.empty() ? "; groups come from --group or --detector" : "; groups: " + groups));
+                                (groups.empty() ? "; groups come from " + name_of(Setting::group) + " or " +
+                                                      name_of(Setting::detector)
+                                                : "; groups: " + groups));
   }
 
   std::string_view whole_;

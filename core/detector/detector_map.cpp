@@ -12,6 +12,7 @@
 #include "core/detector/csv_table.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 
 namespace eventloom {
 
@@ -262,7 +263,7 @@ DetectorMap parse_detector_map(std::string text, const std::string& file) {
 }
 
 GroupOption parse_group_option(const std::string& text) {
-  return at_place("--group " + text, [&] { return group_option_in(text); });
+  return at_place(name_of(Setting::group) + " " + text, [&] { return group_option_in(text); });
 }
 
 }  // namespace eventloom

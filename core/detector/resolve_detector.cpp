@@ -12,6 +12,7 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 
 namespace eventloom {
 
@@ -136,7 +137,7 @@ GroupSet groups_of(Detector& detector, const std::vector<std::string>& names, co
 }
 
 std::string place_of(const DetectorMap& map, const DetectorRow& row) { return map.place(row) + ": "; }
-std::string place_of(const GroupOption& group) { return "--group " + group.text + ": "; }
+std::string place_of(const GroupOption& group) { return name_of(Setting::group) + " " + group.text + ": "; }
 
 void add_names(Detector& detector, const DetectorMap& map, std::span<const GroupOption> groups) {
   for (const auto& row : map.rows) {

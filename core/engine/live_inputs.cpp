@@ -9,6 +9,7 @@
 
 #include "core/control/live_votes.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/setting.hpp"
 #include "formats/offset_span.hpp"
 #include "formats/stream_file.hpp"
 
@@ -182,9 +183,9 @@ void LiveInputs::set_others(const Others& others) {
   }
 }
 
-bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
+bool LiveInputs::request(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
-  if (of.stream->ready(epochs)) return true;
+  if (of.stream->request(epochs)) return true;
   if (has_nothing_more(of, epochs)) {
     of.stream->pass(epochs.end);
     return true;
@@ -233,9 +234,9 @@ bool LiveInputs::is_dispensable(const Input& input, EpochRange epochs) const {
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
   spdlog::warn(
-      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had ended: they are dropped (late); "
-      "from now on {:.1f} s of silence end a slice",
-      input.id.value, input.stream->name(), in_seconds(patience_.quiet));
+      "source {} ({}) was silent, and then sent hits of a slice that {} had ended: they are dropped (late); from now "
+      "on {:.1f} s of silence end a slice",
+      input.id.value, input.stream->name(), name_of(Setting::flush_after), in_seconds(patience_.quiet));
 }
 
 /// Everything the source sent before the returned epoch has arrived or is known to be lost.

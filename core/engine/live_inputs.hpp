@@ -73,8 +73,8 @@ class LiveInputs {
 
   explicit LiveInputs(LivePatience patience) : patience_(patience), jumped_to_(patience.begin) {}
 
-  /// Returns the index of the input, for ready(). `stream` must outlive this object. `lead`: epochs from the first one
-  /// sent for a slice to the first that may hold data of the slice itself, from any source, not only of the margin
+  /// Returns the index of the input, for request(). `stream` must outlive this object. `lead`: epochs from the first
+  /// one sent for a slice to the first that may hold data of the slice itself, from any source, not only of the margin
   /// before it.
   std::size_t add(SourceId id, LiveStream& stream, std::int64_t lead);
   [[nodiscard]] bool any() const { return !inputs_.empty(); }
@@ -94,9 +94,9 @@ class LiveInputs {
   [[nodiscard]] LiveVotes votes() const;
   /// `others` covers all ranks, including this one.
   void set_others(const Others& others);
-  /// Whether the data of an input for `epochs` may be collected. May give the source up first; data that have not
-  /// arrived are then missing.
-  [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
+  /// Requests the data of an input for `epochs`; returns whether they may be collected. May give the source up first;
+  /// data that have not arrived are then missing.
+  [[nodiscard]] bool request(std::size_t input, EpochRange epochs);
   /// State for display: silent, given up, full or live.
   [[nodiscard]] SourceState state(std::size_t input) const;
   /// Whether the end of the run finished an input that had not ended on its own.

@@ -4,11 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "core/runtime/setting.hpp"
+
 namespace eventloom {
 
 /// Advice to the user when a run cannot continue.
-inline constexpr const char* kHowToContinue =
-    "finished parts are safe; the same command with --resume continues the run";
+inline std::string how_to_continue() {
+  return "finished parts are safe; the same command with " + name_of(Setting::resume) + " continues the run";
+}
 
 struct StallSettings {
   std::chrono::nanoseconds warning{};  ///< 0: never

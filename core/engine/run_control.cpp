@@ -8,6 +8,7 @@
 
 #include "core/runtime/clock.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/setting.hpp"
 #include "core/runtime/stop_signal.hpp"
 
 namespace eventloom {
@@ -38,7 +39,7 @@ std::string cause_of(const Request& request) {
     case Cause::command: break;
     case Cause::signal: return signal_name(request.signal);
     case Cause::writer: return "a full or failing disk";
-    case Cause::time: return "the end of --duration";
+    case Cause::time: return "the end of " + name_of(Setting::duration);
   }
   return "a command";
 }
@@ -259,11 +260,13 @@ void RunControl::end_as_told(SteadyTime now) {
 void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& silence) {
   if (ending_ == SteadyTime{}) {
     ending_ = now;
-    failure_ = watch_.name(silence.ranks.front()) + " has been silent for longer than --stall-timeout";
+    failure_ =
+        watch_.name(silence.ranks.front()) + " has been silent for longer than " + name_of(Setting::stall_timeout);
     watch_.be_quiet();
     if (speaks_about(silence.ranks.front())) {
-      spdlog::error("{} has been silent for {:.1f} s, longer than --stall-timeout: the run ends; {}",
-                    watch_.name(silence.ranks.front()), in_seconds(silence.lasts), kHowToContinue);
+      spdlog::error("{} has been silent for {:.1f} s, longer than {}: the run ends; {}",
+                    watch_.name(silence.ranks.front()), in_seconds(silence.lasts), name_of(Setting::stall_timeout),
+                    how_to_continue());
     }
     if (rank_ == 0) heartbeat_.tell_to_end();
   }
@@ -277,7 +280,7 @@ void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.is_here(rank)) continue;
     spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
-                  in_seconds(silence.lasts), kHowToContinue);
+                  in_seconds(silence.lasts), how_to_continue());
   }
 }
 

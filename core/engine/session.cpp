@@ -109,7 +109,7 @@ Selector Session::selector_of(std::uint32_t writer) {
 
 /// Counts what the sinks do not see.
 void Session::count(RankRecord& record) const {
-  if (sources_ != nullptr) sources_->add_to(record);
+  if (sources_ != nullptr) sources_->report().add_to(record);
   for (const auto* builder : builders_) record.builders[builder->built().builder] = builder->built();
   if (ends_.count) ends_.count(record.counters);
 }

@@ -9,6 +9,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/memory.hpp"
+#include "core/runtime/setting.hpp"
 #include "schedulers/make_scheduler.hpp"
 
 namespace eventloom {
@@ -28,7 +29,7 @@ std::unique_ptr<Scheduler> scheduler_of(const ScheduleSettings& settings) {
   try {
     return make_scheduler(settings);
   } catch (const std::invalid_argument& e) {
-    throw UserError("--schedule: " + std::string(e.what()));
+    throw UserError(name_of(Setting::schedule) + ": " + e.what());
   }
 }
 
@@ -38,9 +39,9 @@ std::optional<RingGeometry> note_rings(const WiringSettings& settings, Scheduler
 }
 
 std::string what_to_lower(const Roles& roles) {
-  std::string options = roles.filters == 0 ? "" : "--filters, ";
-  if (roles.builders > static_cast<std::uint32_t>(roles.ranks)) options += "--builders, ";
-  return options + "--ring-depth or --cell-size";
+  std::string options = roles.filters == 0 ? "" : name_of(Setting::filters) + ", ";
+  if (roles.builders > static_cast<std::uint32_t>(roles.ranks)) options += name_of(Setting::builders) + ", ";
+  return options + name_of(Setting::ring_depth) + " or " + name_of(Setting::cell_size);
 }
 
 /// Collective: the memory that each rank needs, and its bounds.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 #include "formats/crc32c.hpp"
 
 namespace eventloom {
@@ -24,7 +25,7 @@ std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
 void require_transferable(std::uint64_t bytes) {
   if (bytes > kMaxMessageBytes) {
     throw UserError("a slice takes " + std::to_string(bytes) + " bytes in one message; the limit is " +
-                    std::to_string(kMaxMessageBytes) + ": choose a smaller --epochs-per-slice");
+                    std::to_string(kMaxMessageBytes) + ": choose a smaller " + name_of(Setting::epochs_per_slice));
   }
 }
 

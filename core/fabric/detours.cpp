@@ -8,6 +8,7 @@
 
 #include "core/fabric/link_graph.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 
 namespace eventloom {
 
@@ -105,7 +106,7 @@ std::vector<double> loads(const FabricRoutes& fabric, const auto& is_dead) {
 void check_directions(const FabricRoutes& fabric, const LinkGraph& graph) {
   for (LinkNumber link = 0; link < fabric.rates.size(); ++link) {
     if (!graph.is_two_way(link)) continue;
-    throw UserError("--dead-link: link '" + fabric.names[link] +
+    throw UserError(name_of(Setting::dead_link) + ": link '" + fabric.names[link] +
                     "' carries both directions, so that no way around a link can be found; give the platform's links "
                     "sharing_policy=\"SPLITDUPLEX\"");
   }
@@ -130,8 +131,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> avoid_links(FabricRoutes& f
       if (!ways) ways.emplace(graph, dead, load, to);
       route = ways->from(from);
       if (route.empty()) {
-        throw UserError("--dead-link: without it no way is left from node " + std::to_string(from) + " to node " +
-                        std::to_string(to));
+        throw UserError(name_of(Setting::dead_link) + ": without it no way is left from node " + std::to_string(from) +
+                        " to node " + std::to_string(to));
       }
       for (const auto link : route) load[link] += 1 / fabric.rates[link];
       changed.emplace_back(from, to);

@@ -6,6 +6,7 @@
 #include "core/fabric/detours.hpp"
 #include "core/fabric/link_names.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 #include "core/simulation/platform.hpp"
 
 namespace eventloom {
@@ -43,7 +44,7 @@ struct HostRoutes {
 
 void slow_down(HostRoutes& routes, const std::vector<OfLink>& slow_links) {
   for (const auto& slow : slow_links) {
-    for (const auto link : links_named(routes.fabric, slow.name, "--slow-link")) {
+    for (const auto link : links_named(routes.fabric, slow.name, name_of(Setting::slow_link))) {
       routes.fabric.rates[link] *= slow.factor;
       routes.links[link]->set_bandwidth(routes.fabric.rates[link]);
     }
@@ -53,10 +54,10 @@ void slow_down(HostRoutes& routes, const std::vector<OfLink>& slow_links) {
 /// SimGrid looks up bypass routes before it asks the topology.
 void add_route(const s4u::Host& from, const s4u::Host& to, const std::vector<s4u::LinkInRoute>& links) {
   if (from.get_englobing_zone() != to.get_englobing_zone()) {
-    throw UserError(
-        "--dead-link: the ways around it lead through several zones of the platform, which SimGrid's "
-        "routes do not allow; " +
-        from.get_name() + " and " + to.get_name() + " are in different zones");
+    throw UserError(name_of(Setting::dead_link) +
+                    ": the ways around it lead through several zones of the platform, which SimGrid's "
+                    "routes do not allow; " +
+                    from.get_name() + " and " + to.get_name() + " are in different zones");
   }
   from.get_englobing_zone()->add_bypass_route(from.get_netpoint(), to.get_netpoint(), nullptr, nullptr, links);
 }
@@ -64,7 +65,7 @@ void add_route(const s4u::Host& from, const s4u::Host& to, const std::vector<s4u
 void take_out(HostRoutes& routes, const std::vector<s4u::Host*>& hosts, const std::vector<std::string>& dead_links) {
   std::vector<std::uint8_t> dead(routes.links.size());
   for (const auto& name : dead_links) {
-    for (const auto link : links_named(routes.fabric, name, "--dead-link")) dead[link] = 1;
+    for (const auto link : links_named(routes.fabric, name, name_of(Setting::dead_link))) dead[link] = 1;
   }
   for (const auto& [from, to] : avoid_links(routes.fabric, dead)) {
     std::vector<s4u::LinkInRoute> links;

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 #include "core/simulation/leaf_spine.hpp"
 
 namespace eventloom {
@@ -31,7 +32,7 @@ struct Cluster {
 };
 
 [[noreturn]] void refuse(const std::string& topology, const std::string& why) {
-  throw UserError("--topology " + topology + ": " + why);
+  throw UserError(name_of(Setting::topology) + " " + topology + ": " + why);
 }
 
 std::vector<std::string> parts_of(const std::string& text, char separator) {
@@ -179,8 +180,8 @@ std::vector<s4u::Host*> load_platform(s4u::Engine& engine, const SimulationSetti
   }
   const auto there = cluster ? cluster->nodes : engine.get_host_count();
   if (settings.nodes > there) {
-    refuse(settings.topology,
-           "it has " + std::to_string(there) + " nodes, --nodes asks for " + std::to_string(settings.nodes));
+    refuse(settings.topology, "it has " + std::to_string(there) + " nodes, " + name_of(Setting::nodes) + " asks for " +
+                                  std::to_string(settings.nodes));
   }
   auto hosts = engine.get_all_hosts();
   std::ranges::sort(hosts, by_number);

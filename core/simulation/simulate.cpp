@@ -213,7 +213,7 @@ class RankRun {
 
   void add_sent(const Session& session) {
     RankRecord record;
-    session.sources()->add_to(record);
+    session.sources()->report().add_to(record);
     account_.messages += record.counters[Metric::messages];
     for (const auto& [builder, link] : record.links) account_.sent[number_ * settings_.ranks() + builder] += link.bytes;
   }

@@ -319,7 +319,7 @@ bool FeedStream::put_together(const Damage& damage) {
   return false;
 }
 
-bool FeedStream::ready(EpochRange epochs) {
+bool FeedStream::request(EpochRange epochs) {
   const bool there = ended_ || complete_ >= epochs.end;
   const bool stuck = !there && is_full() && held_after_release(epochs.begin) >= settings_.buffer_bytes;
   if (stuck) wanted_ = std::max(wanted_, epochs.end);

@@ -66,7 +66,7 @@ class FeedStream final : public LiveStream {
   void expect(Epoch epoch) override;
   std::size_t receive() override;
   [[nodiscard]] LiveProgress progress() const override;
-  [[nodiscard]] bool ready(EpochRange epochs) override;
+  [[nodiscard]] bool request(EpochRange epochs) override;
   void give_up(Epoch end, bool missing) override;
   void pass(Epoch end) override;
   [[nodiscard]] bool settle(Epoch end) override;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/runtime/setting.hpp"
 #include "engine_fixture.hpp"
 
 namespace eventloom::test {
@@ -122,7 +123,7 @@ TEST_F(Engine, DurationEndsAtTheSameSliceEverywhere) {
     of.simulation.longest_step_ns = 100'000;
     const auto outcome = play(of);
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
-    EXPECT_EQ(outcome.stopped_by, "the end of --duration") << text_of(of);
+    EXPECT_EQ(outcome.stopped_by, "the end of " + name_of(Setting::duration)) << text_of(of);
     EXPECT_EQ(difference(of, outcome, true), "") << text_of(of);
     EXPECT_TRUE(outcome.cut_off) << text_of(of);
     EXPECT_GE(outcome.slices.size(), 57U) << text_of(of);  // 60 were due, if no turn was late

@@ -93,8 +93,8 @@ class Player {
     if (const auto* picture = session.picture()) outcome_.picture = *picture;
     if (auto* sources = session.sources()) {
       sources->live().close();
-      outcome_.cut_off |= sources->cut_off();
-      outcome_.hits_read += sources->counters()[Metric::hits_read];
+      outcome_.cut_off |= sources->report().cut_off();
+      outcome_.hits_read += sources->report().counters()[Metric::hits_read];
     }
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "core/runtime/setting.hpp"
 #include "engine_fixture.hpp"
 #include "formats/stream_file.hpp"
 
@@ -185,7 +186,9 @@ TEST_F(Steering, StopsAndEndsWhilePaused) {
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     EXPECT_EQ(difference(of, outcome, true), "") << text_of(of);
     EXPECT_TRUE(outcome.cut_off) << text_of(of);
-    const auto* by = of.duration.count() != 0 ? "the end of --duration" : of.signal != 0 ? "SIGUSR1" : "a command";
+    const auto by = of.duration.count() != 0 ? "the end of " + name_of(Setting::duration)
+                    : of.signal != 0         ? "SIGUSR1"
+                                             : "a command";
     EXPECT_EQ(outcome.stopped_by, by) << text_of(of);
     EXPECT_LT(outcome.took_ns, 45'000'000) << text_of(of);
     expect_resumed(of, outcome);

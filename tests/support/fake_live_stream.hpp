@@ -67,7 +67,7 @@ class FakeLiveStream final : public LiveStream {
             .drained = drained,
             .late_passed = late_passed};
   }
-  [[nodiscard]] bool ready(EpochRange epochs) override { return ended || watermark() >= epochs.end; }
+  [[nodiscard]] bool request(EpochRange epochs) override { return ended || watermark() >= epochs.end; }
   void give_up(Epoch end, bool missing) override {
     given_up.push_back({end, missing});
     given_up_to_ = end;

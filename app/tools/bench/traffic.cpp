@@ -117,7 +117,7 @@ class RankTraffic {
   void add_control() {
     ControlRole::Settings control;
     control.per_message = settings_.control;
-    control.sent = [this] { return source_ ? source_->counters()[Metric::messages] : 0; };
+    control.sent = [this] { return source_ ? source_->report().counters()[Metric::messages] : 0; };
     control.all_sent = [this] { return !source_ || source_->done(); };
     control_ = std::make_unique<ControlRole>(std::move(control), communicator_);
   }
@@ -156,7 +156,8 @@ class RankTraffic {
       ++rank;
     }
     for (const auto& [host, n] : of_host) result.retransmits += n;
-    for (const auto& sent : communicator_.all_gather(source_ ? source_->counters() : Counters())) result.sent.add(sent);
+    for (const auto& sent : communicator_.all_gather(source_ ? source_->report().counters() : Counters()))
+      result.sent.add(sent);
     return result;
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/command/setting_names.hpp"
 #include "app/tools/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
@@ -39,6 +40,7 @@ Answer answer_to(std::istream& question, std::string_view task) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  eventloom::setting_names() = eventloom::kOptionNames;
   try {
     const auto answer = answer_to(std::cin, argc > 1 ? argv[1] : "");
     std::cout << answer.text << std::endl;

@@ -31,7 +31,7 @@ class LiveCongestion : public testing::Test {
   }
   ~LiveCongestion() override { spdlog::set_default_logger(before_); }
 
-  bool ready(EpochRange epochs) { return inputs_.ready(dense_input_, epochs); }
+  bool ready(EpochRange epochs) { return inputs_.request(dense_input_, epochs); }
   [[nodiscard]] bool has_said(const std::string& what) const { return said_.str().find(what) != std::string::npos; }
 
   Live sparse_;

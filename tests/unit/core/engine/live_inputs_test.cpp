@@ -43,8 +43,8 @@ class LiveInputsTest : public testing::Test {
     behind_ = inputs_->add({4}, second, lead);
   }
   LiveInputs& inputs() { return *inputs_; }
-  bool ready_first(Epoch end) { return inputs_->ready(ahead_, {0, end}); }
-  bool ready_second(Epoch end) { return inputs_->ready(behind_, {0, end}); }
+  bool ready_first(Epoch end) { return inputs_->request(ahead_, {0, end}); }
+  bool ready_second(Epoch end) { return inputs_->request(behind_, {0, end}); }
   void receive(nanoseconds time) { inputs_->receive(at(time)); }
 
   /// Number of lines with `word` since the last call.
@@ -174,7 +174,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheRestOfTheSliceIsEmpty) {
   receive(milliseconds(999));
   EXPECT_FALSE(ready_first(11));
   receive(seconds(1));
-  EXPECT_FALSE(inputs().ready(0, {10, 20})) << "nobody has come so far";
+  EXPECT_FALSE(inputs().request(0, {10, 20})) << "nobody has come so far";
   EXPECT_TRUE(ready_first(11));
   EXPECT_TRUE(ready_second(11));
   EXPECT_EQ(first.passed, std::vector<Epoch>{11});
@@ -210,7 +210,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   receive({});
   receive(seconds(1));
   EXPECT_TRUE(ready_second(11));
-  EXPECT_TRUE(inputs().ready(1, {11, 12}));
+  EXPECT_TRUE(inputs().request(1, {11, 12}));
   EXPECT_EQ(second.passed, (std::vector<Epoch>{11, 12}));
 }
 
@@ -263,7 +263,7 @@ TEST_F(LiveInputsTest, NoStreamEndsInMidRun) {
   receive({});
   receive(seconds(2));
   EXPECT_TRUE(ready_second(12));
-  EXPECT_TRUE(inputs().ready(1, {8, 22}));
+  EXPECT_TRUE(inputs().request(1, {8, 22}));
   EXPECT_EQ(second.given_up, (GivenUp{{12, true}, {22, true}}));
 }
 
@@ -273,8 +273,8 @@ TEST_F(LiveInputsTest, ASliceWithDataOnlyInItsMarginIsNotPassed) {
   receive({});
   receive(seconds(1));
   EXPECT_TRUE(ready_first(12));
-  EXPECT_FALSE(inputs().ready(0, {8, 22})) << "it begins at 10";
-  EXPECT_TRUE(inputs().ready(0, {7, 21})) << "it begins at 9";
+  EXPECT_FALSE(inputs().request(0, {8, 22})) << "it begins at 10";
+  EXPECT_TRUE(inputs().request(0, {7, 21})) << "it begins at 9";
 }
 
 TEST_F(LiveInputsTest, ASourceSetAsideDelaysNothingWhereAllAreQuiet) {

@@ -151,7 +151,7 @@ struct Live {
     stream.collect(epochs, data);
     return data;
   }
-  bool ready(EpochRange epochs) { return stream.ready(epochs); }
+  bool request(EpochRange epochs) { return stream.request(epochs); }
   std::uint64_t count(const std::string& name) {
     const auto counts = stream.counts().by_name();
     const auto found = counts.find(name);

@@ -214,7 +214,7 @@ class Play {
   /// Whether the next slice of a builder is there; one time in `patience` it is given up.
   bool there(std::size_t builder, std::uint64_t patience) {
     const auto epochs = sent_epochs(next_[builder]);
-    if (live_.ready(epochs)) return true;
+    if (live_.request(epochs)) return true;
     if (draw(1, patience) != 1) return false;
     live_.stream.give_up(epochs.end, draw(0, 1) == 0);
     closed_ = std::max(closed_, epochs.end);

@@ -61,7 +61,7 @@ TEST(FeedStream, OneThatEndsEmptyIsKnown) {
   EXPECT_TRUE(live.stream.peer().known);
   EXPECT_EQ(live.stream.first_epoch(), std::nullopt);
   EXPECT_EQ(live.stream.end_epoch(), 0U);
-  EXPECT_TRUE(live.ready({0, 1000}));
+  EXPECT_TRUE(live.request({0, 1000}));
 }
 
 /// A source that joins a stream that is under way, and one that hears it from its start.
@@ -138,11 +138,11 @@ TEST(FeedStream, EndsBehindItsLastDataOrDamage) {
 TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
   Live live;
   feed_epochs(live, {3, 5});
-  EXPECT_TRUE(live.ready({0, 5}));
-  EXPECT_FALSE(live.ready({0, 6}));
+  EXPECT_TRUE(live.request({0, 5}));
+  EXPECT_FALSE(live.request({0, 6}));
   live.feed.next.complete = 9;
   EXPECT_NE(live.stream.receive(), 0U);
-  EXPECT_TRUE(live.ready({0, 9}));
+  EXPECT_TRUE(live.request({0, 9}));
   EXPECT_EQ(live.stream.progress().watermark, 9U);
   EXPECT_EQ(live.stream.progress().peer_watermark, 9U);
 }
@@ -163,7 +163,7 @@ TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, true);
-  EXPECT_TRUE(live.ready({0, 10}));
+  EXPECT_TRUE(live.request({0, 10}));
   EXPECT_EQ(live.stream.progress().watermark, 10U);
   EXPECT_EQ(live.stream.progress().peer_watermark, 3U) << "of the peer itself";
   const auto data = live.collect({0, 10});
@@ -248,7 +248,7 @@ TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, false);
-  EXPECT_TRUE(live.ready({0, 10}));
+  EXPECT_TRUE(live.request({0, 10}));
   EXPECT_TRUE(live.collect({0, 10}).damage.empty());
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
 }
@@ -257,8 +257,8 @@ TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.pass(10);
-  EXPECT_TRUE(live.ready({0, 10}));
-  EXPECT_FALSE(live.ready({0, 11}));
+  EXPECT_TRUE(live.request({0, 10}));
+  EXPECT_FALSE(live.request({0, 11}));
   EXPECT_TRUE(live.collect({0, 10}).damage.empty());
   EXPECT_FALSE(live.stream.end_epoch()) << "it goes on";
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
@@ -299,7 +299,7 @@ TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{5, 5}));
   EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any more";
   EXPECT_EQ(live.feed.settled.size(), 1U);
-  EXPECT_TRUE(live.ready({0, 20}));
+  EXPECT_TRUE(live.request({0, 20}));
   live.feed.next.seen_end = 22;
   EXPECT_NE(live.stream.receive(), 0U) << "more has come, though it is not delivered";
   live.feed.add(make_buffer(19, 1));
@@ -348,11 +348,11 @@ TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
   feed_epochs(live, {0, 100});
   EXPECT_EQ(live.feed.takes, 10U);
   EXPECT_EQ(live.stream.receive(), 0U);
-  EXPECT_TRUE(live.ready({0, 4}));
+  EXPECT_TRUE(live.request({0, 4}));
   live.collect({0, 4});
   live.stream.release_before(4);
   EXPECT_NE(live.stream.receive(), 0U);
-  EXPECT_TRUE(live.ready({4, 100}));
+  EXPECT_TRUE(live.request({4, 100}));
   EXPECT_EQ(hits_in(live.collect({4, 100})).size(), 96U);
   EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
 }
@@ -365,7 +365,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
   live.stream.fix_header();
   live.stream.begin_at(0);
   feed_epochs(live, {1, 100});
-  EXPECT_TRUE(live.ready({4, 100}));
+  EXPECT_TRUE(live.request({4, 100}));
   const auto data = live.collect({0, 100});
   EXPECT_EQ(hits_in(data).size(), 10U);
   ASSERT_EQ(data.damage.size(), 1U);
@@ -393,9 +393,9 @@ TEST(FeedStreamHolds, FewRecordsOfManyDroppedBuffers) {
 TEST(FeedStreamHolds, NoSliceThatIsTooLarge) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 11});
-  EXPECT_FALSE(live.ready({0, 50}));
+  EXPECT_FALSE(live.request({0, 50}));
   feed_epochs(live, {11, 50});
-  EXPECT_TRUE(live.ready({0, 50}));
+  EXPECT_TRUE(live.request({0, 50}));
   const auto data = live.collect({0, 50});
   EXPECT_GE(hits_in(data).size(), 10U);
   EXPECT_EQ(hits_in(data).size() + live.count("hits_dropped_congested"), 50U);
@@ -407,14 +407,14 @@ TEST(FeedStreamHolds, NoSliceForWhichForgettingMakesNoRoom) {
   Live live(holding(10 * kBufferSize));
   for (Epoch epoch = 0; epoch < 12; ++epoch) live.feed.add(make_buffer(epoch, 1));
   live.stream.receive();
-  EXPECT_TRUE(live.ready({0, 8}));
+  EXPECT_TRUE(live.request({0, 8}));
   live.collect({0, 8});
   live.stream.release_before(8);
   EXPECT_FALSE(live.stream.progress().listens) << "it is full";
-  EXPECT_FALSE(live.ready({8, 16}));
+  EXPECT_FALSE(live.request({8, 16}));
   EXPECT_TRUE(live.stream.progress().listens) << "to wait would be for ever";
   feed_epochs(live, {12, 16});
-  EXPECT_TRUE(live.ready({8, 16}));
+  EXPECT_TRUE(live.request({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size() + live.count("hits_dropped_congested"), 8U);
 }
 
@@ -422,13 +422,13 @@ TEST(FeedStreamHolds, NoSliceForWhichForgettingMakesNoRoom) {
 TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 10});
-  EXPECT_TRUE(live.ready({0, 8}));
+  EXPECT_TRUE(live.request({0, 8}));
   live.collect({0, 8});
-  EXPECT_FALSE(live.ready({8, 16})) << "of another builder";
+  EXPECT_FALSE(live.request({8, 16})) << "of another builder";
   feed_epochs(live, {10, 16});
   live.stream.release_before(8);
   live.stream.receive();
-  EXPECT_TRUE(live.ready({8, 16}));
+  EXPECT_TRUE(live.request({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size(), 8U);
   EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
 }
@@ -437,13 +437,13 @@ TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
 TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 10});
-  EXPECT_FALSE(live.ready({8, 16})) << "of a builder that is ahead";
+  EXPECT_FALSE(live.request({8, 16})) << "of a builder that is ahead";
   feed_epochs(live, {10, 16});
-  EXPECT_TRUE(live.ready({0, 8}));
+  EXPECT_TRUE(live.request({0, 8}));
   live.collect({0, 8});
   live.stream.release_before(8);
   live.stream.receive();
-  EXPECT_TRUE(live.ready({8, 16}));
+  EXPECT_TRUE(live.request({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size(), 8U);
   EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
 }
@@ -453,7 +453,7 @@ TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
 TEST(FeedStreamHolds, DropsNothingBehindASliceThatWasTooLarge) {
   Live there(holding(10 * kBufferSize));
   feed_epochs(there, {0, 10});
-  EXPECT_FALSE(there.ready({0, 20}));
+  EXPECT_FALSE(there.request({0, 20}));
   feed_epochs(there, {10, 20});
   const auto dropped = there.count("hits_dropped_congested");
   feed_epochs(there, {20, 25});
@@ -461,7 +461,7 @@ TEST(FeedStreamHolds, DropsNothingBehindASliceThatWasTooLarge) {
 
   Live given_up(holding(10 * kBufferSize));
   feed_epochs(given_up, {0, 10});
-  EXPECT_FALSE(given_up.ready({0, 20}));
+  EXPECT_FALSE(given_up.request({0, 20}));
   given_up.stream.give_up(20, true);
   given_up.collect({0, 20});
   feed_epochs(given_up, {20, 25});

@@ -1,4 +1,4 @@
-#include "core/engine/next_slices.hpp"
+#include "core/engine/slice_cursor.hpp"
 
 #include <gtest/gtest.h>
 

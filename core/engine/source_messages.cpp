@@ -1,0 +1,107 @@
+#include "core/engine/source_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace eventloom {
+
+SourceMessages::SourceMessages(std::vector<Outbox> outboxes, std::size_t sources, std::uint32_t most_in_flight)
+    : outboxes_(std::move(outboxes)),
+      under_way_(outboxes_.size()),
+      of_sources_(sources),
+      most_in_flight_(most_in_flight) {}
+
+std::size_t SourceMessages::pump() {
+  std::size_t moved = 0;
+  for (const auto b : outboxes_.busy()) moved += pump(b) ? 1 : 0;
+  in_flight_ = 0;
+  for (auto& of : of_sources_) {
+    of.transfers.update(outboxes_.all());
+    in_flight_ += of.transfers.under_way();
+  }
+  return moved;
+}
+
+bool SourceMessages::pump(std::size_t builder) {
+  const auto& outbox = outboxes_[builder];
+  const bool moved = outboxes_.pump(builder);
+  const auto source = under_way_[builder].source;
+  if (moved && outbox.free() && source != kNoSource && !outbox.is_near()) {
+    of_sources_[source].transfers.end(builder, outbox.cells());
+  }
+  return moved;
+}
+
+bool SourceMessages::make_room(std::size_t source) {
+  const auto first = of_sources_[source].transfers.first_to_end();
+  if (first) outboxes_[*first].flush();
+  return first.has_value();
+}
+
+bool SourceMessages::is_full(std::size_t source) const {
+  if (most_in_flight_ != 0) return in_flight_ >= most_in_flight_;
+  const auto& of = of_sources_[source];
+  return in_flight_ >= transfers_for(of.messages == 0 ? 0 : of.bytes / of.messages);
+}
+
+SliceId SourceMessages::first_needed(std::size_t source, SliceId otherwise) const {
+  SliceId first = of_sources_[source].transfers.lowest(otherwise);
+  for (const auto b : outboxes_.busy()) {
+    if (under_way_[b].source == source) first = std::min(first, under_way_[b].slice);
+  }
+  return first;
+}
+
+CollectedSlice& SourceMessages::prepare(std::size_t source, std::size_t builder, SliceId slice) {
+  auto& under_way = under_way_[builder];
+  auto& collected = under_way.collected;
+  // An incomplete put may still read the buffers of the previous message.
+  const bool kept = !collected.data.damage.empty() || !collected.clipped.empty();
+  if (kept) outboxes_[builder].settle();
+  collected.data.clear();
+  under_way.source = source;
+  under_way.slice = slice;
+  return collected;
+}
+
+void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, SliceId lowest) {
+  const auto& under_way = under_way_[builder];
+  const auto& data = under_way.collected.data;
+  message_.slice = under_way.slice;
+  message_.origin = id.value;
+  message_.has_more = has_more;
+  message_.n_damage = static_cast<std::uint32_t>(data.damage.size());
+  message_.body.clear();
+  if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(data.damage)));
+  message_.body.insert(message_.body.end(), data.pieces.begin(), data.pieces.end());
+  auto& of = of_sources_[under_way.source];
+  for (const auto piece : message_.body) of.bytes += piece.size();
+  ++of.messages;
+  outboxes_[builder].start(message_);
+  begin_transfer(builder, lowest);
+}
+
+void SourceMessages::send_gap(SourceId id, std::size_t builder, SliceRange gap, const std::vector<Damage>& damage,
+                              SliceId lowest) {
+  auto& kept = under_way_[builder].collected.data.damage;
+  kept = damage;
+  outboxes_[builder].start_gap(id.value, gap, kept);
+  begin_transfer(builder, lowest);
+}
+
+void SourceMessages::begin_transfer(std::size_t builder, SliceId lowest) {
+  if (!outboxes_[builder].is_near()) {
+    of_sources_[under_way_[builder].source].transfers.begin(builder, lowest);
+    ++in_flight_;
+  }
+  pump(builder);
+}
+
+bool SourceMessages::send_end(SourceId id, std::size_t builder, SliceId end, std::span<const Damage> tail) {
+  if (!outboxes_[builder].free()) return false;
+  outboxes_[builder].start_end(id.value, end, tail);
+  outboxes_.pump(builder);
+  return true;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace eventloom {
+
+/// What a user can change, for messages. Only the program knows how, such as by an option.
+enum class Setting : std::uint8_t {
+  builders,
+  cell_size,
+  dead_link,
+  define,
+  detector,
+  duration,
+  epochs_per_slice,
+  filter,
+  filters,
+  flush_after,
+  group,
+  nodes,
+  overlap,
+  resume,
+  ring_depth,
+  schedule,
+  slow_link,
+  stall_timeout,
+  topology
+};
+using SettingNames = std::array<std::string_view, static_cast<std::size_t>(Setting::topology) + 1>;
+
+/// The names of all settings, empty until the program sets them at its start.
+inline SettingNames& setting_names() {
+  static SettingNames names;
+  return names;
+}
+inline std::string name_of(Setting setting) { return std::string(setting_names()[static_cast<std::size_t>(setting)]); }
+
+}  // namespace eventloom
