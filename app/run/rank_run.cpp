@@ -85,23 +85,23 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Res
                  Session& session)
     : config_(config), setup_(setup), resumptions_(resumptions), taps_(taps), session_(session) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
-  SessionEnds ends;
-  ends.sinks_of = [this](std::uint32_t writer) { return add_writers(writer); };
-  if (!config_.save_sorted.empty()) ends.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
-  if (latency_) ends.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
   if (config.explain != 0) {
     const ExplainedEvents none(setup.run.filter, config.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
     explained_.assign(config.define.size(), none);
-    ends.watch_unselected = [this](std::span<const BuiltSlice> built) {
-      for (std::size_t i = 0; i < built.size(); ++i) explained_[i].add(built[i]);
-    };
   }
-  ends.new_file = [this] {
-    for (auto& writer : writers_) writer.to->begin_part();
-  };
-  ends.count = [this](Counters& counters) { taps_.add_to(counters); };
-  ends.report = [this](const BuildProblem& p) { report(p); };
-  session_.begin(std::move(ends), std::move(setup.local));
+  session_.begin(*this, std::move(setup.local));
+}
+
+void RankRun::watch_built(const BuiltSlice& slice) {
+  if (latency_) latency_->add(slice);
+}
+
+void RankRun::watch_unselected(std::span<const BuiltSlice> built) {
+  for (std::size_t i = 0; i < explained_.size(); ++i) explained_[i].add(built[i]);
+}
+
+void RankRun::new_file() {
+  for (auto& writer : writers_) writer.to->begin_part();
 }
 
 void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
@@ -185,7 +185,7 @@ void RankRun::finish_sorted(RunResult& result) {
   }
 }
 
-std::vector<EventSink*> RankRun::add_writers(std::uint32_t number) {
+std::vector<EventSink*> RankRun::sinks_of(std::uint32_t number) {
   std::vector<EventSink*> sinks;
   for (std::size_t i = 0; i < config_.define.size(); ++i) sinks.push_back(&add_writer(number, i));
   sinks.front() = &tapped(number, *sinks.front());
@@ -233,7 +233,8 @@ CompanionSettings RankRun::companions_of(std::uint32_t writer, const DefineOptio
   return settings;
 }
 
-std::function<void(const SortedSlice&)> RankRun::keep_sorted(BuilderId id) {
+std::function<void(const SortedSlice&)> RankRun::sorted_sink_of(BuilderId id) {
+  if (config_.save_sorted.empty()) return {};
   sorted_.push_back(std::make_unique<SortedWriter>(config_.save_sorted, id.value, setup_.run.geometry.base,
                                                    "time-sorted hits of " + config_.output));
   return [writer = sorted_.back().get()](const SortedSlice& slice) { writer->write(slice); };

@@ -24,7 +24,7 @@ SessionSettings session_settings(const RunConfig& config, const RunSetup& setup)
 
 /// One rank of a run: plays a session of the engine, with its output files and messages. Construction, work() and
 /// destruction are collective; the arguments must outlive it.
-class RankRun {
+class RankRun final : SessionEnds {
  public:
   /// Takes the local sources out of `setup`. `resumptions`: one for each definition. Throws UserError, the same on all
   /// ranks, when any of them cannot write.
@@ -45,18 +45,22 @@ class RankRun {
     std::size_t definition;
     std::unique_ptr<ResumableWriter> to;
   };
-  std::vector<EventSink*> add_writers(std::uint32_t number);
+  std::vector<EventSink*> sinks_of(std::uint32_t number) override;
+  std::function<void(const SortedSlice&)> sorted_sink_of(BuilderId id) override;
+  void watch_built(const BuiltSlice& slice) override;
+  void watch_unselected(std::span<const BuiltSlice> built) override;
+  void new_file() override;
+  void count(Counters& counters) const override { taps_.add_to(counters); }
+  void report(const BuildProblem& problem) override;
   EventSink& tapped(std::uint32_t number, EventSink& writer);
   EventSink& add_writer(std::uint32_t number, std::size_t definition);
   [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefineOption& define,
                                                 const WriterPlace& place) const;
   [[nodiscard]] RunResult common_result();
   void close_writers(std::vector<RunResult>& results);
-  std::function<void(const SortedSlice&)> keep_sorted(BuilderId id);
   [[nodiscard]] bool unfinished() const;
   void leave_scratch();
   void finish_sorted(RunResult& result);
-  void report(const BuildProblem& problem);
 
   const RunConfig& config_;
   RunSetup& setup_;

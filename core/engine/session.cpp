@@ -26,15 +26,15 @@ Session::Session(SessionSettings settings, const SessionHost& host)
                     total_span(offsets()));
 }
 
-void Session::begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sources) {
-  ends_ = std::move(ends);
+void Session::begin(SessionEnds& ends, std::vector<SourceRole::LocalSource> sources) {
+  ends_ = &ends;
   agree(ranks_, [&] {
     for (std::uint32_t f = 0; f < wiring_.roles().filters; ++f) add_filter({f});
     for (std::uint32_t b = 0; b < wiring_.roles().builders; ++b) add_builder({b});
   });
   add_sources(std::move(sources), wiring_.start_clock());
   control_.set_sources(sources_, settings_.speed);
-  control_.set_new_file(ends_.new_file);
+  control_.set_new_file([&ends] { ends.new_file(); });
 }
 
 void Session::run(const std::function<void(SteadyTime)>& each_turn) {
@@ -75,15 +75,16 @@ void Session::add_builder(BuilderId id) {
   builder.threads = settings_.builder_threads;
   builder.claims = wiring_.claims();
   builder.gives_way = sending_first();
-  if (ends_.sorted_sink_of) builder.keep_sorted = ends_.sorted_sink_of(id);
-  builder.watch_built = ends_.watch_built;
+  builder.keep_sorted = ends_->sorted_sink_of(id);
+  builder.watch_built = [this](const BuiltSlice& slice) { ends_->watch_built(slice); };
   builder.measures = settings_.telemetry.counters;
-  if (ends_.stand_in) {
-    builder.stand_in = [this, id](SliceId slice, const SliceAssembly& input) { ends_.stand_in(id, slice, input); };
+  if (wired.bodies == Bodies::counted) {
+    builder.stand_in = [this, id](SliceId slice, const SliceAssembly& input) { ends_->stand_in(id, slice, input); };
   }
   const auto step = std::max<std::uint64_t>(std::uint64_t{wired.slices_in_flight} * wired.roles.builders / 2, 1);
   auto role = std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
-                                            Inbox(wiring_.builder_rings(id), step), output_of(id), ends_.report);
+                                            Inbox(wiring_.builder_rings(id), step), output_of(id),
+                                            [this](const BuildProblem& problem) { ends_->report(problem); });
   builders_.push_back(role.get());
   roles_.push_back(std::move(role));
 }
@@ -102,16 +103,17 @@ std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {
 
 /// Telemetry watches only the first kind of events.
 Selector Session::selector_of(std::uint32_t writer) {
-  auto sinks = ends_.sinks_of(writer);
+  auto sinks = ends_->sinks_of(writer);
   if (telemetry_) sinks.front() = &telemetry_->watch(writer, *sinks.front());
-  return {settings_.filter, std::move(sinks), ends_.watch_unselected};
+  return {settings_.filter, std::move(sinks),
+          [this](std::span<const BuiltSlice> built) { ends_->watch_unselected(built); }};
 }
 
 /// Counts what the sinks do not see.
 void Session::count(RankRecord& record) const {
   if (sources_ != nullptr) sources_->report().add_to(record);
   for (const auto* builder : builders_) record.builders[builder->built().builder] = builder->built();
-  if (ends_.count) ends_.count(record.counters);
+  ends_->count(record.counters);
 }
 
 void Session::add_to(ChannelUse& use) const {

@@ -41,27 +41,30 @@ struct SessionHost {
   SteadyClock clock = steady_now;
 };
 
-/// The outputs of a session. Called only from the rank's own thread, until run() has returned.
-struct SessionEnds {
+/// The outputs of a session on its rank. Called only from the rank's own thread, between Session::begin() and the
+/// return of Session::run().
+class SessionEnds {
+ public:
+  virtual ~SessionEnds() = default;
+
   /// Returns a writer's sinks for the selected events, one per kind of events. A writer is a filter, or a builder if
   /// there are no filters. Called once per writer on this rank. May throw UserError.
-  std::function<std::vector<EventSink*>(std::uint32_t writer)> sinks_of;
+  virtual std::vector<EventSink*> sinks_of(std::uint32_t writer) = 0;
   /// Returns the callback for the time-sorted hits of a builder, in ascending order of slices. Empty: they are not
   /// kept. May throw UserError.
-  std::function<std::function<void(const SortedSlice&)>(BuilderId builder)> sorted_sink_of = {};
-  /// Called with the first kind of events of each built slice; may be empty.
-  std::function<void(const BuiltSlice&)> watch_built = {};
-  /// Called with each slice of the writers on this rank before its events are selected; may be empty.
-  std::function<void(std::span<const BuiltSlice>)> watch_unselected = {};
-  /// Called on each rank when new files are requested, see Command; may be empty.
-  std::function<void()> new_file = {};
-  /// Called with each slice of a builder instead of building it, for simulations, whose data exist only as lengths. May
-  /// be empty.
-  std::function<void(BuilderId builder, SliceId slice, const SliceAssembly& input)> stand_in = {};
-  /// Adds further counts of this rank's outputs, for telemetry; may be empty.
-  std::function<void(Counters&)> count = {};
+  virtual std::function<void(const SortedSlice&)> sorted_sink_of(BuilderId /*builder*/) { return {}; }
+  /// Called with the first kind of events of each built slice.
+  virtual void watch_built(const BuiltSlice& /*slice*/) {}
+  /// Called with each slice of the writers on this rank before its events are selected.
+  virtual void watch_unselected(std::span<const BuiltSlice> /*built*/) {}
+  /// Called on each rank when new files are requested, see Command.
+  virtual void new_file() {}
+  /// Replaces building where data exist only as lengths (Bodies::counted).
+  virtual void stand_in(BuilderId /*builder*/, SliceId /*slice*/, const SliceAssembly& /*input*/) {}
+  /// Adds further counts of this rank's outputs, for telemetry.
+  virtual void count(Counters& /*counters*/) const {}
   /// Called for each epoch buffer that is dropped.
-  std::function<void(const BuildProblem&)> report;
+  virtual void report(const BuildProblem& problem) = 0;
 };
 
 class BuilderRole;
@@ -79,8 +82,9 @@ class Session {
   /// Opens the rings, see Wiring.
   Session(SessionSettings settings, const SessionHost& host);
 
-  /// Call once. `sources`: those of this rank. Throws UserError, the same on all ranks, when any of them cannot write.
-  void begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sources);
+  /// Call once. `ends` must outlive run(). `sources`: those of this rank. Throws UserError, the same on all ranks, when
+  /// any of them cannot write.
+  void begin(SessionEnds& ends, std::vector<SourceRole::LocalSource> sources);
   /// Call after begin(). The roles take turns until no rank has work left, or all have stopped in good order.
   /// `each_turn` is called once per turn. Throws UserError, the same on all ranks, when a role fails on any of them.
   void run(const std::function<void(SteadyTime)>& each_turn);
@@ -109,7 +113,7 @@ class Session {
   void count(RankRecord& record) const;
 
   SessionSettings settings_;
-  SessionEnds ends_;
+  SessionEnds* ends_ = nullptr;  ///< null before begin()
   const Collective& ranks_;
   RunControl control_;
   Wiring wiring_;

@@ -103,10 +103,11 @@ struct Account {
   BuiltPieces pieces;
 };
 
-/// One rank of the run.
-class RankRun {
+/// The session of one rank.
+class SimulatedSession final : SessionEnds {
  public:
-  RankRun(const SimulationSettings& settings, MeetingPlace& place, Fabric& fabric, std::uint32_t rank, Account& account)
+  SimulatedSession(const SimulationSettings& settings, MeetingPlace& place, Fabric& fabric, std::uint32_t rank,
+                   Account& account)
       : settings_(settings),
         place_(place),
         fabric_(fabric),
@@ -117,7 +118,7 @@ class RankRun {
 
   void play() {
     Session session(session_settings(settings_), {rank_, rank_, rank_, rank_.clock()});
-    session.begin(ends(), sources());
+    session.begin(*this, sources());
     rank_.set_reason([&] { return reason(session); });
     port_.set_on_nothing([this] { count_idle_wait(); });
     place_.meet();
@@ -139,15 +140,8 @@ class RankRun {
     return {draw(kOffset) * kLargestOffset, draw(kDrift) * settings_.clock_drift};
   }
 
-  SessionEnds ends() {
-    SessionEnds ends;
-    ends.sinks_of = [this](std::uint32_t) { return std::vector<EventSink*>{&sink_}; };
-    ends.stand_in = [this](BuilderId builder, SliceId slice, const SliceAssembly& input) {
-      build(builder, slice, input);
-    };
-    ends.report = [](const BuildProblem& problem) { throw std::logic_error("simulated data: " + problem.reason); };
-    return ends;
-  }
+  std::vector<EventSink*> sinks_of(std::uint32_t /*writer*/) override { return {&sink_}; }
+  void report(const BuildProblem& problem) override { throw std::logic_error("simulated data: " + problem.reason); }
 
   std::vector<SourceRole::LocalSource> sources() {
     LengthSource::Settings source;
@@ -177,7 +171,7 @@ class RankRun {
            settings_.noise * exponential(uniform_of(settings_.seed, kDelay + std::uint64_t{16} * number_, messages_++));
   }
 
-  void build(BuilderId builder, SliceId slice, const SliceAssembly& input) {
+  void stand_in(BuilderId builder, SliceId slice, const SliceAssembly& input) override {
     std::uint64_t bytes = 0;
     for (std::uint32_t s = 0; s < settings_.ranks(); ++s) {
       const auto of_source = input.part(s).total_bytes;
@@ -246,13 +240,13 @@ class Run {
                                                      settings_.seed + (std::uint64_t{kNoise} << 32) + r));
     }
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      runs_.push_back(std::make_unique<RankRun>(settings_, place_, fabric_, r, account_));
+      sessions_.push_back(std::make_unique<SimulatedSession>(settings_, place_, fabric_, r, account_));
     }
   }
 
   SimulationResult play(s4u::Engine& engine) {
-    for (std::uint32_t r = 0; r < runs_.size(); ++r) {
-      start_actor("rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
+    for (std::uint32_t r = 0; r < sessions_.size(); ++r) {
+      start_actor("rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*sessions_[r]); });
     }
     start_actor("flows", hosts_[0], [this] {
       s4u::Actor::self()->daemonize();
@@ -267,9 +261,9 @@ class Run {
   [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const { return rank / settings_.ranks_per_node; }
 
   /// The first error ends all ranks.
-  void play(RankRun& run) {
+  void play(SimulatedSession& session) {
     try {
-      run.play();
+      session.play();
     } catch (const simgrid::ForcefulKillException&) {
       throw;
     } catch (...) {
@@ -346,7 +340,7 @@ class Run {
   Fabric fabric_;
   MeetingPlace place_;
   Account account_;
-  std::vector<std::unique_ptr<RankRun>> runs_;
+  std::vector<std::unique_ptr<SimulatedSession>> sessions_;
   std::exception_ptr error_;
 };
 

@@ -76,7 +76,7 @@ class Collector final : public EventSink {
 };
 
 /// One rank of a case.
-class Player {
+class Player final : SessionEnds {
  public:
   Player(const RunCase& of, Simulation& simulation, SimulatedRank& rank, Outcome& outcome, bool after)
       : of_(of), simulation_(simulation), rank_(rank), outcome_(outcome), after_(after) {}
@@ -85,7 +85,7 @@ class Player {
     rank_.set_stalls(of_.stalls);
     Session session(session_settings(of_), {rank_, rank_, rank_, rank_.clock()});
     session_ = &session;
-    session.begin(ends(), local_sources());
+    session.begin(*this, local_sources());
     begin();
     session.run([this](SteadyTime) { steer(); });
     outcome_.took_ns = std::max(outcome_.took_ns, time());
@@ -140,22 +140,19 @@ class Player {
   }
   [[nodiscard]] bool all_paused() const { return std::ranges::all_of(outcome_.paused, std::identity()); }
 
-  SessionEnds ends() {
-    SessionEnds ends;
-    ends.sinks_of = [this](std::uint32_t writer) { return sinks_of(writer); };
-    ends.new_file = [this] { ++outcome_.new_files[static_cast<std::size_t>(rank_.number())]; };
-    ends.watch_built = [this](const BuiltSlice& slice) {
-      const auto number = slice.slice().value;
-      outcome_.built_on[number] = rank_.number();
-      if (builds_too_soon()) outcome_.faults.emplace_back("a slice is built while a source of the rank can send");
-      if (of_.keep_sorted) outcome_.sorted_by[number] = sorted_by_;
-    };
-    ends.report = [this](const BuildProblem& problem) {
-      if (of_.damaged == 0 && problem.damage.cause != DropCause::untimed) outcome_.faults.push_back(problem.reason);
-    };
-    if (!of_.keep_sorted) return ends;
-    ends.sorted_sink_of = [this](BuilderId id) { return [this, id](const SortedSlice&) { sorted_by_ = id.value; }; };
-    return ends;
+  void new_file() override { ++outcome_.new_files[static_cast<std::size_t>(rank_.number())]; }
+  void watch_built(const BuiltSlice& slice) override {
+    const auto number = slice.slice().value;
+    outcome_.built_on[number] = rank_.number();
+    if (builds_too_soon()) outcome_.faults.emplace_back("a slice is built while a source of the rank can send");
+    if (of_.keep_sorted) outcome_.sorted_by[number] = sorted_by_;
+  }
+  void report(const BuildProblem& problem) override {
+    if (of_.damaged == 0 && problem.damage.cause != DropCause::untimed) outcome_.faults.push_back(problem.reason);
+  }
+  std::function<void(const SortedSlice&)> sorted_sink_of(BuilderId id) override {
+    if (!of_.keep_sorted) return {};
+    return [this, id](const SortedSlice&) { sorted_by_ = id.value; };
   }
 
   /// Where enough ranks without sources may claim the slice, sources go first.
@@ -165,7 +162,7 @@ class Player {
     return may_claim && sources != nullptr && sources->sends_at_full_rate();
   }
 
-  std::vector<EventSink*> sinks_of(std::uint32_t writer) {
+  std::vector<EventSink*> sinks_of(std::uint32_t writer) override {
     std::vector<EventSink*> sinks{&first_sink(writer)};
     for (std::size_t i = 0; i < of_.further.size(); ++i) sinks.push_back(&further_sink(i));
     return sinks;
