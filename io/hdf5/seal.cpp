@@ -19,7 +19,7 @@ namespace {
 
 /// Attribute of earlier versions: pairs as in kAttributesSums, for texts only, CRC-32C.
 constexpr const char* kOldTextsSums = "texts_crc32c";
-/// Its datasets are links to those of other groups, for programs that read NeXus.
+/// Not listed: this group, for programs that read NeXus, links to the datasets of other groups.
 constexpr std::string_view kNexusEntry = "entry";
 
 using Sum = std::uint32_t (*)(std::span<const std::byte>, std::uint32_t);
