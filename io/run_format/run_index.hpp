@@ -27,7 +27,7 @@ RunIndex read_run_index(const std::filesystem::path& path);
 
 bool is_run_index(const std::filesystem::path& file);
 
-/// For functions that read a single run: throws UserError with the names of the run files when `file` is an index.
+/// Throws UserError with the names of the run files when `file` is an index. Call before reading a single run.
 void refuse_index(const std::filesystem::path& file);
 
 }  // namespace eventloom

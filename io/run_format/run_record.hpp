@@ -30,10 +30,10 @@ struct RunRecord {
   // Times are UTC, as in 2026-11-22T18:31:48Z; empty when not recorded.
   std::string began;                       ///< start of the first invocation
   std::string ended;                       ///< end of the last invocation that ended normally
-  std::vector<std::string> command_lines;  ///< of the first invocation and those that ended normally
+  std::vector<std::string> command_lines;  ///< command lines of the first invocation and those that ended normally
   std::vector<std::string> folders;        ///< working folders of these: paths of sources may be relative to them
   std::string time_of_tick_0;              ///< empty when not known
-  std::string missing;  ///< in a merged file of an unfinished run, what is missing, in words; otherwise empty
+  std::string missing;                     ///< set in a merged file of an unfinished run: what is missing, in words
   std::string eventloom_version;
   std::string eventloom_commit;  ///< empty when built outside a repository
   std::string mpi_version;
@@ -45,7 +45,7 @@ struct RunRecord {
   Tick overlap = 0;
   bool with_payload = false;
   bool numbered = false;              ///< times are event numbers
-  std::vector<std::string> commands;  ///< of those steering the run: "TIME COMMAND from ADDRESS"
+  std::vector<std::string> commands;  ///< steering commands: "TIME COMMAND from ADDRESS"
   std::vector<SourceRecord> sources;
   DetectorRecord detector;
   RunTotals totals;

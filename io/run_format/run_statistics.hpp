@@ -13,13 +13,13 @@ class OutputFile;
 
 /// A counter of the run, or of one of its sources.
 struct CounterRecord {
-  std::uint32_t source = 0;  ///< for counters of a source
+  std::uint32_t source = 0;  ///< set for a source's counters
   std::string name;
   std::string unit;  ///< empty for a plain number
   std::uint64_t value = 0;
 };
 
-/// A bin of the latency histogram; bins are adjacent and ascending.
+/// A bin of the latency histogram; bins ascend.
 struct LatencyRecord {
   double low_ns = 0;
   double high_ns = 0;
@@ -55,16 +55,16 @@ struct AlarmRecord {
   double value = 0;  ///< value when it was raised
 };
 
-/// What a run counted and measured beyond the sums over its slices. A list is empty when it was not measured. Counters,
-/// latency and alarms cover all invocations that ended normally, the others only the last of these.
+/// Counts and measurements of a run beyond the sums over its slices. A list is empty when it was not measured.
+/// Counters, latency and alarms cover all invocations that ended normally, the others only the last of these.
 struct RunStatistics {
   std::vector<CounterRecord> counters;
-  std::vector<CounterRecord> of_sources;  ///< by source
+  std::vector<CounterRecord> of_sources;  ///< ordered by source
   std::vector<LatencyRecord> latency;
-  std::vector<ClockQuality> clocks;  ///< by rank
+  std::vector<ClockQuality> clocks;  ///< ordered by rank
   std::vector<BuilderRecord> builders;
   std::vector<RateRecord> rates;
-  std::vector<AlarmRecord> alarms;  ///< by time
+  std::vector<AlarmRecord> alarms;  ///< ordered by time
 };
 
 /// Writes a group with a column per member for each list that is not empty.

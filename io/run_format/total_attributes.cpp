@@ -19,7 +19,7 @@ std::string attribute_name(const MetricInfo& metric) {
   return std::string(metric.name);
 }
 
-/// True when files of earlier versions lack this total.
+/// True when files of earlier versions may lack this total.
 bool may_lack(Metric total) {
   return account_of(total) == Account::dropped && total >= dropped_hits(static_cast<DropCause>(kFirstDropCauses));
 }
