@@ -12,7 +12,8 @@
 
 namespace eventloom {
 
-/// /events, /hits and /payload of an output file. The first offset of each offset column, 0, is written automatically.
+/// Writes /events, /hits and /payload of an output file. The constructor writes the first offset, 0, of each offset
+/// column.
 struct EventTables {
   /// `file` must outlive the tables.
   EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload);
@@ -26,13 +27,13 @@ struct EventTables {
   std::optional<ColumnWriter> payload;
 };
 
-/// The bits of `sources`.
+/// Mask with the bits of `sources`.
 std::uint64_t mask_of(std::span<const std::uint32_t> sources);
 
-/// /ledger of an output file.
+/// Writes /ledger of an output file.
 class LedgerTable {
  public:
-  /// `with_list`: also the numbers of missing sources, for runs with more sources than the mask has bits.
+  /// `with_list`: also write the numbers of missing sources, for runs with more sources than mask bits.
   LedgerTable(const OutputFile& file, const ColumnSettings& settings, bool with_list);
   void append(const LedgerRow& row, std::span<const std::uint32_t> sources_missing, std::uint64_t missing_mask);
   void finish();
