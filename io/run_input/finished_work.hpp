@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// Where a writer continues.
+/// Position at which a writer continues.
 struct WriterPlace {
   PartListPlace list;
   std::uint32_t next_segment = 0;

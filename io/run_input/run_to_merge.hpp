@@ -10,9 +10,9 @@ namespace eventloom {
 /// A run whose parts are to be merged.
 struct RunToMerge {
   RunFile run;
-  std::string missing;  ///< what an unfinished run lacks, in words
+  std::string missing;  ///< missing slices of an unfinished run, in words
 };
-/// Opens a run; one that is not closed has only its finished parts. Throws UserError when it is not closed and
+/// Opens a run. If it is not closed, it has only its finished parts. Throws UserError when it is not closed and
 /// `partial` is off.
 RunToMerge open_run_to_merge(const std::filesystem::path& run_file, bool partial);
 

@@ -17,7 +17,7 @@ struct MergeResult {
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
   std::uint64_t bytes = 0;  ///< size of the merged file
-  std::string missing;      ///< what an unfinished run lacks, in words; also stored in the file
+  std::string missing;      ///< missing slices of an unfinished run, in words; also stored in the file
 };
 
 /// Merges the part files of a run into one file with the same groups, and the attributes and sources of run.h5. Events

@@ -24,7 +24,7 @@ void set_class(hid_t file, const char* path, const char* nx_class) {
   write_attribute(object.get(), "NX_class", nx_class);
 }
 
-/// From `offset` and the unit, readers compute a 64-bit date: a wrong one in picoseconds, none for multiples of a unit.
+/// Readers compute a 64-bit date from `offset` and the unit: a wrong one in picoseconds, none for multiples of a unit.
 bool makes_dates(const std::string& unit) { return unit == "ns" || unit == "us" || unit == "ms" || unit == "s"; }
 
 }  // namespace

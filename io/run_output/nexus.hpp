@@ -16,8 +16,8 @@ namespace eventloom {
 ///   /entry/events                     NXevent_data
 ///   /entry/events/event_id            link to /hits/channel
 ///   /entry/events/source              link to /hits/source, unknown to NeXus
-///   /entry/events/event_time_zero     link to /events/time; its `offset` is the UTC of tick 0, if readers accept the
-///   unit /entry/events/event_index         virtual dataset: /events/first_hit without its last element
+///   /entry/events/event_time_zero     link to /events/time; `offset`: UTC of tick 0, if readers support the unit
+///   /entry/events/event_index         virtual dataset: /events/first_hit without its last element
 ///   /entry/events/event_time_offset   time of a hit since the first of its event: the only data stored here
 class NexusEntry {
  public:
