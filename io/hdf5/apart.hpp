@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// Limits after which `work` counts as endless. Processor time spares a slow disk; clock time catches a read that
-/// blocks, such as from a pipe without a writer.
+/// Limits after which `work` counts as endless. Waiting for a slow disk takes little processor time; clock time catches
+/// a read that blocks, such as from a pipe without a writer.
 struct ApartLimits {
   std::chrono::seconds processor{5};
   std::chrono::milliseconds clock{15'000};

@@ -150,8 +150,7 @@ class ListReader {
     return false;
   }
 
-  /// `end` is the end of the line or of the list. Returns false when the line is incomplete, which only the last may
-  /// be.
+  /// `end` is the end of the line or of the list. Returns false for an incomplete line, which must be the last.
   bool take(std::size_t end) {
     const auto line = split(text_.substr(list_.good_bytes, end - list_.good_bytes));
     const auto expected = line ? checksum_of(list_.chain, line->json) : 0;

@@ -33,7 +33,7 @@ class SliceHits {
 
   /// Adds the hits of the next events.
   void add_hits(std::span<const Tick> times);
-  /// States that neither the hits of the events since nor those added later are before `time`.
+  /// Hits added later are not before `time`: slices before its slice are complete.
   void pass(Tick time);
   void add_row(const LedgerRow& row);
   /// Call after all hits and rows. Throws UserError.

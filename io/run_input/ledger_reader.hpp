@@ -28,7 +28,7 @@ class LedgerReader {
   bool read(LedgerEntry& entry);
 
  private:
-  std::vector<std::optional<ColumnCursor>> columns_;  ///< by LedgerColumn; a missing column reads as zero
+  std::vector<std::optional<ColumnCursor>> columns_;  ///< indexed by LedgerColumn; a missing column reads as zero
   std::optional<ColumnCursor> offsets_;
   std::optional<ColumnCursor> list_;
   std::uint64_t offset_ = 0;

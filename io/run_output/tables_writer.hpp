@@ -20,9 +20,9 @@ struct EventTables {
   /// Call once, after the last event.
   void finish();
 
-  std::vector<ColumnWriter> events;  ///< by EventColumn
+  std::vector<ColumnWriter> events;  ///< indexed by EventColumn
   ColumnWriter first_hit;
-  std::vector<ColumnWriter> hits;  ///< by HitColumn
+  std::vector<ColumnWriter> hits;  ///< indexed by HitColumn
   std::optional<ColumnWriter> first_payload;
   std::optional<ColumnWriter> payload;
 };
@@ -40,7 +40,7 @@ class LedgerTable {
   [[nodiscard]] std::uint64_t rows() const { return columns_.front().rows(); }
 
  private:
-  std::vector<ColumnWriter> columns_;  ///< by LedgerColumn
+  std::vector<ColumnWriter> columns_;  ///< indexed by LedgerColumn
   std::optional<ColumnWriter> offsets_;
   std::optional<ColumnWriter> list_;
 };
