@@ -28,7 +28,7 @@ void limit(decltype(RLIMIT_CPU) what, rlim_t most) {
   setrlimit(what, &now);
 }
 
-/// The mappings of the process: under a sanitizer far more than the memory used.
+/// Bytes that the process has mapped: under a sanitizer, far more than it uses.
 rlim_t mapped_bytes() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -37,18 +37,18 @@ rlim_t mapped_bytes() {
 
 [[noreturn]] void work_and_leave(const std::function<void()>& work, rlim_t mapped, std::chrono::seconds processor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int death : kDeaths) std::signal(death, SIG_DFL);  // no report by MPI or UCX
+  for (const int death : kDeaths) std::signal(death, SIG_DFL);  // no crash report from MPI or UCX
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, static_cast<rlim_t>(processor.count()));
   limit(RLIMIT_AS, mapped + kMemory);
   try {
     work();
-  } catch (...) {  // the caller will get it, too
+  } catch (...) {  // the caller gets the same exception when it repeats the work
   }
   _exit(0);
 }
 
-/// The exit status of `child`, which is killed at `deadline`; nothing when it is unknown.
+/// Returns the exit status of `child`, which it kills at `deadline`; std::nullopt when waiting fails.
 std::optional<int> status_of(pid_t child, std::chrono::steady_clock::time_point deadline, bool& killed) {
   constexpr std::chrono::milliseconds kLongestNap{20};
   std::chrono::microseconds nap{100};

@@ -8,18 +8,18 @@
 
 namespace eventloom {
 
-/// After this much time `work` counts as endless: a slow disk needs little processor time, but reading a pipe that
-/// nobody writes to needs none.
+/// Limits after which `work` counts as endless. Waiting for a slow disk takes little processor time; clock time catches
+/// a read that blocks, such as from a pipe without a writer.
 struct ApartLimits {
   std::chrono::seconds processor{5};
   std::chrono::milliseconds clock{15'000};
-  /// For work that reads the metadata of a file of this size.
+  /// Limits for work that reads the metadata of a file of this size.
   static ApartLimits of_file(std::uint64_t bytes);
 };
 
-/// Runs `work` once in a child process, to learn whether it terminates normally: HDF5 1.10 crashes on some damaged
-/// metadata and loops on others. Returns how the child died; nothing when `work` returned or threw. `work` must only
-/// read, and returns nothing.
+/// Runs `work` once in a child process, to learn whether it terminates normally: HDF5 1.10 crashes or loops on some
+/// damaged metadata. Returns how the child died; std::nullopt when `work` returned or threw. `work` must only read, and
+/// its results are lost.
 std::optional<std::string> dies_apart(const std::function<void()>& work, const ApartLimits& limits = {});
 
 }  // namespace eventloom

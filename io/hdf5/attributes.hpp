@@ -10,9 +10,9 @@
 
 namespace eventloom {
 
-/// Attributes of an open object: 64-bit numbers, texts of variable length (UTF-8) and lists of these. The read
-/// functions throw UserError when there is none of that name and kind; they take texts of fixed length, too, as files
-/// of earlier versions have them.
+/// Attributes of an open object: 64-bit numbers, UTF-8 texts of variable length and lists of these. The read functions
+/// throw UserError unless an attribute has that name and kind. They also accept texts of fixed length, which earlier
+/// versions wrote.
 void write_attribute(hid_t object, const char* name, std::uint64_t value);
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values);
@@ -22,17 +22,17 @@ bool has_attribute(hid_t object, const char* name);
 std::uint64_t read_number(hid_t object, const char* name);
 std::vector<std::uint64_t> read_numbers(hid_t object, const char* name);
 std::string read_text(hid_t object, const char* name);
-/// What an attribute of anyone's file says; nothing when there is none of that name, an empty text when it is not one
-/// short text.
+/// Reads an attribute of any HDF5 file. Returns std::nullopt when it does not exist, and an empty text when it is not a
+/// single short text.
 std::optional<std::string> short_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
-/// Of any of these kinds.
+/// Reads an attribute of any of these kinds.
 AttributeValue read_attribute(hid_t object, const char* name);
 
 /// Names of all attributes, in alphabetical order.
 std::vector<std::string> attribute_names(hid_t object);
-/// Copies one attribute; a text becomes one of variable length.
+/// Copies one attribute; texts are stored with variable length.
 void copy_attribute(hid_t from, hid_t to, const char* name);
 
 }  // namespace eventloom

@@ -26,7 +26,7 @@ hid_t memory_type(ElementType type) {
 
 H5T_class_t class_of(ElementType type) { return type == ElementType::f64 ? H5T_FLOAT : H5T_INTEGER; }
 
-/// Plain chunks are read bypassing HDF5's cache, which would read whole chunks; compressed ones need it.
+/// Opens plain chunks without HDF5's chunk cache, which would read whole chunks; compressed chunks need it.
 H5Id open_dataset(hid_t file, const std::string& path) {
   H5Id dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (dataset.get() < 0) return dataset;
@@ -84,7 +84,7 @@ void ColumnCursor::read_rows() {
   end_ = start + count;
 }
 
-/// Nothing can be said of rows after others that were skipped.
+/// Cannot verify the checksum of rows once others were skipped.
 void ColumnCursor::sum_up() {
   if (!sealed_ || begin_ != summed_) return;
   sum_ = crc32_of_zlib({buffer_.get(), static_cast<std::size_t>(end_ - begin_) * width_}, sum_);

@@ -13,20 +13,20 @@
 
 namespace eventloom {
 
-/// Bytes of a column read at a time where many columns are read side by side.
+/// Buffer size per column where many columns are read side by side.
 inline constexpr std::size_t kColumnBuffer = std::size_t{256} << 10;
 
-/// Reads one one-dimensional dataset from front to back through a buffer of fixed size. When all rows have been read,
-/// and none was skipped unread, their checksum has been checked.
+/// Reads a one-dimensional dataset from front to back through a buffer of fixed size. Verifies the checksum of its
+/// values at the last row, unless rows were skipped unread.
 class ColumnCursor {
  public:
-  /// `file_name` is for messages. Throws UserError when there is no such dataset of numbers.
+  /// `file_name` is for messages. Throws UserError unless the file has this dataset, of numbers.
   ColumnCursor(hid_t file, const std::string& file_name, const ColumnSpec& spec, std::size_t buffer_bytes);
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t rows_left() const { return rows_ - at_; }
 
-  /// The next rows as far as they are buffered, at least one unless none are left. Valid until the next call. Throws
+  /// Returns the next rows in the buffer, at least one unless none are left. Valid until the next call. Throws
   /// UserError when the file cannot be read.
   std::span<const std::byte> peek_bytes();
   template <class T>
@@ -34,9 +34,9 @@ class ColumnCursor {
     const auto bytes = peek_bytes();
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  /// `n` at most the number of rows that peek() returned, or any number of rows left.
+  /// Skips `n` rows, but not past the end; they need not have been read.
   void skip(std::uint64_t n);
-  /// The next row. Throws UserError after the last.
+  /// Returns the next row. Throws UserError past the last one.
   template <class T>
   T next() {
     if (at_ == rows_) fail_behind_end();
@@ -61,10 +61,10 @@ class ColumnCursor {
   std::uint64_t begin_ = 0;  ///< rows [begin_, end_) are buffered
   std::uint64_t end_ = 0;
   std::unique_ptr<std::byte[]> buffer_;
-  std::optional<std::uint32_t> sealed_;  ///< sum of the values that were written
-  std::uint32_t sum_ = 0;                ///< of the first `summed_` rows
+  std::optional<std::uint32_t> sealed_;  ///< checksum stored with the dataset
+  std::uint32_t sum_ = 0;                ///< checksum of the first `summed_` rows
   std::uint64_t summed_ = 0;
-  std::optional<PlainChunks> plain_;  ///< nothing: HDF5 reads the chunks
+  std::optional<PlainChunks> plain_;  ///< unset: HDF5 reads the chunks
 };
 
 }  // namespace eventloom

@@ -8,7 +8,7 @@ namespace eventloom {
 
 namespace {
 
-/// Whether a link of that name exists, and what it leads to.
+/// Type of the object that a link leads to; H5I_BADID when the link is missing or broken.
 H5I_type_t kind_of(hid_t place, const std::string& path) {
   if (path == "/") return H5I_GROUP;
   if (H5Lexists(place, path.c_str(), H5P_DEFAULT) <= 0) return H5I_BADID;

@@ -7,26 +7,26 @@
 
 namespace eventloom {
 
-/// The names in "/a/b"; empty ones are skipped.
+/// Splits "/a/b" into its names and drops empty ones.
 std::vector<std::string> names_in(const std::string& path);
 
-/// What "hits/time" names below a place in a file.
+/// The dataset that a path such as "hits/time" leads to.
 struct OpenedColumn {
-  H5Id dataset;                    ///< none: there is no such dataset, or it does not open
-  std::string path;                ///< of the dataset
-  std::vector<std::string> field;  ///< of a table (compound dataset), the names in "hits/time" behind it
+  H5Id dataset;                    ///< invalid when the dataset is missing or does not open
+  std::string path;                ///< path of the dataset
+  std::vector<std::string> field;  ///< the rest of the path when the dataset is a table (compound type)
 };
 
-/// Opens a dataset, or the table one of whose fields `name` is. `place`: a file or group.
+/// Opens the dataset `name`, or the table that has a field of this name. `place` is a file or a group.
 OpenedColumn open_column(hid_t place, const std::string& name);
 
-/// The names of the first fields of a compound type; none of any other type.
+/// Names of the first fields of a compound type; empty for other types.
 std::vector<std::string> fields_of(hid_t type);
 
-/// The type of a field; none when there is no such field.
+/// Type of a field; invalid when there is no such field.
 H5Id type_of_field(hid_t type, const std::vector<std::string>& field);
 
-/// A type in memory of this one field, as `type`.
+/// A memory type that selects only this field, converted to `type`.
 H5Id only_field(const std::vector<std::string>& field, hid_t type);
 
 }  // namespace eventloom

@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 8;  ///< of a number
+constexpr std::size_t kMostBytes = 8;  ///< size of the largest number
 
 }  // namespace
 
@@ -75,7 +75,7 @@ void ColumnReader::learn_type() {
   digits_ = static_cast<unsigned>(mantissa) + (H5Tget_norm(type.get()) == H5T_NORM_IMPLIED ? 1 : 0);
 }
 
-/// `type`: that of the dataset, or of the field that is not a number, or has none of the name.
+/// `type` is the dataset's type, or a field's: not a number, or a table without the requested field.
 void ColumnReader::refuse_type(std::int64_t type) const {
   constexpr std::size_t kShown = 200;
   std::string fields;
@@ -99,7 +99,7 @@ std::optional<std::uint64_t> ColumnReader::number_of(const char* attribute) cons
   return read_number(handles_->dataset.get(), attribute);
 }
 
-/// Writers skip an optional filter that they lack, and mark the chunks.
+/// Writers skip an optional filter that they lack, and mark each chunk.
 bool ColumnReader::filter_skipped(int filter) const {
   hsize_t begin = 0;
   unsigned skipped = 0;
@@ -110,7 +110,7 @@ bool ColumnReader::filter_skipped(int filter) const {
   return !known || (skipped >> static_cast<unsigned>(filter) & 1U) != 0;
 }
 
-/// The layout of the rows in the file, and whether their compression filter is available.
+/// Reads the layout of the rows in the file; fails when a compression filter is unavailable.
 void ColumnReader::learn_layout(const std::string& file) {
   handles_->creation = H5Id(check(H5Dget_create_plist(handles_->dataset.get()), "a dataset's layout"), H5Pclose);
   const auto layout = handles_->creation.get();
@@ -143,7 +143,7 @@ void ColumnReader::learn_layout(const std::string& file) {
   chunks_ = chunks;
 }
 
-/// HDF5 keeps no chunk above 1 MiB by default: a compressed one would be decompressed at each read.
+/// HDF5 caches no chunk above 1 MiB by default, and would decompress it for every read.
 void ColumnReader::keep_one_chunk() {
   constexpr std::size_t kSlots = 101;
   constexpr std::size_t kLeast = 1U << 20;
@@ -181,7 +181,7 @@ std::uint64_t ColumnReader::piece_end(std::uint64_t row) const {
   return begin + std::min(chunk_rows_, size_ - begin);
 }
 
-/// Rows of a missing chunk would read as 0. A dataset without any chunk holds nothing but zeros.
+/// Rows of a missing chunk would read as 0. In a dataset without any chunk, all rows are zero.
 void ColumnReader::require_stored(std::uint64_t from, std::size_t n) const {
   if (chunks_ == 0) return;
   for (std::uint64_t row = from; row < from + n; row = piece_end(row)) {
@@ -210,7 +210,7 @@ void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::si
 
 void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out) {
   out.resize(n);
-  // HDF5 would clip negative numbers at 0.
+  // HDF5 would clip negative numbers at 0 when reading them as unsigned.
   if (n != 0) read_as(is_signed_ ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, from, n, out.data());
 }
 

@@ -10,21 +10,21 @@
 
 namespace eventloom {
 
-/// Rows of a dataset cannot be read, `what()` says why: a wrong checksum, a chunk that is not where the index says, a
-/// failing disk.
+/// Rows of a dataset cannot be read; `what()` gives the reason: a wrong checksum, a chunk missing from its place in the
+/// index, a failing disk.
 class UnreadableRows : public std::runtime_error {
  public:
   UnreadableRows(const std::string& what, std::uint64_t end) : std::runtime_error(what), end_(end) {}
-  /// The rows from the first requested up to this one are lost.
+  /// All rows from the first requested up to this one are lost.
   [[nodiscard]] std::uint64_t end() const { return end_; }
 
  private:
   std::uint64_t end_;
 };
 
-/// A one-dimensional dataset of any integer or floating-point type of up to 64 bits, or such a field of a table
-/// ("hits/time" of the compound dataset "hits"), in any HDF5 file. Keeps one chunk in memory, so that each is
-/// decompressed once when rows are read in order. Errors throw UserError that names file and dataset, except
+/// Reads a one-dimensional dataset of integers or floating-point numbers of up to 64 bits, or such a field of a table
+/// ("hits/time" of the compound dataset "hits"), from any HDF5 file. Keeps one chunk in memory, so that reading in
+/// order decompresses each chunk once. Errors throw UserError with the names of file and dataset, except
 /// UnreadableRows.
 class ColumnReader {
  public:
@@ -37,23 +37,23 @@ class ColumnReader {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] bool is_float() const { return is_float_; }
   [[nodiscard]] bool is_signed() const { return is_signed_; }
-  /// Significant binary digits of its floating-point numbers.
+  /// Precision of its floating-point numbers, in bits.
   [[nodiscard]] unsigned digits() const { return digits_; }
-  /// A text or number that an attribute of the dataset holds; nothing when it has no such attribute. A field of a table
-  /// has none. An attribute that is something else, or too long, is an empty text.
+  /// Reads a text or number from an attribute of the dataset; std::nullopt when it has no such attribute. A field of a
+  /// table has none. text_of() returns an empty text when the attribute is not a single short text.
   [[nodiscard]] std::optional<std::string> text_of(const char* attribute) const;
   [[nodiscard]] std::optional<std::uint64_t> number_of(const char* attribute) const;
-  /// Throws UserError when most rows were never written, so that they would all read as one value.
+  /// Throws UserError when most rows were never written and would read as the fill value.
   void require_written() const;
-  /// One past the last row that is stored contiguously with `row`.
+  /// One past the last row stored contiguously with `row`.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// Elements [from, from + n) of an integer dataset; negative ones are an error with their row, to which
-  /// `advice` is added. Throws UnreadableRows.
+  /// Reads elements [from, from + n) of an integer dataset. A negative element throws UserError with its row and
+  /// `advice`. Throws UnreadableRows.
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out, const std::string& advice);
-  /// Likewise, negative ones as two's complement.
+  /// Returns negative elements as two's complement instead.
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out);
-  /// Elements [from, from + n) of a floating-point dataset.
+  /// Reads elements [from, from + n) of a floating-point dataset.
   void read(std::uint64_t from, std::size_t n, std::vector<double>& out);
 
  private:
@@ -69,13 +69,13 @@ class ColumnReader {
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string name_;
-  std::string path_;                ///< of the dataset
-  std::vector<std::string> field_;  ///< of a table
+  std::string path_;                ///< path of the dataset
+  std::vector<std::string> field_;  ///< path of the field in a table
   std::unique_ptr<Handles> handles_;
   std::uint64_t size_ = 0;
   std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
-  std::uint64_t chunks_ = 0;                     ///< that are in the file
-  std::optional<std::uint64_t> rows_elsewhere_;  ///< of a virtual dataset, or one in external files
+  std::uint64_t chunks_ = 0;                     ///< chunks stored in the file
+  std::optional<std::uint64_t> rows_elsewhere_;  ///< rows that a virtual or external dataset has stored
   bool is_float_ = false;
   bool is_signed_ = false;
   unsigned digits_ = 0;

@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Follows each chunk, so that both together fill whole pages.
+/// The checksum follows its chunk; together they fill whole pages.
 constexpr std::size_t kChecksumBytes = 4;
 
 hid_t file_type(ElementType type) {
@@ -37,12 +37,12 @@ H5Id creation_list(hsize_t chunk_rows, unsigned compress) {
     check(H5Pset_shuffle(list.get()), "setting the shuffle filter");
     check(H5Pset_deflate(list.get(), compress), "setting the deflate filter");
   }
-  // Last, so that it covers the bytes in the file.
+  // The last filter, so that it covers the stored bytes.
   check(H5Pset_fletcher32(list.get()), "setting the checksum filter");
   return list;
 }
 
-/// No chunk cache: chunks are written whole.
+/// Disables the chunk cache: chunks are written whole.
 H5Id access_list() {
   H5Id list(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
   check(H5Pset_chunk_cache(list.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, H5D_CHUNK_CACHE_W0_DEFAULT),
@@ -75,7 +75,7 @@ ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const
       width_(bytes_of(spec.type)),
       chunk_bytes_(std::max<std::size_t>((settings.chunk_bytes - kChecksumBytes) / 8, 1) * 8) {}
 
-/// Created with the first value, so that the columns of a small run cost little.
+/// Allocated with the first value, so that small runs use little memory.
 std::byte* ColumnWriter::buffer() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_ + kChecksumBytes);
   return buffer_.get();
@@ -114,7 +114,7 @@ void ColumnWriter::write_chunk() {
   check(H5Dset_extent(dataset_.get(), &rows), path);
   if (settings_.compress == 0) {
     std::memset(buffer() + filled_, 0, chunk_bytes_ - filled_);
-    // As the filter does it, which is slow.
+    // The same checksum as HDF5's filter, which is slow.
     Fletcher32 sum;
     sum.add({buffer(), chunk_bytes_});
     const std::uint32_t checksum = sum.value();
@@ -134,7 +134,7 @@ void ColumnWriter::write_chunk() {
 
 void ColumnWriter::finish() {
   if (dataset_.get() < 0) {
-    // Everything fits into less than a chunk: the chunk shrinks to it.
+    // All values fit in less than a chunk: shrink the chunk to them.
     if (filled_ > 0) chunk_bytes_ = filled_;
     create(chunk_bytes_);
   }

@@ -20,11 +20,11 @@ struct ColumnSettings {
   bool numbered = false;  ///< times are event numbers
 };
 
-/// What programs that know units make of a tick: "ns", "25 ns".
+/// A tick as a unit that other programs understand: "ns", "25 ns".
 std::string unit_of_ticks(std::uint64_t tick_ps);
 
-/// Appends to one one-dimensional dataset. Values are collected in memory and written in whole chunks; a dataset
-/// shorter than a chunk gets one chunk of its own length.
+/// Appends to a one-dimensional dataset. Collects values in memory and writes whole chunks; a dataset shorter than a
+/// chunk gets one chunk of its own length.
 class ColumnWriter {
  public:
   /// `file` must outlive the column; the group of `spec.path` must exist.
@@ -56,11 +56,11 @@ class ColumnWriter {
     generate<T>(n, [value] { return value; });
   }
 
-  /// Writes the rest. Call once, after the last value.
+  /// Writes the remaining values. Call once, after the last value.
   void finish();
 
   [[nodiscard]] std::uint64_t rows() const { return rows_written_ + filled_ / width_; }
-  /// Rows until the next chunk goes to the file; at least one.
+  /// Rows until the next chunk is written; at least one.
   [[nodiscard]] std::uint64_t rows_to_chunk_end() const { return (chunk_bytes_ - filled_) / width_; }
 
  private:
@@ -78,12 +78,12 @@ class ColumnWriter {
   std::size_t chunk_bytes_;
   std::size_t filled_ = 0;  ///< bytes in the buffer
   std::uint64_t rows_written_ = 0;
-  std::uint32_t sum_ = 0;  ///< of the values written
+  std::uint32_t sum_ = 0;  ///< checksum of the values written
   std::unique_ptr<std::byte[]> buffer_;
   H5Id dataset_;
 };
 
-/// Writes a whole small dataset at once.
+/// Writes a small dataset at once.
 template <class T>
 void write_column(const OutputFile& file, const ColumnSpec& spec, std::span<const T> values) {
   ColumnWriter column(file, spec, {});

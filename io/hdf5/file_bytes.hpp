@@ -9,14 +9,14 @@
 
 namespace eventloom {
 
-/// The bytes of an open HDF5 file, which must stay open, read bypassing HDF5: of a file that is being written, those
-/// that it has flushed.
+/// Reads the bytes of an open HDF5 file, bypassing HDF5. The file must stay open. In a file that is being written, only
+/// flushed bytes are visible.
 class FileBytes {
  public:
   FileBytes() = default;
   explicit FileBytes(hid_t file);
 
-  /// Why the bytes at `offset` cannot be read; empty when they were.
+  /// Reads the bytes at `offset`. Returns why that failed; empty on success.
   [[nodiscard]] std::string read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:

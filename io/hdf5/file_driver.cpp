@@ -21,17 +21,17 @@ namespace eventloom {
 
 namespace {
 
-/// The driver's part of the access list.
+/// The driver's data in the access list.
 struct DriverInfo {
   int descriptor;
   WriteStatus* status;
 };
 
-/// HDF5 identifies a file by the address of its first member.
+/// HDF5 passes the address of `base`, so it must be the first member.
 struct DriverFile {
   H5FD_t base{};
   int file = -1;
-  std::array<char, kInTheMaking.size()> head{};  ///< written when all else has been
+  std::array<char, kInTheMaking.size()> head{};  ///< written last, when the file closes
   haddr_t allocated = 0;
   haddr_t end = 0;
   WriteStatus* status = nullptr;
@@ -42,7 +42,7 @@ constexpr haddr_t kMaxAddress = (haddr_t{1} << 63) - 1;
 DriverFile& of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
 const DriverFile& of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
 
-/// HDF5 first tests whether the file exists: only the attempt to create it counts.
+/// HDF5 first probes whether the file exists; only a call that creates it succeeds.
 H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
   const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
   if (info == nullptr || (flags & H5F_ACC_CREAT) == 0) return nullptr;
@@ -56,7 +56,7 @@ H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
   return &opened.release()->base;
 }
 
-/// Keeps the first error in the status of the file, and writes nothing after it.
+/// Keeps the first error in the file's status and writes nothing after it.
 void put(const DriverFile& file, const char* from, std::size_t size, haddr_t address) {
   while (size > 0 && file.status->error == 0) {
     const ssize_t n = ::pwrite(file.file, from, size, static_cast<off_t>(address));
@@ -70,7 +70,7 @@ void put(const DriverFile& file, const char* from, std::size_t size, haddr_t add
   }
 }
 
-/// How many of the bytes from `address` on are in the head.
+/// Number of the bytes from `address` that lie in the head.
 std::size_t head_part(const DriverFile& file, haddr_t address, std::size_t size) {
   return address >= file.head.size() ? 0 : std::min<std::size_t>(size, file.head.size() - address);
 }
@@ -87,7 +87,7 @@ int compare(const H5FD_t* a, const H5FD_t* b) {
   return std::less<>{}(a, b) ? -1 : 1;
 }
 
-/// As in HDF5's own driver for POSIX files, which reads the files written here.
+/// The flags of HDF5's own POSIX driver, which reads the files written here.
 herr_t query(const H5FD_t*, unsigned long* flags) {
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
            H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
@@ -103,7 +103,7 @@ herr_t set_allocated(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).end; }
 
-/// As HDF5's own driver does: FileBytes reads texts that have been written.
+/// Returns the descriptor as HDF5's own driver does: FileBytes reads from it.
 herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
   *handle = &of(file).file;
   return 0;

@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// Runs before main(), so before the first failing call.
+/// Runs before main(), hence before any HDF5 call can fail.
 [[maybe_unused]] const herr_t kPrintingOff = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 
 herr_t take_description(unsigned, const H5E_error2_t* error, void* text) {

@@ -8,14 +8,14 @@
 
 namespace eventloom {
 
-/// Owns one HDF5 id and closes it with the given function. Including this header turns HDF5's own error printing off;
-/// failures show in results, see check().
+/// Owns an HDF5 id and closes it with the given function. This unit turns off HDF5's own error printing; failures
+/// show in results, see check().
 class H5Id {
  public:
   using Close = herr_t (*)(hid_t);
 
   H5Id() = default;
-  /// Takes `id` as returned by the call that created it; negative means that the call failed.
+  /// Takes `id` as returned by the call that created it, or a negative one when that call failed.
   H5Id(hid_t id, Close close) : id_(id), close_(close) {}
   ~H5Id() { reset(); }
   H5Id(H5Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
@@ -28,7 +28,7 @@ class H5Id {
   }
 
   [[nodiscard]] hid_t get() const { return id_; }
-  /// Closes the object now; makes no HDF5 call when there is none.
+  /// Closes the object now, if any.
   void reset() noexcept;
 
  private:
@@ -36,11 +36,11 @@ class H5Id {
   Close close_ = nullptr;
 };
 
-/// HDF5's reason for the last failure.
+/// HDF5's innermost reason for the last failure.
 std::string hdf5_reason();
 
-/// The result of an HDF5 call that fails only when the program or the file's structure is wrong;
-/// throws std::runtime_error with `doing` and HDF5's innermost reason when it is negative.
+/// Returns the result of an HDF5 call that fails only when the program or the file's structure is wrong. Throws
+/// std::runtime_error with `doing` and HDF5's innermost reason when it is negative.
 template <class Result>
 Result check(Result result, const char* doing) {
   if (result < 0) throw std::runtime_error("HDF5: " + std::string(doing) + ": " + hdf5_reason());

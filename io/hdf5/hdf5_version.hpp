@@ -4,7 +4,7 @@
 
 namespace eventloom {
 
-/// Of the library.
+/// Version of the HDF5 library in use.
 std::string hdf5_version();
 
 }  // namespace eventloom

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// Why a file does not open, by the reason that HDF5 gives.
+/// Explains why a file does not open, from errno and HDF5's reason.
 std::string why_not(int error, const std::string& reason) {
   if (error == EACCES || error == EMFILE) return std::strerror(error);
   if (reason.find("open for write") != std::string::npos) {

@@ -12,7 +12,7 @@ namespace eventloom {
 /// Opens an HDF5 file for reading. Throws UserError when it does not exist or is not HDF5.
 H5Id open_for_reading(const std::filesystem::path& path);
 
-/// Runs `steps`, which read the file `path`: HDF5 errors become UserError.
+/// Runs `steps`, which read the file `path`. HDF5 errors become UserError.
 template <class Steps>
 auto reading(const std::filesystem::path& path, Steps steps) {
   try {

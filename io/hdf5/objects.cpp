@@ -75,7 +75,7 @@ std::optional<std::uint64_t> rows_of_column(hid_t dataset) {
   return static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
 }
 
-/// Closing a handle clears the reason.
+/// Takes the reason before a handle closes, which clears it.
 std::string index_defect(hid_t dataset) {
   const H5Id layout(H5Dget_create_plist(dataset), H5Pclose);
   const H5Id space(H5Dget_space(dataset), H5Sclose);

@@ -16,7 +16,7 @@ namespace eventloom {
 
 namespace {
 
-/// Chunks begin at multiples of the page size; small pieces of metadata stay packed.
+/// Aligns chunks to pages; small pieces of metadata stay packed.
 constexpr hsize_t kAlignFrom = 64 << 10;
 constexpr hsize_t kAlignment = 4096;
 
@@ -29,8 +29,8 @@ OutputFile::OutputFile(std::filesystem::path path, const std::filesystem::path& 
 
 H5Id OutputFile::create() {
   const H5Id access(check(H5Pcreate(H5P_FILE_ACCESS), "creating a property list"), H5Pclose);
-  // 1.10 is the oldest format with a chunk index of growing datasets that needs no tree, and with attributes above 64
-  // KiB.
+  // 1.10 is the oldest format that has attributes above 64 KiB and indexes the chunks of growing datasets without a
+  // tree.
   check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110), "setting the format version");
   check(H5Pset_alignment(access.get(), kAlignFrom, kAlignment), "setting the alignment");
   use_file_driver(access.get(), partial_->descriptor(), status_);
@@ -44,7 +44,7 @@ H5Id OutputFile::create() {
 }
 
 OutputFile::~OutputFile() {
-  // HDF5 insists on writing its metadata when it closes the file, though it will be removed.
+  // HDF5 would still write its metadata on closing, to a file that will be removed.
   if (status_.error == 0) status_.error = ECANCELED;
   id_.reset();
 }
@@ -65,7 +65,7 @@ void OutputFile::publish(const std::function<void()>& when_on_disk) {
   partial_->publish();
 }
 
-/// Truncates it to the mark of a file that is being written.
+/// The copy begins with the mark of a file that is being written until all else is on disk.
 void OutputFile::copy_from_scratch() {
   auto in_place = std::make_unique<PartialFile>(path_, is_own_hdf5);
   in_place->copy_from(partial_->path(), kInTheMaking);

@@ -20,7 +20,7 @@ bool is_in_the_making(const std::filesystem::path& file) { return head_of(file, 
 
 bool is_hdf5(const std::filesystem::path& path) { return H5Fis_hdf5(path.c_str()) > 0; }
 
-/// A block of the user's may precede the signature: 512 bytes, or these times a power of two.
+/// A user block may precede the signature, which is at offset 0, 512, 1024, 2048 and so on.
 bool begins_hdf5_file(std::span<const std::byte> head) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
   constexpr std::size_t kFirstBlock = 512;
@@ -39,7 +39,7 @@ std::string output_format_of(const std::filesystem::path& file) {
       if (format == known) return format;
     }
   } catch (const std::exception&) {
-    // An unreadable file proves nothing.
+    // An unreadable file is not recognised.
   }
   return {};
 }

@@ -8,10 +8,10 @@
 
 namespace eventloom {
 
-/// A type for texts of at most `bytes` bytes.
+/// A type for texts of up to `bytes` bytes.
 H5Id text_type(std::size_t bytes);
 
-/// Texts back to back, each padded to the longest.
+/// Consecutive texts, each padded to the longest.
 struct PackedTexts {
   std::size_t width = 1;
   std::vector<char> bytes;

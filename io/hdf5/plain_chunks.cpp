@@ -51,14 +51,14 @@ std::uint64_t PlainChunks::read(std::uint64_t row, std::uint64_t n, std::span<st
   read_bytes(address_ + first * width_, bytes);
   if (summed_ == first * width_) add(bytes);
   if (first + rows < chunk_rows_ && row + rows < rows_) return rows;
-  // The last chunk is padded after the last row.
+  // Padding follows the last row in the last chunk.
   std::array<std::byte, kBlock> rest;
   sum_up_to(chunk_rows_ * width_, rest);
   expect_checksum();
   return rows;
 }
 
-/// Skipped bytes are part of the chunk's checksum, too.
+/// The checksum includes skipped bytes.
 void PlainChunks::sum_up_to(std::uint64_t end, std::span<std::byte> buffer) {
   while (summed_ < end) {
     const auto bytes = buffer.first(std::min<std::uint64_t>(buffer.size(), end - summed_));

@@ -12,16 +12,17 @@
 
 namespace eventloom {
 
-/// Reads a dataset whose chunks are stored unfiltered, each followed by its Fletcher-32, and verifies that. Bypasses
-/// HDF5, which would hold a whole chunk of every column and whose checksum is slow.
+/// Reads a dataset with unfiltered chunks, each followed by its Fletcher-32 checksum, and verifies the checksums.
+/// Bypasses HDF5, which would buffer a whole chunk of every column and computes the checksum slowly.
 class PlainChunks {
  public:
-  /// Nothing when the chunks of the dataset are of another kind, or its values not of `type`. File and dataset must
-  /// stay open; `name`: of both, for messages.
+  /// Returns std::nullopt when the chunks are stored otherwise, or the values are not of `type`. File and dataset must
+  /// stay open. `name` names both in messages.
   static std::optional<PlainChunks> of(hid_t file, hid_t dataset, hid_t type, std::uint64_t rows, std::string name);
 
-  /// Reads rows [row, row + n) as far as they are in the chunk of the first; returns how many. Throws UserError when
-  /// the file cannot be read, or when the checksum of a chunk is wrong, which is checked with its last row.
+  /// Reads those of the rows [row, row + n) that lie in the chunk of `row` and fit in `buffer`; returns their number.
+  /// Verifies the checksum of a chunk with its last row. Throws UserError when the file cannot be read or a checksum is
+  /// wrong.
   std::uint64_t read(std::uint64_t row, std::uint64_t n, std::span<std::byte> buffer);
 
  private:
@@ -40,8 +41,8 @@ class PlainChunks {
   std::uint64_t rows_ = 0;
   std::uint64_t chunk_rows_ = 0;
   std::optional<std::uint64_t> chunk_;  ///< the chunk being read
-  std::uint64_t address_ = 0;           ///< of the chunk in the file
-  std::uint64_t summed_ = 0;            ///< bytes of the chunk in `sum_`
+  std::uint64_t address_ = 0;           ///< offset of the chunk in the file
+  std::uint64_t summed_ = 0;            ///< bytes of the chunk included in `sum_`
   Fletcher32 sum_;
 };
 

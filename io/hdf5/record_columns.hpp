@@ -13,10 +13,10 @@
 #include "io/hdf5/column_writer.hpp"
 #include "io/hdf5/text_column.hpp"
 
-/// Small lists of records as columns, one for each member.
+/// Small lists of records, with one column per member.
 namespace eventloom {
 
-/// One member of every element of a list, as a column.
+/// Writes one member of each element as a column.
 template <class T, class Items, class Field>
 void write_fields(const OutputFile& file, const ColumnSpec& spec, const Items& items, Field field) {
   std::vector<T> values;
@@ -31,7 +31,7 @@ void write_text_fields(const OutputFile& file, const char* path, const Items& it
   write_texts(file.id(), path, values);
 }
 
-/// A whole column; throws UserError when it does not have `n` rows.
+/// Reads a whole column. Throws UserError unless it has `n` rows.
 template <class T>
 std::vector<T> read_column(hid_t file, const std::string& name, const ColumnSpec& spec, std::size_t n) {
   ColumnCursor cursor(file, name, spec, std::max<std::size_t>(n, 1) * sizeof(T));

@@ -17,13 +17,13 @@ namespace eventloom {
 
 namespace {
 
-/// Of earlier versions: pairs like kAttributesSums, of texts alone, CRC-32C.
+/// Attribute of earlier versions: pairs as in kAttributesSums, for texts only, CRC-32C.
 constexpr const char* kOldTextsSums = "texts_crc32c";
-/// The one group whose datasets are those of other groups, for programs that know NeXus.
+/// Not listed: this group, for programs that read NeXus, links to the datasets of other groups.
 constexpr std::string_view kNexusEntry = "entry";
 
 using Sum = std::uint32_t (*)(std::span<const std::byte>, std::uint32_t);
-/// Sum of the contents of an attribute by that of its name.
+/// Maps the sum of an attribute's name to the sum of its contents.
 using Sums = std::map<std::uint64_t, std::uint64_t>;
 
 H5T_class_t class_of(hid_t object, const std::string& attribute) {
@@ -32,7 +32,7 @@ H5T_class_t class_of(hid_t object, const std::string& attribute) {
   return H5Tget_class(type.get());
 }
 
-/// Nothing of attributes of other kinds, which Eventloom does not write.
+/// std::nullopt for attributes of other kinds, which Eventloom does not write.
 std::optional<std::string> contents_of(hid_t object, const std::string& attribute) {
   const auto kind = class_of(object, attribute);
   std::string all;
@@ -75,7 +75,7 @@ struct FoundDataset {
   std::optional<std::uint32_t> sum;
 };
 
-/// In the root and its groups. Only of a file that was just written.
+/// Lists the datasets in the root and its groups. Only for a file that was just written.
 std::vector<FoundDataset> datasets_of(hid_t file) {
   std::vector<FoundDataset> found;
   const auto add_all = [&](const auto& again, hid_t group, const std::string& place, bool deeper) -> void {
@@ -109,7 +109,7 @@ std::uint32_t sum_of_lines(std::span<const std::string> lines) {
   return sum;
 }
 
-/// Nothing when it is missing. Does not list the group, which may crash HDF5 where the file is damaged.
+/// Returns std::nullopt when it is missing. Does not list the group, which may crash HDF5 on a damaged file.
 std::optional<FoundDataset> find_dataset(hid_t file, const std::string& path) {
   if (!has_object(file, path)) return std::nullopt;
   const H5Id object = open_object(file, path);
@@ -118,7 +118,7 @@ std::optional<FoundDataset> find_dataset(hid_t file, const std::string& path) {
   return FoundDataset{path, elements_of(object.get(), path), sum_of_values(object.get())};
 }
 
-/// How a dataset differs from its line.
+/// Describes how a dataset differs from its line.
 std::string difference(const std::string& path, const std::optional<FoundDataset>& found, const std::string& line) {
   if (!found) return path + " is missing";
   if (!found->sum) return path + " was rewritten by another program";
@@ -126,7 +126,7 @@ std::string difference(const std::string& path, const std::optional<FoundDataset
                      line.substr(path.size() + 1));
 }
 
-/// Throws UserError when the datasets that are there now are not those of the lines.
+/// Throws UserError when the datasets in the file differ from the lines.
 void expect_datasets(hid_t file, std::span<const std::string> lines) {
   for (const auto& line : lines) {
     const auto path = line.substr(0, line.find(' '));
@@ -161,7 +161,7 @@ std::uint32_t seal_file(hid_t file) {
     if (dataset.sum) lines.push_back(line_of(dataset));
   }
   write_attribute(file, kDatasets, lines);
-  check(H5Fflush(file, H5F_SCOPE_LOCAL), "writing attributes");  // texts are read from the file itself
+  check(H5Fflush(file, H5F_SCOPE_LOCAL), "writing attributes");  // reading texts bypasses HDF5
   std::vector<std::uint64_t> sums;
   for (const auto& [name, contents] : sums_of_attributes(file, crc32_of_zlib))
     sums.insert(sums.end(), {name, contents});

@@ -11,16 +11,16 @@ namespace eventloom {
 
 namespace {
 
-/// What deflate makes of a byte, at most: RFC 1951 encodes 258 bytes in two bits.
+/// Greatest expansion of deflate: RFC 1951 encodes 258 bytes in two bits.
 constexpr std::uint64_t kMostOfDeflated = 1032;
 
-/// No more than the greatest number there is.
+/// Saturates on overflow.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
   std::uint64_t result = 0;
   return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
 }
 
-/// Bytes of values that a byte in the file can stand for.
+/// Greatest number of value bytes per byte in the file.
 std::uint64_t most_of_byte(hid_t creation, const std::string& name) {
   std::uint64_t most = 1;
   const int filters = check(H5Pget_nfilters(creation), name.c_str());

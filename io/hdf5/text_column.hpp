@@ -8,11 +8,11 @@
 /// Datasets of texts of fixed length.
 namespace eventloom {
 
-/// A dataset of one text.
+/// Writes a dataset of one text.
 void write_text(hid_t file, const char* path, const std::string& value);
-/// A whole column. Its attribute says what sum its texts have, padded as they are.
+/// Writes a whole column. Its attribute holds the checksum of the padded texts.
 void write_texts(hid_t file, const char* path, const std::vector<std::string>& values);
-/// Throws UserError, also when the texts are not those that were written.
+/// Throws UserError when the column cannot be read or its checksum is wrong.
 std::vector<std::string> read_text_column(hid_t file, const char* path);
 
 }  // namespace eventloom

@@ -19,13 +19,13 @@ namespace eventloom {
 
 namespace {
 
-/// Of a text: u32 bytes, u64 offset of its heap, u32 number of its object there.
+/// Reference to a text: u32 length in bytes, u64 offset of its heap, u32 number of its object in the heap.
 constexpr std::size_t kReferenceBytes = 16;
-/// Of a heap: signature, u64 bytes. Of an object: u16 number, 6 bytes of no use here, u64 bytes.
+/// Header of a heap: signature, u64 size in bytes. Header of an object: u16 number, 6 unused bytes, u64 size in bytes.
 constexpr std::size_t kHeaderBytes = 16;
-/// HDF5 makes no smaller heap.
+/// Minimum size of a heap.
 constexpr std::size_t kLeastBytes = 4096;
-/// With its version, 1.
+/// Includes the version, 1.
 constexpr std::string_view kSignature("GCOL\1\0\0\0", 8);
 
 template <class T>
@@ -35,7 +35,7 @@ T load(std::span<const std::byte> bytes, std::size_t at) {
   return value;
 }
 
-/// Makes HDF5 give the references that are stored for texts, which it has no type for.
+/// Makes HDF5 return the stored references to texts, for which it has no type.
 herr_t leave_as_stored(hid_t from, hid_t to, H5T_cdata_t* conversion, std::size_t, std::size_t, std::size_t, void*,
                        void*, hid_t) {
   if (conversion->command != H5T_CONV_INIT) return 0;
@@ -68,7 +68,7 @@ std::vector<TextReference> read_references(hid_t attribute, std::size_t n) {
   return references;
 }
 
-/// Offsets in an HDF5 file count from the end of what a user may have put before it.
+/// Size of the user block, after which offsets in an HDF5 file start.
 std::uint64_t user_bytes(hid_t file) {
   const H5Id creation(check(H5Fget_create_plist(file), "asking for the layout of a file"), H5Pclose);
   hsize_t bytes = 0;
@@ -76,10 +76,11 @@ std::uint64_t user_bytes(hid_t file) {
   return bytes;
 }
 
-/// One heap: a header, then objects of a header and a text each, up to its end or to an object 0, which is free space.
+/// A global heap: a header, then objects, each a header and a text. It ends at its size or at object 0, which is free
+/// space.
 class GlobalHeap {
  public:
-  /// `begin`: its offset in the file.
+  /// `begin` is its offset in the file.
   GlobalHeap(const FileBytes& file, std::uint64_t begin) : file_(file), begin_(begin) {
     const auto header = header_at(0);
     if (std::memcmp(header.data(), kSignature.data(), kSignature.size()) != 0) fail("the signature is missing");
@@ -144,8 +145,8 @@ class GlobalHeap {
 
   const FileBytes& file_;
   std::uint64_t begin_;
-  std::uint64_t bytes_ = kLeastBytes;  ///< until its header is read
-  std::vector<std::byte> block_;       ///< the part of it that was read last
+  std::uint64_t bytes_ = kLeastBytes;  ///< replaced by the size in the header
+  std::vector<std::byte> block_;       ///< the block of the heap read last
   std::uint64_t block_at_ = 0;
   std::map<std::uint32_t, Object> objects_;
 };
@@ -160,7 +161,7 @@ std::vector<std::string> read_heap_texts(hid_t attribute, std::size_t n) {
   const auto base = user_bytes(file.get());
   std::map<std::uint64_t, GlobalHeap> heaps;
   for (const auto& reference : read_references(attribute, n)) {
-    if (reference.bytes == 0 || reference.heap == 0) {  // empty, or never written
+    if (reference.bytes == 0 || reference.heap == 0) {  // empty or never written
       texts.emplace_back();
       continue;
     }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using NameOf = ssize_t (*)(hid_t, std::size_t, char*, std::size_t);
 
-/// Of one mapping: the name of its file, or of its dataset.
+/// File or dataset name of a mapping.
 std::string name_of(NameOf name_of, hid_t creation, std::size_t mapping) {
   const auto size = check(name_of(creation, mapping, nullptr, 0), "a name in a virtual layout");
   std::string name(static_cast<std::size_t>(size), '\0');
@@ -29,7 +29,7 @@ std::string name_of(NameOf name_of, hid_t creation, std::size_t mapping) {
   return name;
 }
 
-/// The folder that the user has set for such files; ${ORIGIN} in it stands for that of `file`.
+/// The folder that the user has set for such files; ${ORIGIN} in it means the folder of `file`.
 std::optional<fs::path> folder_from(const char* variable, const fs::path& file) {
   const char* value = std::getenv(variable);
   if (value == nullptr) return std::nullopt;
@@ -54,7 +54,7 @@ bool holds(const fs::path& file, const std::string& dataset) {
   }
 }
 
-/// Where HDF5 searches for an external file.
+/// The path where HDF5 searches for an external file.
 fs::path external_place(const std::string& name, const fs::path& file) {
   const auto folder = folder_from("HDF5_EXTFILE_PREFIX", file);
   return folder && !fs::path(name).is_absolute() ? *folder / name : fs::path(name);
@@ -98,7 +98,7 @@ std::uint64_t mapped_rows(hid_t creation) {
   for (std::size_t i = 0; i < n; ++i) {
     const H5Id space(check(H5Pget_virtual_vspace(creation, i), "a virtual layout"), H5Sclose);
     const auto points = H5Sget_select_npoints(space.get());
-    // Unlimited: as many as there are.
+    // An unlimited selection covers all rows.
     if (points < 0 || static_cast<hsize_t>(points) == H5S_UNLIMITED) return std::numeric_limits<std::uint64_t>::max();
     rows += static_cast<std::uint64_t>(points);
   }

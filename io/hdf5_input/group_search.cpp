@@ -25,7 +25,8 @@ std::string below(std::string path, const std::string& name) {
   return path;
 }
 
-/// Reads what the readers of a dataset look at besides its rows, which may crash HDF5; what fails is theirs to report.
+/// Reads everything that readers of a dataset examine except its rows, which may crash HDF5. The readers report other
+/// failures.
 void look_at(hid_t dataset) {
   try {
     (void)fields_of(type_of(dataset).get());
@@ -35,7 +36,7 @@ void look_at(hid_t dataset) {
   }
 }
 
-/// Why the datasets of a group do not open; a missing dataset is reported when it is opened.
+/// Explains why the datasets of a group do not open. A missing dataset is reported when it is opened.
 std::string column_defect(hid_t group, std::span<const std::string> columns) {
   for (const auto& name : columns) {
     const auto column = open_column(group, name);
@@ -88,7 +89,7 @@ class GroupSearch {
     std::ranges::sort(links, {}, &Link::name);
     for (const auto& link : links) {
       const bool matches = fnmatch(part.c_str(), link.name.c_str(), 0) == 0;
-      // A dangling hard link may be one of those requested, its name damaged.
+      // A dangling hard link may be a requested group with a damaged name.
       if (matches || (link.is_hard && open_object(parent.get(), link.name).get() < 0)) {
         add(parent.get(), group.path, link.name, deeper);
       }

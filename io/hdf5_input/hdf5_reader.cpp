@@ -77,7 +77,7 @@ class Hdf5Reader final : public HitReader {
       return false;
     }
     if (!take(end, block)) {
-      while (row_ < end) {  // rows stored elsewhere may be intact
+      while (row_ < end) {  // rows in other pieces may be intact
         if (!take(std::min(end, piece_end()), block)) lose_rows(block);
       }
     }
@@ -91,7 +91,8 @@ class Hdf5Reader final : public HitReader {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
   }
 
-  /// Only of the first groups that a rank opens: the groups of a file are alike, and looking costs a process.
+  /// Reports only for the first groups that a rank opens: the groups of a file are alike, and each search costs a
+  /// process.
   void tell_unread(const SourceUri& uri) const {
     constexpr int kMostTold = 8;
     static std::atomic<int> told = 0;
@@ -146,7 +147,7 @@ class Hdf5Reader final : public HitReader {
     return end;
   }
 
-  /// The unreadable rows up to the end of the piece.
+  /// Records the unreadable rows up to the end of the piece as lost.
   void lose_rows(HitBlock& block) {
     const auto lost = failure_.end - row_;
     complaints_.say(Defect::damage,
@@ -172,14 +173,14 @@ class Hdf5Reader final : public HitReader {
   std::vector<ColumnReader> payload_;
   StreamHeader header_;
   std::uint64_t row_ = 0;
-  /// Why rows from row_ on could not be read, and where the next piece begins.
+  /// Why rows from row_ cannot be read, and where the next piece begins.
   struct Failure {
     std::string reason;
     std::uint64_t end = 0;
   } failure_;
   Complaints complaints_{name_};
   std::vector<std::uint64_t> integers_;
-  std::vector<bool> untimed_;  ///< of the hits of a block
+  std::vector<bool> untimed_;  ///< true for hits of the block without a time
 };
 
 }  // namespace

@@ -14,13 +14,13 @@ namespace eventloom {
 /// hdf5:PATH?group=/dom_1&time=time&channel=channel[&payload=tot][&unit=ns][&origin=-5ms][&offset=1us]
 ///           [&round=down|nearest][&reorder=N]
 ///
-/// Datasets of one group of any HDF5 file, or fields of its tables. The reader adds `offset` itself: times may be
-/// negative before that.
+/// Reads the datasets of a group of any HDF5 file, or fields of its tables. The reader adds `offset` itself: times may
+/// be negative before that.
 ///
 /// Throws UserError when a key is wrong, or when the file cannot be opened or does not match the URI.
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base);
 
-/// The datasets read from each group, and fields of tables.
+/// The datasets, and fields of tables, that are read from each group.
 std::vector<std::string> hdf5_columns(const SourceUri& uri);
 
 }  // namespace eventloom

@@ -29,7 +29,7 @@ FineTicks in_range(const SourceUri& uri, Attoseconds time, std::uint64_t tick_ps
   return *fine;
 }
 
-/// The time that becomes tick 0, as the numbers of the file count. `start`: what they count from, if not from 1970.
+/// The time that becomes tick 0, relative to the reference of the file's numbers: `start`, or else 1970.
 FineTicks begin_of(const SourceUri& uri, const std::optional<UtcTime>& start, std::uint64_t tick_ps) {
   StreamHeader header;
   header.base.tick_ps = tick_ps;
@@ -69,7 +69,7 @@ void TimeColumn::read(std::uint64_t row, std::span<const std::uint32_t> channels
   }
 }
 
-/// Nothing when it has none.
+/// Returns std::nullopt for a hit without a time.
 std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint32_t channel) {
   auto time = numbers_.at(i, channel);
   if (pulses_) {

@@ -15,10 +15,10 @@
 
 namespace eventloom {
 
-/// A dataset of numbers that are times in a unit.
+/// A dataset of times: numbers in a unit.
 class TimeNumbers {
  public:
-  /// Throws UserError when `turns` are to be unwrapped of a column of floating-point numbers.
+  /// Throws UserError when `turns` would unwrap floating-point numbers.
   TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns = {});
 
   [[nodiscard]] const ColumnReader& column() const { return column_; }
@@ -31,17 +31,18 @@ class TimeNumbers {
     FineTicks ticks = 0;
     double slack = 0;  ///< see TickScale::slack()
   };
-  /// Of row `row` + `i`, a hit of `channel`; with turns to unwrap the rows must be asked for in their order. Throws
-  /// UserError when the number is not finite, too large, or has lost precision though the URI does not allow rounding.
+  /// Time of row `row` + `i`, a hit of `channel`. When turns are unwrapped, rows must be requested in order. Throws
+  /// UserError when the number is not finite, too large, or has lost precision although the URI does not allow
+  /// rounding.
   Time at(std::size_t i, std::uint32_t channel);
-  /// The common case: whether all times are whole numbers that do not wrap around, and whole ticks. Then product() is
-  /// that of row `row` + `i`; nothing when it is negative or too large.
+  /// True when all times are integers and whole ticks, and do not wrap around (the common case). Then product() is the
+  /// time of row `row` + `i`; std::nullopt when it is negative or too large.
   [[nodiscard]] bool whole() const { return !turns_.any() && !column_.is_float() && scale_.factor() != 0; }
   [[nodiscard]] std::optional<Tick> product(std::size_t i) const;
-  /// Throws UserError that names the dataset and row `row` + `i`.
+  /// Throws UserError with the dataset and row `row` + `i`.
   [[noreturn]] void reject(std::size_t i, const std::string& complaint) const;
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }
-  /// The number, for messages.
+  /// The number as text, for messages.
   [[nodiscard]] std::string text_of(std::size_t i) const;
 
  private:

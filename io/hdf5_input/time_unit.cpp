@@ -28,10 +28,10 @@ std::uint64_t unit_ps(std::string_view unit, std::uint64_t tick_ps) {
   return unit == "tick" ? tick_ps : picoseconds_of(unit).value_or(0);
 }
 
-/// What an attribute says of the unit.
+/// The unit that an attribute states.
 struct StatedUnit {
-  std::string attribute;  ///< with its text, for messages; empty: there is none
-  std::string_view unit;  ///< empty: none that is known
+  std::string attribute;  ///< attribute and text, for messages; empty without an attribute
+  std::string_view unit;  ///< empty when unknown
 };
 
 StatedUnit stated_unit(const ColumnReader& column) {
@@ -43,7 +43,7 @@ StatedUnit stated_unit(const ColumnReader& column) {
   return {};
 }
 
-/// Likewise; a text that states no unit is refused unless the key does.
+/// Returns the stated unit; refuses a text that is no known unit unless the key states one.
 StatedUnit understood_unit(const SourceUri& uri, const ColumnReader& column) {
   auto stated = stated_unit(column);
   if (stated.attribute.empty() || !stated.unit.empty() || uri.has("unit")) return stated;

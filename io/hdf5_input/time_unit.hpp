@@ -9,13 +9,13 @@
 
 namespace eventloom {
 
-/// What the numbers of a dataset of times are in ticks. Their unit is that of the key `unit`, of the attribute `units`
-/// or `unit` ("ns", "seconds"; or `tick_ps`, which Eventloom's own files have) or of the dataset's name (time_ns).
-/// Throws UserError when none of them states it, or when the attribute contradicts the key, or the name where there is
-/// no key.
+/// Scale from the numbers of a dataset of times to ticks. The unit comes from the key `unit`, from the attribute
+/// `units` or `unit` ("ns", "seconds"; or `tick_ps` in Eventloom's own files), or from the dataset's name (time_ns).
+/// Throws UserError when none of them states it, or when the attribute contradicts the key or, without a key, the name.
 TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
 
-/// Likewise of the times of pulses: the attribute comes first, since `unit` is that of the times since a pulse, too.
+/// The same for the times of pulses, but the attribute has priority: `unit` is also the unit of the times since a
+/// pulse.
 TickScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
 
 }  // namespace eventloom

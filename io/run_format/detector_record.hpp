@@ -11,7 +11,7 @@
 
 namespace eventloom {
 
-/// Channels of a source of which something is known, both ends included.
+/// A range of channels of a source about which something is known, both ends included.
 struct DetectorRange {
   std::uint32_t source = 0;
   std::uint32_t first_channel = 0;
@@ -26,51 +26,51 @@ struct DetectorRange {
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-  /// Hits are dropped by their payload.
+  /// True when hits are dropped by their payload.
   [[nodiscard]] bool cut() const;
-  /// All of its coordinates are known.
+  /// True when all coordinates are known.
   [[nodiscard]] bool has_position() const;
 };
 
-/// The names of groups that are joined by ';', in that order.
+/// Splits a list of group names at ';', keeping their order.
 std::vector<std::string_view> group_names(std::string_view joined);
 
-/// The detector as /detector of run.h5, or of a merged file, keeps it.
+/// The detector as stored in /detector of run.h5 or of a merged file.
 struct DetectorRecord {
-  std::string file;                   ///< of the map
-  std::string map;                    ///< its text
-  std::vector<std::string> groups;    ///< of --group
-  std::vector<DetectorRange> ranges;  ///< what is known, by source and channel
+  std::string file;                   ///< name of the map's file
+  std::string map;                    ///< text of the map
+  std::vector<std::string> groups;    ///< values of --group
+  std::vector<DetectorRange> ranges;  ///< known ranges, by source and channel
 
   [[nodiscard]] bool empty() const { return map.empty() && groups.empty(); }
 };
 
-/// What such a record knows of each channel. Texts are as in the file: not made safe to show.
+/// Finds what such a record says about a channel. Texts are as in the file: escape them before display.
 class KnownChannels {
  public:
   KnownChannels() = default;
   explicit KnownChannels(const DetectorRecord& record);
 
-  /// Nothing, neither of a map nor of groups.
+  /// True without a map and without groups.
   [[nodiscard]] bool empty() const { return empty_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::vector<DetectorRange>& ranges() const { return ranges_; }
-  /// Index in ranges(), or ranges().size() where nothing is known of the channel.
+  /// Index in ranges(); ranges().size() when nothing is known about the channel.
   [[nodiscard]] std::size_t place_of(std::uint32_t source, std::uint32_t channel) const;
-  /// Null where nothing is known of the channel.
+  /// Null when nothing is known about the channel.
   [[nodiscard]] const DetectorRange* at(std::uint32_t source, std::uint32_t channel) const;
-  /// Empty: none.
+  /// Empty when the channel has no name.
   [[nodiscard]] const std::string& name_of(std::uint32_t source, std::uint32_t channel) const;
 
-  /// The names of all groups, in the order of the alphabet.
+  /// Names of all groups, in alphabetical order.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
-  /// The groups of a range by their numbers in groups().
+  /// Indices in groups() of the groups of a range.
   [[nodiscard]] std::vector<std::size_t> groups_of(const DetectorRange& range) const;
 
  private:
   bool empty_ = true;
   std::string file_;
-  std::vector<DetectorRange> ranges_;  ///< rising
+  std::vector<DetectorRange> ranges_;  ///< ascending
   std::vector<std::string> groups_;
 };
 

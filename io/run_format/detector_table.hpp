@@ -8,9 +8,9 @@
 
 namespace eventloom {
 
-/// Writes nothing where nothing is known.
+/// Writes nothing for an empty record.
 void write_detector(const OutputFile& file, const DetectorRecord& detector, std::uint64_t tick_ps);
-/// Empty where the file has none. Throws UserError when it is damaged. `name`: of the file.
+/// Returns an empty record when the file has no /detector. Throws UserError when it is damaged. `name` names the file.
 DetectorRecord read_detector(hid_t file, const std::string& name);
 
 }  // namespace eventloom

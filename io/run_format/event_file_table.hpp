@@ -11,10 +11,10 @@ namespace eventloom {
 
 class OutputFile;
 
-/// Writes /event_files of a run.h5, the list-mode files beside its parts; nothing where there are none.
+/// Writes /event_files of a run.h5: the list-mode files beside its parts. Writes nothing when there are none.
 void write_event_files(const OutputFile& file, std::span<const PartInfo> parts);
 
-/// Adds them to the parts that they belong to. `name`: of the file, for messages. Throws UserError.
+/// Adds each list-mode file to its part. `name` names the file in messages. Throws UserError.
 void read_event_files(hid_t file, const std::string& name, std::vector<PartInfo>& parts);
 
 }  // namespace eventloom

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kMissingBits =
     "bit i is source i (see /sources); bit 63 stands for source 63 and all above; 0 when none is missing";
 
-/// A counter of the run, of one slice.
+/// Column for a counter of the run, per slice.
 ColumnSpec ledger_column(Metric metric, const std::string& remark = {}) {
   const auto& counter = info(metric);
   return {"/ledger/" + std::string(counter.name), ElementType::u64,

@@ -8,18 +8,18 @@
 
 #include "io/hdf5/column_spec.hpp"
 
-/// Names and meanings of the datasets in run.h5, part files and merged files: the one place that maps fields to
-/// datasets (design contract, section 6).
+/// Names and meanings of the datasets in run.h5, part files and merged files. Only this file maps fields to datasets
+/// (design contract, section 6).
 namespace eventloom {
 
 /// Sources beyond this number share the last bit of the masks of missing sources.
 inline constexpr std::size_t kMaskedSources = 64;
 
-/// Attributes of run.h5 that tell of its invocations. The merged file is a function of the input and the definition: it
-/// has all others.
+/// Attributes of run.h5 that describe its invocations. The merged file depends on the input and the definition only, so
+/// it has all others.
 inline constexpr std::array kInvocationAttributes = {"began", "ended", "command_lines"};
 
-/// Attributes of parts: events that the filters rejected in all, and by expression.
+/// Attributes of parts: events that the filters rejected, in total and per expression.
 inline constexpr const char* kEventsRejected = "events_rejected";
 inline constexpr const char* kRejectedBy = "events_rejected_by";
 
@@ -49,13 +49,13 @@ const std::vector<ColumnSpec>& event_columns();
 const std::vector<ColumnSpec>& hit_columns();
 const std::vector<ColumnSpec>& ledger_columns();
 
-/// Offsets: one more element than there are events, hits or slices.
+/// Columns of offsets have one element more than there are events, hits or slices.
 const ColumnSpec& first_hit_column();
 const ColumnSpec& first_payload_column();
 const ColumnSpec& payload_column();
 const ColumnSpec& missing_offsets_column();
 const ColumnSpec& missing_list_column();
-/// The data of the NeXus entry in a merged file: one per hit.
+/// Data of the NeXus entry in a merged file: one element per hit.
 const ColumnSpec& event_time_offset_column();
 
 }  // namespace eventloom

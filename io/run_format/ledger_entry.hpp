@@ -8,12 +8,12 @@
 
 namespace eventloom {
 
-/// One row of /ledger.
+/// A row of /ledger.
 struct LedgerEntry {
   LedgerRow row;
   std::vector<std::uint32_t> sources_missing;
   std::uint64_t missing_mask = 0;
-  std::string file;  ///< that it is in, of rows of several files
+  std::string file;  ///< the row's file, when rows of several files are merged
 };
 
 }  // namespace eventloom

@@ -31,7 +31,7 @@ namespace eventloom {
 
 namespace {
 
-/// Ranks exit within 5 s after their launcher was killed (Open MPI 4.1).
+/// Ranks exit within 5 s of their launcher being killed (Open MPI 4.1).
 constexpr auto kLongestListWait = std::chrono::seconds(20);
 constexpr auto kSilentListWait = std::chrono::seconds(1);
 constexpr auto kListLook = std::chrono::milliseconds(20);
@@ -66,7 +66,7 @@ FinishedPart finished_part_from(const Json& json) {
   return part;
 }
 
-/// `digits` as hex() writes them.
+/// Parses `digits` as hex() writes them.
 std::optional<std::uint32_t> read_hex(std::string_view digits) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
@@ -74,7 +74,7 @@ std::optional<std::uint32_t> read_hex(std::string_view digits) {
   return value;
 }
 
-/// A line of the list, without its end.
+/// A line of the list, without its newline.
 struct Line {
   std::uint32_t checksum = 0;
   std::string_view json;
@@ -87,7 +87,7 @@ std::optional<Line> split(std::string_view text) {
   return Line{*checksum, text.substr(kChecksumDigits + 1)};
 }
 
-/// The checksum that `line` follows, when the line is intact.
+/// Checksum of the line that `line` follows; std::nullopt when `line` is damaged.
 std::optional<std::uint32_t> predecessor(const Line& line) {
   const auto json = Json::parse(line.json, nullptr, false);
   if (!json.is_object() || !json.contains("after") || !json["after"].is_string()) return std::nullopt;
@@ -95,16 +95,16 @@ std::optional<std::uint32_t> predecessor(const Line& line) {
   return after && checksum_of(*after, line.json) == line.checksum ? after : std::nullopt;
 }
 
-/// Whether a prefix of `line` is an intact line: its end was overwritten.
+/// True when a prefix of `line` is an intact line: its newline was overwritten.
 bool runs_on(const Line& line, std::uint32_t chain) {
   for (auto at = line.json.find('}'); at != std::string_view::npos; at = line.json.find('}', at + 1)) {
-    // One byte more may be the line's own end, which did not get to the disk.
+    // A single byte more may be the line's own newline, which did not reach the disk.
     if (at + 2 < line.json.size() && checksum_of(chain, line.json.substr(0, at + 1)) == line.checksum) return true;
   }
   return false;
 }
 
-/// The defect of a line that is not intact, when a partial write cannot explain it.
+/// Defect of a line that is not intact; std::nullopt when a partial write explains it.
 std::optional<std::string> damage_of(const Line& line, std::uint32_t chain) {
   if (const auto after = predecessor(line)) {
     return fmt::format("the line belongs after the one with checksum {:08x}, not {:08x}", *after, chain);
@@ -120,7 +120,7 @@ std::string read_all(const std::filesystem::path& path) {
   return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(file.size())};
 }
 
-/// Goes through the lines of a list, which must be intact.
+/// Reads the lines of a list.
 class ListReader {
  public:
   ListReader(const std::filesystem::path& path, std::string_view text) : path_(path), text_(text) {}
@@ -150,7 +150,7 @@ class ListReader {
     return false;
   }
 
-  /// `end`: of the line, or of the list. False when the line was not written completely, which only the last can be.
+  /// `end` is the end of the line or of the list. Returns false for an incomplete line, which must be the last.
   bool take(std::size_t end) {
     const auto line = split(text_.substr(list_.good_bytes, end - list_.good_bytes));
     const auto expected = line ? checksum_of(list_.chain, line->json) : 0;
@@ -199,14 +199,14 @@ class ListReader {
   std::size_t line_ = 1;
 };
 
-/// The line of a part after one whose checksum is `chain`, which becomes that of the new line.
+/// Formats a part as the line after the one with the checksum `chain`; sets `chain` to the checksum of the new line.
 std::string line_of(const FinishedPart& part, std::uint32_t& chain) {
   const auto json = to_json(part, chain).dump();
   chain = checksum_of(chain, json);
   return fmt::format("{:08x} {}\n", chain, json);
 }
 
-/// Returns 0, or the error number.
+/// Returns 0 or an errno.
 int write_at(int file, std::string_view text, std::uint64_t offset) {
   while (!text.empty()) {
     const auto written = ::pwrite(file, text.data(), text.size(), static_cast<off_t>(offset));
@@ -218,7 +218,7 @@ int write_at(int file, std::string_view text, std::uint64_t offset) {
   return ::fdatasync(file) == 0 ? 0 : errno;
 }
 
-/// Takes the lock unless another process holds it.
+/// Tries to take the lock; true when another process holds it.
 bool is_held(int file, int lock) { return ::flock(file, lock | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
 [[noreturn]] void refuse_held(const std::filesystem::path& path) {

@@ -20,7 +20,7 @@ struct FinishedPart {
   RunTotals totals;
 };
 
-/// Where the list of a writer's finished parts continues: see read_part_list().
+/// Position where a writer's list of finished parts continues: see read_part_list().
 struct PartListPlace {
   std::uint64_t good_bytes = 0;
   std::uint32_t chain = 0;
@@ -29,30 +29,30 @@ struct PartListPlace {
 /// `<stem of run_file>.part-<writer, 4 digits>.list`
 std::string part_list_name(const std::filesystem::path& run_file, std::uint32_t writer);
 
-/// Whether a file begins like a list, or is empty.
+/// True when a file begins like a list, or is empty.
 bool is_part_list(const std::filesystem::path& file);
 
-/// Appends to the list of finished parts of one writer: a part is finished when it is in this list. An entry is on disk
-/// when append() returns.
+/// Appends to a writer's list of finished parts. A part is finished when it is in this list. When append() returns, the
+/// entry is on disk.
 ///
 /// The list is text. Its first line is "eventloom-part-list 1"; each further line is one part:
 ///   <checksum, 8 hex digits> <JSON>
-/// The checksum is the CRC-32C of the previous line's checksum (4 bytes, little-endian; 0 before the first part) and
-/// the JSON text. The JSON holds the previous line's checksum as well ("after"): this distinguishes a line in the wrong
-/// place from one that was not written completely.
+/// The checksum is the CRC-32C of the previous line's checksum (4 bytes, little-endian; 0 before the first part)
+/// followed by the JSON text. The JSON also contains the previous line's checksum ("after"), which distinguishes a
+/// misplaced line from an incomplete one.
 class PartList {
  public:
-  /// Opens or creates the list at `path`, and makes its name durable. `good_bytes` and `chain`: from read_part_list(),
-  /// or 0 and 0 for a new list. Removes everything after `good_bytes`: a line that was being written when its writer
-  /// died. Holds a lock on the file where the file system has locks. Throws UserError, also when another process holds
-  /// the lock.
+  /// Opens or creates the list at `path` and makes its name durable. `good_bytes` and `chain` come from
+  /// read_part_list(), or are 0 for a new list. Removes everything after `good_bytes`, such as a line that its writer
+  /// did not complete. Locks the file if the file system supports locks. Throws UserError, also when another process
+  /// holds the lock.
   PartList(std::filesystem::path path, std::uint64_t good_bytes, std::uint32_t chain);
-  /// Throws UserError with path and reason (disk full, I/O error); then the entry does not count, and the file ends
-  /// after the last complete entry as far as the file system allows. The call may be repeated.
+  /// Throws UserError with path and reason (disk full, I/O error). The entry then does not count, and the file is
+  /// truncated after the last complete entry if possible. The call may be repeated.
   void append(const FinishedPart& part);
 
-  /// Waits until no process holds the list at `path`: ranks may live on for a moment after their launcher was killed.
-  /// Throws UserError when that takes too long. Where the file system has no locks, it returns at once.
+  /// Waits until no process holds the list at `path`: ranks may outlive their launcher for a moment. Throws UserError
+  /// when that takes too long. Returns at once if the file system has no locks.
   static void wait_for_writer(const std::filesystem::path& path);
 
  private:
@@ -70,26 +70,25 @@ class PartList {
 
   std::filesystem::path path_;
   File file_;
-  std::uint64_t end_ = 0;    ///< where the next line goes
+  std::uint64_t end_ = 0;    ///< offset of the next line
   std::uint32_t chain_ = 0;  ///< checksum of the last line
-  bool clean_ = true;        ///< nothing follows `end_`
+  bool clean_ = true;        ///< the file ends at `end_`
 };
 
-/// Makes `parts`, of one writer, the whole contents of the list at `path`, atomically. Returns where the list
-/// continues.
+/// Atomically replaces the list at `path` by `parts`, all of one writer. Returns where the list continues.
 PartListPlace rewrite_part_list(const std::filesystem::path& path, std::span<const FinishedPart> parts);
 
 struct ReadPartList {
   std::vector<FinishedPart> parts;
   std::uint64_t good_bytes = 0;
-  std::uint32_t chain = 0;       ///< checksum of the last entry, 0 without one
-  std::uint64_t torn_bytes = 0;  ///< of an incomplete entry
+  std::uint32_t chain = 0;       ///< checksum of the last entry; 0 without entries
+  std::uint64_t torn_bytes = 0;  ///< size of an incomplete last entry
 };
 
-/// A last line that is incomplete or not intact is an entry that was being written; it does not count. Any other line
-/// that is not intact is damage: a bad line before others, a line that does not follow the previous one, segments that
-/// do not rise, parts of several writers. Throws UserError with path, line, offset and what was expected, and when the
-/// list cannot be read (also when it does not exist).
+/// Reads a list. An incomplete or damaged last line is an entry that was being written, and does not count. All else is
+/// damage: a bad line before others, a line that does not follow the previous one, segments that do not ascend,
+/// parts of several writers. Throws UserError with path, line, offset and what was expected, also when the list does
+/// not exist or cannot be read.
 ReadPartList read_part_list(const std::filesystem::path& path);
 
 }  // namespace eventloom

@@ -23,7 +23,7 @@ const ColumnSpec kPartSum = {"/parts/datasets_crc32", ElementType::i64,
                              "written by an earlier version"};
 constexpr std::int64_t kNoSum = -1;
 
-/// Files of earlier versions do not say.
+/// Files of earlier versions lack the sums.
 void read_part_sums(hid_t file, const std::string& name, std::vector<PartInfo>& parts) {
   if (!has_object(file, kPartSum.path)) return;
   const auto sums = read_column<std::int64_t>(file, name, kPartSum, parts.size());

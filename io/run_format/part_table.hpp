@@ -13,7 +13,7 @@ class OutputFile;
 
 /// Writes /parts of a run.h5, and the list-mode files beside them.
 void write_parts(const OutputFile& file, std::span<const PartInfo> parts);
-/// `name`: of the file, for messages. Throws UserError.
+/// `name` names the file in messages. Throws UserError.
 std::vector<PartInfo> read_parts(hid_t file, const std::string& name);
 
 }  // namespace eventloom

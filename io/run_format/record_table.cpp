@@ -23,7 +23,7 @@ const ColumnSpec kSourceId = {"/sources/id", ElementType::u32, "source id record
 
 constexpr auto kInvocationFolder = "/invocations/folder";
 
-/// By expression: each was asked about all events.
+/// Counts per expression; each filter was applied to all events.
 void write_filter_counts(hid_t root, const RunRecord& record) {
   const auto& totals = record.totals;
   std::vector<std::uint64_t> rejected = totals.rejected_by;
@@ -63,7 +63,7 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_totals(root, record.totals);
 }
 
-/// Beside the attributes of invocations, which the merged file does not have either.
+/// Belongs to the attributes of invocations, which a merged file lacks, too.
 void write_folders(const OutputFile& file, const RunRecord& record) {
   if (record.folders.empty()) return;
   create_group(file.id(), "/invocations");
@@ -78,7 +78,7 @@ std::vector<std::string> read_texts_if_any(hid_t root, const char* name) {
   return has_attribute(root, name) ? read_texts(root, name) : std::vector<std::string>();
 }
 
-/// What files of earlier versions, merged files and runs that have not ended lack.
+/// Reads what files of earlier versions, merged files and unfinished runs may lack.
 void read_about_invocations(hid_t root, RunRecord& record) {
   record.began = read_text_if_any(root, "began");
   record.ended = read_text_if_any(root, "ended");

@@ -10,9 +10,9 @@ namespace eventloom {
 
 class OutputFile;
 
-/// Writes what run.h5 says of the run as a whole.
+/// Writes the record of the run as a whole to run.h5.
 void write_record(const OutputFile& file, const RunRecord& record);
-/// Of a run.h5 or a merged file. `name`: of the file, for messages. Throws UserError.
+/// Reads the record from a run.h5 or a merged file. `name` names the file in messages. Throws UserError.
 RunRecord read_record(hid_t file, const std::string& name);
 
 /// Writes /sources of a run.h5 or a merged file.

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Strips `start` and `end` off `text` if it has both.
+/// Removes `start` and `end` from `text` if it has both.
 bool strip(std::string_view& text, std::string_view start, std::string_view end) {
   if (text.size() < start.size() + end.size() || !text.starts_with(start) || !text.ends_with(end)) return false;
   text = text.substr(start.size(), text.size() - start.size() - end.size());

@@ -6,20 +6,20 @@
 #include <string_view>
 #include <vector>
 
-/// Names of the files of a run, which are all in the folder of its run file.
+/// Names of the files of a run, all in the folder of its run file.
 namespace eventloom {
 
-/// Whether a run writes a file of this name into the folder of its run file, itself included.
+/// True when a run may write a file of this name into the folder of its run file, itself included.
 bool is_name_of_run(const std::filesystem::path& run_file, const std::string& name);
-/// Whether that name is a part, finished or not.
+/// True when that name is a part, finished or not.
 bool is_name_of_part(const std::filesystem::path& run_file, const std::string& name);
 
-/// Whether a name is that of a file of a run whose run file has this stem:
-/// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial`.
+/// True when a name is that of a part of a run whose run file has this stem: `<stem>.part-<digits>-<digits>.h5`, with
+/// or without `.partial`.
 bool is_part_of(const std::string& stem, std::string_view name);
 /// `<stem>.part-<digits>.list`
 bool is_list_of(const std::string& stem, std::string_view name);
-/// The list while it is being rewritten.
+/// The same list while it is being rewritten.
 bool is_unfinished_list_of(const std::string& stem, std::string_view name);
 /// `<stem>.live-<digits>.place`, with or without `.partial`.
 bool is_place_of(const std::string& stem, std::string_view name);

@@ -12,13 +12,13 @@
 
 namespace eventloom {
 
-/// One source of the run, as /sources lists it.
+/// A source of the run, as listed in /sources.
 struct SourceRecord {
   std::string name;
   std::string uri;
   InputFile input;
   std::uint32_t id = 0;     ///< source id recorded in its stream
-  std::string description;  ///< what its channels and payload words are, as the stream states it
+  std::string description;  ///< meaning of its channels and payload words, as the stream states it
 };
 
 /// Attributes of run.h5's root, which describe the run as a whole.
@@ -27,38 +27,38 @@ struct RunRecord {
   std::string setup;    ///< INI text of --print-config
   std::string definition;
   std::vector<std::string> filters;
-  // Times are UTC, as in 2026-11-22T18:31:48Z; empty where the file does not say.
-  std::string began;                       ///< the first invocation
-  std::string ended;                       ///< the last invocation that ended in good order
-  std::vector<std::string> command_lines;  ///< of the invocations, the first and those that ended in good order
-  std::vector<std::string> folders;        ///< in which these were called: paths of sources may be relative to them
-  std::string time_of_tick_0;              ///< empty where nobody states it
-  std::string missing;  ///< in a merged file of a run that had not ended: what is missing, in words; else empty
+  // Times are UTC, as in 2026-11-22T18:31:48Z; empty when not recorded.
+  std::string began;                       ///< start of the first invocation
+  std::string ended;                       ///< end of the last invocation that ended normally
+  std::vector<std::string> command_lines;  ///< command lines of the first invocation and those that ended normally
+  std::vector<std::string> folders;        ///< working folders of these: paths of sources may be relative to them
+  std::string time_of_tick_0;              ///< empty when not known
+  std::string missing;                     ///< set in a merged file of an unfinished run: what is missing, in words
   std::string eventloom_version;
-  std::string eventloom_commit;  ///< empty where the program was built from no repository
+  std::string eventloom_commit;  ///< empty when built outside a repository
   std::string mpi_version;
   std::string ucx_version;
-  std::string hdf5_version;  ///< set when read; write_run_file() asks the library
+  std::string hdf5_version;  ///< set on reading; write_run_file() uses the library's version
   std::vector<std::string> hosts;
   TimeBase base;
   std::uint64_t epochs_per_slice = 0;
   Tick overlap = 0;
   bool with_payload = false;
   bool numbered = false;              ///< times are event numbers
-  std::vector<std::string> commands;  ///< of those who steered the run: "TIME COMMAND from ADDRESS"
+  std::vector<std::string> commands;  ///< steering commands: "TIME COMMAND from ADDRESS"
   std::vector<SourceRecord> sources;
   DetectorRecord detector;
   RunTotals totals;
 };
 
-/// The value of an option in the setup of a run; empty when it is not there.
+/// Value of an option in the setup of a run; empty when it is not set.
 std::string setup_option(const RunRecord& record, const std::string& name);
 /// All values of an option that may be repeated.
 std::vector<std::string> setup_options(const RunRecord& record, const std::string& name);
-/// The deflate level of its parts.
+/// Deflate level of its parts.
 unsigned compress_of(const RunRecord& record);
 
-/// UTC of a tick; nothing where the run does not know that of tick 0, or it does not fit.
+/// UTC of a tick; std::nullopt when the time of tick 0 is unknown or the result is out of range.
 std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick);
 
 }  // namespace eventloom

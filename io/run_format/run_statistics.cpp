@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// A column, and the member that it holds.
+/// A column and the member that it stores.
 template <class Row, class T>
 struct Field {
   ColumnSpec spec;
@@ -121,10 +121,10 @@ void read_field(hid_t file, const std::string& name, const Field<Row, T>& field,
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*field.member = values[i];
 }
 
-/// Far more than any run has.
+/// Far above the size of any run.
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 24;
 
-/// The last column of each table is one of numbers: its rows are those of the table.
+/// The last column of each table is numeric; it determines the number of rows.
 template <class Row, class Table>
 void read_table(hid_t file, const std::string& name, const Table& table, std::vector<Row>& rows) {
   const auto& last = std::get<std::tuple_size_v<Table> - 1>(table).spec;

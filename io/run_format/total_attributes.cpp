@@ -12,14 +12,14 @@ namespace {
 /// Metrics that are attributes of run.h5.
 constexpr std::array kTotals = {Account::slices, Account::dropped};
 
-/// Two have another name there.
+/// Two totals have other names in run.h5.
 std::string attribute_name(const MetricInfo& metric) {
   if (metric.metric == Metric::incomplete_slices) return "slices_incomplete";
   if (metric.metric == Metric::unbalanced_slices) return "slices_unbalanced";
   return std::string(metric.name);
 }
 
-/// Whether files of earlier versions do not count it.
+/// True when files of earlier versions may lack this total.
 bool may_lack(Metric total) {
   return account_of(total) == Account::dropped && total >= dropped_hits(static_cast<DropCause>(kFirstDropCauses));
 }

@@ -5,13 +5,13 @@
 #include "core/dataflow/run_totals.hpp"
 #include "io/hdf5/handle.hpp"
 
-/// The totals of a run as attributes of its file.
+/// Stores the totals of a run as attributes of its file.
 namespace eventloom {
 
-/// Whether an attribute is one of them.
+/// True for the attributes of totals.
 bool is_total(const std::string& attribute);
 void write_totals(hid_t root, const RunTotals& totals);
-/// Throws UserError when one is missing that every version has written; others are 0 then.
+/// Throws UserError when a total is missing that every version has written; others then read as 0.
 void read_totals(hid_t root, RunTotals& totals);
 
 }  // namespace eventloom

@@ -38,12 +38,12 @@ RunTotals totals_from_json(const Json& json) {
   RunTotals t;
   for (const auto& metric : metrics_of(Account::slices)) json.at(metric.name).get_to(t[metric.metric]);
   const auto& dropped = json.at("hits_dropped");
-  for (std::size_t i = 0; i < kDropCauses; ++i) {  // those of earlier versions know fewer causes
+  for (std::size_t i = 0; i < kDropCauses; ++i) {  // earlier versions have fewer causes
     t[dropped_hits(static_cast<DropCause>(i))] = dropped.value(std::string(kDropCauseNames[i]), std::uint64_t{0});
   }
   json.at("source_losses").get_to(t.source_losses);
   json.at("events_lacking_source").get_to(t.events_lacking);
-  // Lists of earlier versions do not say.
+  // Lists of earlier versions lack these.
   t[Metric::events_rejected] = json.value("events_rejected", std::uint64_t{0});
   t[Metric::events_tag_error] = json.value("events_tag_error", std::uint64_t{0});
   t.rejected_by = json.value("events_rejected_by", std::vector<std::uint64_t>());

@@ -16,7 +16,7 @@ namespace eventloom {
 
 namespace {
 
-/// Walks through the events of a file, their hits and its ledger side by side.
+/// Reads events, hits and ledger of a file side by side.
 class SideBySide {
  public:
   SideBySide(hid_t file, const std::string& name)
@@ -86,7 +86,7 @@ class SideBySide {
   Tick last_time_ = 0;
 };
 
-/// Whether each hit of an event is counted in its slice.
+/// True when each hit of an event is counted in its slice.
 bool is_whole(const RunRecord& record) {
   const auto& totals = record.totals;
   return record.closed && totals.dropped() == 0 && totals[Metric::incomplete_slices] == 0 &&

@@ -11,10 +11,10 @@ namespace eventloom {
 
 namespace {
 
-/// For files of which only some rows are read.
+/// Buffer size for reading only some rows of a file.
 constexpr std::size_t kSmallBuffer = std::size_t{4} << 10;
 
-/// The hits of a file, from front to back.
+/// Reads the hits of a file from front to back.
 class OutputHits {
  public:
   explicit OutputHits(const OpenOutput& open)

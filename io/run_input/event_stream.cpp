@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t kPieceHits = 4096;
 constexpr std::uint64_t kPieceWords = std::uint64_t{64} << 10;
 constexpr std::size_t kLeastBuffer = std::size_t{4} << 10;
-/// Of /events with first_hit, /hits with first_payload, and /payload.
+/// Number of columns: /events with first_hit, /hits with first_payload, and /payload.
 constexpr std::size_t kStreamColumns = std::size_t{kEventColumns} + kHitColumns + 3;
 
 /// `spec` must outlive the column.
@@ -55,7 +55,7 @@ void take_rows(ColumnCursor& from, std::uint64_t n, std::vector<T>& to) {
   }
 }
 
-/// One part from its first event to its last; inside of an event from its first hit to its last.
+/// Reads a part from its first event to its last, and an event from its first hit to its last.
 class StreamedPart {
  public:
   StreamedPart(const std::filesystem::path& path, const PartInfo& info, std::size_t number, std::size_t buffer)
@@ -72,7 +72,7 @@ class StreamedPart {
     expect(offsets_->next<std::uint64_t>() == 0, "/hits/first_payload does not begin with 0");
   }
 
-  /// Throws UserError when hits or payload words are left then.
+  /// True after the last event. Throws UserError when hits or payload words are left then.
   [[nodiscard]] bool done() const {
     if (events_[kEventTime].rows_left() > 0 || hits_left_ > 0 || words_left_ > 0) return false;
     expect(hits_[kHitTime].rows_left() == 0, "hits that belong to no event");
@@ -140,16 +140,16 @@ class StreamedPart {
   std::optional<ColumnCursor> offsets_;
   std::optional<ColumnCursor> payload_;
   std::uint64_t end_of_event_ = 0;  ///< first hit of the next event
-  std::uint64_t hits_left_ = 0;     ///< of the event
-  std::uint64_t first_word_ = 0;    ///< of the next hit
-  std::uint64_t words_left_ = 0;    ///< of the hits read
+  std::uint64_t hits_left_ = 0;     ///< hits of the event not yet read
+  std::uint64_t first_word_ = 0;    ///< first payload word of the next hit
+  std::uint64_t words_left_ = 0;    ///< unread payload words of the hits read
 };
 
 }  // namespace
 
-/// All chains, and which one the current event is in.
+/// All chains, and the one with the current event.
 struct EventStream::Chains {
-  using Head = std::pair<Tick, std::size_t>;  // time of the next event, chain
+  using Head = std::pair<Tick, std::size_t>;  // time of the next event, chain index
 
   Chains(const RunTables& run, std::size_t buffer_bytes)
       : place(run.parts.size() == 1 ? run.folder / run.parts.front().name : run.folder) {
@@ -167,11 +167,11 @@ struct EventStream::Chains {
     if (auto* part = of[chain].part()) heads.emplace(part->next_time(), chain);
   }
 
-  std::filesystem::path place;  ///< of the run, for messages
+  std::filesystem::path place;  ///< path of the run, for messages
   std::vector<PartChain<StreamedPart>> of;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   std::size_t at = 0;
-  StreamedPart* current = nullptr;  ///< with the current event
+  StreamedPart* current = nullptr;  ///< the part with the current event
 };
 
 EventStream::EventStream(const RunTables& run, std::size_t buffer_bytes)

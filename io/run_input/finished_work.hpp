@@ -10,14 +10,14 @@
 
 namespace eventloom {
 
-/// Where a writer continues.
+/// Position at which a writer continues.
 struct WriterPlace {
   PartListPlace list;
   std::uint32_t next_segment = 0;
-  std::uint64_t events = 0;                         ///< written so far
-  std::map<std::string, std::uint32_t> next_files;  ///< numbers of list-mode files, by the extension of their names
+  std::uint64_t events = 0;                         ///< events written so far
+  std::map<std::string, std::uint32_t> next_files;  ///< next number of a list-mode file, by file name extension
 
-  /// Continues after this part, too.
+  /// Also continues after this part.
   void go_past(const PartInfo& part);
 };
 
@@ -27,10 +27,10 @@ struct FinishedWork {
   std::map<std::uint32_t, WriterPlace> writers;
 };
 
-/// Reads only the lists of finished parts of an interrupted run. Throws UserError when one is damaged.
+/// Reads only the lists of finished parts of an interrupted run. Throws UserError when a list is damaged.
 FinishedWork read_finished_work(const std::filesystem::path& run_file);
 
-/// Those of its parts that have their final names: one that has not is not known to be on disk.
+/// Its parts that have their final names; others may not be on disk yet.
 std::vector<FinishedPart> finished_parts(const std::filesystem::path& run_file);
 
 }  // namespace eventloom

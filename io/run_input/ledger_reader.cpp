@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLedgerBuffer = 32 << 10;
 
-/// The ledger rows of a chain of parts.
+/// Reads the ledger rows of a chain of parts.
 class ChainedLedger {
  public:
   ChainedLedger(std::filesystem::path folder, std::vector<PartInfo> parts)
@@ -108,7 +108,7 @@ std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts) {
   std::ranges::sort(sorted, {}, &PartInfo::first_slice);
 
   std::vector<std::vector<PartInfo>> chains;
-  using End = std::pair<std::uint64_t, std::size_t>;  // last slice of a chain, its number
+  using End = std::pair<std::uint64_t, std::size_t>;  // last slice of a chain, chain index
   std::priority_queue<End, std::vector<End>, std::greater<>> ends;
   for (auto& part : sorted) {
     std::size_t chain = chains.size();

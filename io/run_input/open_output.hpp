@@ -22,8 +22,8 @@ struct OpenOutput {
   H5Id file;
 };
 
-/// kRunFormat, kPartFormat or kMergedFormat. Throws UserError when Eventloom did not write the file, or an Eventloom
-/// with another version of the format.
+/// Returns kRunFormat, kPartFormat or kMergedFormat. Throws UserError when the file is not from Eventloom, or has
+/// another version of the format.
 std::string format_of(const OpenOutput& open);
 
 }  // namespace eventloom

@@ -17,7 +17,7 @@ struct OutputHit {
 struct OutputEvent {
   Tick time = 0;
   Tick duration = 0;
-  std::uint64_t n_hits = 0;  ///< of the event; `hits` may be fewer
+  std::uint64_t n_hits = 0;  ///< number of hits; `hits` may hold fewer
   std::uint64_t slice = 0;
   std::uint32_t flags = 0;
   std::uint64_t sources_missing = 0;

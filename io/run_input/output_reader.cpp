@@ -24,7 +24,7 @@ namespace eventloom {
 
 namespace {
 
-/// For files of which only some rows are read.
+/// Buffer size for reading only some rows of a file.
 constexpr std::size_t kFewRows = std::size_t{4} << 10;
 
 RunTotals read_ledger(const OpenOutput& open) {
@@ -34,7 +34,7 @@ RunTotals read_ledger(const OpenOutput& open) {
   return sums;
 }
 
-/// Events rise in time, and their hits follow one another without a gap up to the last one.
+/// Checks that events ascend in time and that their hits are contiguous up to the last one.
 void check_events(const OpenOutput& open, OutputSummary& summary) {
   auto times = open.column(event_columns()[kEventTime]);
   auto counts = open.column(event_columns()[kEventHits]);
@@ -123,7 +123,7 @@ void look_at_part(const std::filesystem::path& path, const PartInfo& part, Outpu
   }
 }
 
-/// Whether two accounts are of the same slices and the same hits.
+/// True when two accounts cover the same slices and the same hits.
 bool same_hits(const RunTotals& a, const RunTotals& b) {
   const auto same = [&](Metric metric) { return a[metric] == b[metric]; };
   constexpr std::array kHits = {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside,

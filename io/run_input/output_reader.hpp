@@ -23,17 +23,17 @@ struct OutputSummary {
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
-  RunTotals ledger;                   ///< the sums of its rows
-  std::vector<SourceRecord> sources;  ///< not of a part
-  std::vector<PartInfo> parts;        ///< of run.h5
-  std::vector<AlarmRecord> alarms;    ///< likewise, those that were raised
-  std::vector<std::string> problems;  ///< inconsistencies, a line each
+  RunTotals ledger;                   ///< sums of the ledger's rows
+  std::vector<SourceRecord> sources;  ///< empty for a part
+  std::vector<PartInfo> parts;        ///< only for run.h5
+  std::vector<AlarmRecord> alarms;    ///< only for run.h5: alarms that were raised
+  std::vector<std::string> problems;  ///< inconsistencies, one line each
 };
 
 /// Throws UserError when the file is not an output of Eventloom or cannot be read.
 OutputSummary read_output(const std::filesystem::path& path);
 
-/// The first `n` events by time; those of run.h5 come from its parts.
+/// Reads the first `n` events by time; those of run.h5 come from its parts.
 std::vector<OutputEvent> read_events(const std::filesystem::path& path, std::size_t n);
 
 }  // namespace eventloom

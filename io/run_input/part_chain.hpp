@@ -10,15 +10,15 @@
 
 namespace eventloom {
 
-/// Parts whose slices follow each other, read one after another; one is open at a time. `Reader::done()` says that a
-/// part has no more events.
+/// Reads parts with consecutive slices one after another; one is open at a time. `Reader::done()` is true when a part
+/// has no more events.
 template <class Reader>
 class PartChain {
  public:
   using Open = std::function<std::unique_ptr<Reader>(const PartInfo&)>;
   PartChain(std::vector<PartInfo> parts, Open open) : parts_(std::move(parts)), open_(std::move(open)) {}
 
-  /// The part with the next event, or nothing.
+  /// The part with the next event; null at the end.
   Reader* part() {
     while (!reader_ || reader_->done()) {
       reader_.reset();

@@ -16,10 +16,10 @@ struct RunFile {
 /// Throws UserError when the file is not a run.h5 of a known version.
 RunFile read_run_file(const std::filesystem::path& path);
 
-/// The attributes and sources of a run.h5, or of a merged file, which has the same.
+/// Reads the attributes and sources of a run.h5 or a merged file, which has the same.
 RunRecord read_run_record(const std::filesystem::path& path);
 
-/// The run file and its parts; of a run that has not ended only the file.
+/// The run file and its parts; only the run file when the run has not ended.
 std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
 
 }  // namespace eventloom

@@ -24,7 +24,7 @@ namespace eventloom {
 
 namespace {
 
-/// A part of up to so many bytes is checked as a whole before an event of it is shown: some ten milliseconds.
+/// Parts up to this size are verified as a whole before an event is shown; this takes some ten milliseconds.
 constexpr std::uintmax_t kReadWhole = std::uintmax_t{64} << 20;
 
 void expect_same_length(const OpenOutput& open, const ColumnCursor& column, std::uint64_t rows, const char* table) {
@@ -33,7 +33,7 @@ void expect_same_length(const OpenOutput& open, const ColumnCursor& column, std:
       fmt::format("'{}' is damaged: a column of {} has {} rows, expected {}", open.name, table, column.rows(), rows));
 }
 
-/// The events of one part.
+/// Reads the events of a part.
 class EventPart {
  public:
   EventPart(const std::filesystem::path& path, std::size_t number, const PartInfo& info)
@@ -46,7 +46,7 @@ class EventPart {
   [[nodiscard]] bool done() const { return columns_[kEventTime].rows_left() == 0; }
   Tick next_time() { return columns_[kEventTime].peek<Tick>().front(); }
 
-  /// The events before `limit` that are buffered, and at least one.
+  /// Takes the buffered events before `limit`, at least one.
   bool take_before(Tick limit, const std::function<bool(const EventRows&)>& take) {
     EventRows rows{{number_, columns_[kEventTime].rows() - columns_[kEventTime].rows_left()},
                    columns_[kEventTime].peek<Tick>(),

@@ -15,24 +15,24 @@
 
 namespace eventloom {
 
-/// Where the events, hits and ledger of a run are: in its parts, or in its merged file, which counts as one part.
+/// Location of the events, hits and ledger of a run: its parts, or its merged file, which counts as one part.
 struct RunTables {
   RunRecord record;
   std::filesystem::path folder;
   std::vector<PartInfo> parts;
   bool merged = false;
 
-  /// Of all parts.
+  /// Number of events in all parts.
   [[nodiscard]] std::uint64_t events() const;
 };
 
-/// `path`: a run.h5 or a merged file. Of a run that is not closed, the parts finished so far. Throws UserError.
+/// Opens a run.h5 or a merged file. A run that is not closed has the parts finished so far. Throws UserError.
 RunTables open_run_tables(const std::filesystem::path& path);
 
-/// Its index in `run.parts`.
+/// Index of a part in `run.parts`.
 std::size_t number_of_part(const RunTables& run, const PartInfo& part);
 
-/// An event by its row in /events of a part.
+/// Identifies an event by its row in /events of a part.
 struct EventPlace {
   std::size_t part = 0;
   std::uint64_t row = 0;
@@ -54,19 +54,19 @@ struct HitRows {
   std::span<const std::uint16_t> source;
 };
 
-/// Each of these reads in pieces, in constant memory for each chain of parts, and throws UserError that names the file
-/// when one is missing or damaged.
+/// These functions read in pieces, in constant memory per chain of parts. They throw UserError with the name of the
+/// file when one is missing or damaged.
 ///
-/// All events in the order of time, over all parts. `take` returns false to stop.
+/// Passes all events to `take`, in time order over all parts. `take` returns false to stop.
 void scan_events(const RunTables& run, const std::function<bool(const EventRows&)>& take);
-/// The hits of all events, part by part.
+/// Passes the hits of all events to `take`, part by part.
 void scan_hits(const RunTables& run, const std::function<void(const HitRows&)>& take);
-/// The ledger, in the order of slices.
+/// Passes the ledger to `take`, in slice order.
 void scan_ledger(const RunTables& run, const std::function<void(const LedgerEntry&)>& take);
 
-/// Checks parts as a whole, those above 64 MiB excepted: what is shown of their events is what was written.
+/// Verifies whole parts, except those above 64 MiB, so that their events are shown as written.
 void verify_parts(const RunTables& run, const std::set<std::size_t>& parts);
-/// One event, with at most `most_hits` of its hits. Checks only what it reads.
+/// Reads one event with at most `most_hits` of its hits. Verifies only what it reads.
 OutputEvent read_event(const RunTables& run, const EventPlace& place, std::uint64_t most_hits);
 
 }  // namespace eventloom

@@ -24,7 +24,7 @@ SliceSet slice_set(std::uint64_t first, const std::vector<SliceRun>& runs) {
   }
 }
 
-/// In words, from the slices that are finished.
+/// Describes what is missing, from the finished slices.
 std::string missing_of(const std::vector<SliceRun>& runs, const RunRecord& record) {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
   for (const auto& slices : runs) {
@@ -47,7 +47,7 @@ std::string missing_of(const std::vector<SliceRun>& runs, const RunRecord& recor
   return text + "; all others are missing";
 }
 
-/// What a run that has not ended has finished, as if that were all of it. Returns in words what is missing.
+/// Makes the finished parts of an unfinished run its contents. Returns what is missing, in words.
 std::string take_finished(const std::filesystem::path& run_file, RunFile& run) {
   std::vector<SliceRun> slices;
   for (auto& part : finished_parts(run_file)) {

@@ -10,9 +10,10 @@ namespace eventloom {
 /// A run whose parts are to be merged.
 struct RunToMerge {
   RunFile run;
-  std::string missing;  ///< of a run that has not ended, in words
+  std::string missing;  ///< missing slices of an unfinished run, in words
 };
-/// Throws UserError when the run is not closed and `partial` is off; else such a run has what it has finished.
+/// Opens a run. If it is not closed, it has only its finished parts. Throws UserError when it is not closed and
+/// `partial` is off.
 RunToMerge open_run_to_merge(const std::filesystem::path& run_file, bool partial);
 
 }  // namespace eventloom

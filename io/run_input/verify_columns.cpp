@@ -20,7 +20,7 @@ namespace eventloom {
 
 namespace {
 
-/// Returns the number of rows.
+/// Reads a whole column; returns its number of rows.
 std::uint64_t read_through(hid_t file, const std::string& name, const ColumnSpec& spec) {
   ColumnCursor column(file, name, spec, kColumnBuffer);
   while (column.rows_left() > 0) column.skip(column.peek_bytes().size() / bytes_of(spec.type));
@@ -32,7 +32,7 @@ void expect_rows(const std::string& name, const ColumnSpec& spec, std::uint64_t 
   throw UserError(fmt::format("'{}' is damaged: {} has {} rows, not {}", name, spec.path, rows, expected));
 }
 
-/// All columns of one table; returns their number of rows.
+/// Reads all columns of a table; returns their number of rows.
 template <class Columns>
 std::uint64_t read_table(hid_t file, const std::string& name, const Columns& columns) {
   const auto rows = read_through(file, name, columns.front());
@@ -51,7 +51,7 @@ std::vector<ColumnSpec> specs_of_ledger(hid_t file) {
   return specs;
 }
 
-/// Offsets into another column, if the file has them: one more than the rows of the table.
+/// Reads offsets into another column, if the file has them; they have one row more than the table.
 void read_offsets(hid_t file, const std::string& name, const ColumnSpec& spec, std::uint64_t rows) {
   if (has_object(file, spec.path)) expect_rows(name, spec, read_through(file, name, spec), rows + 1);
 }
@@ -91,7 +91,7 @@ void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
   part.slices = slices.runs();
 }
 
-/// Parts of earlier versions do not say.
+/// Parts of earlier versions lack these counts.
 void add_rejected(hid_t file, RunTotals& totals) {
   if (!has_attribute(file, kRejectedBy)) return;
   totals[Metric::events_rejected] = read_number(file, kEventsRejected);

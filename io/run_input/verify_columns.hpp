@@ -9,16 +9,16 @@
 
 namespace eventloom {
 
-/// Reads all columns of a part or a merged file, checksums included. Throws UserError that names file and dataset when
-/// one is damaged, differs in length from the others of its table, or contradicts them.
+/// Reads all columns of a part or a merged file and verifies checksums. Throws UserError with file and dataset when a
+/// column is damaged, or differs in length from its table or contradicts it.
 void verify_columns(const std::filesystem::path& file);
 
-/// Defects of a part's columns, or a mismatch with the listed numbers of events, hits and slices; nothing when it is
-/// intact.
+/// Describes damage in a part's columns, or numbers of events, hits and slices that differ from those listed;
+/// std::nullopt when it is intact.
 std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part);
 
-/// Restores the entry of a part in the list of its writer from the part itself; without the losses by source, of which
-/// it holds only the sums by cause. Throws UserError.
+/// Restores the list entry of a part from the part itself. Losses by source are lost: a part has only their sums by
+/// cause. Throws UserError.
 FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo& part);
 
 }  // namespace eventloom

@@ -7,8 +7,8 @@
 
 #include "core/dataflow/live_stream.hpp"
 
-/// Files beside run.h5 that keep, while a run goes on, where its live sources stand by their own counts: what --resume
-/// compares with. One for each source that counts, written anew whenever its sender begins anew.
+/// Files beside run.h5 that record the positions of a run's live sources, by the sources' own counts, for --resume to
+/// compare. There is one file per source that counts; it is rewritten whenever the sender restarts.
 ///
 /// Text of two lines: "eventloom-live-place 1", then
 ///   <CRC-32C of the JSON, 8 hex digits> {"session":<number>,"base":<number>}
@@ -16,12 +16,12 @@ namespace eventloom {
 
 /// `<stem of run_file>.live-<source, 4 digits>.place`
 std::string live_place_name(const std::filesystem::path& run_file, std::uint32_t source);
-/// Whether a file begins like one of them, or is empty.
+/// True when a file begins like such a file, or is empty.
 bool is_live_place(const std::filesystem::path& file);
 
 /// Replaces the file atomically. Throws UserError.
 void write_live_place(const std::filesystem::path& file, const PeerPlace& place);
-/// Nothing when there is no such file, or it is damaged, which is reported.
+/// Returns std::nullopt when the file is missing or damaged; damage is reported.
 std::optional<PeerPlace> read_live_place(const std::filesystem::path& file);
 
 }  // namespace eventloom

@@ -36,13 +36,13 @@ constexpr std::size_t kReadAhead = std::size_t{256} << 20;
 constexpr std::size_t kMinBuffer = std::size_t{16} << 10;
 constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
 
-/// The buffer of each chain of parts is divided evenly among its columns.
+/// The read-ahead is divided evenly among the columns of all chains.
 std::size_t buffer_bytes(std::size_t chains) {
   constexpr std::size_t columns = std::size_t{kEventColumns} + kHitColumns + 2;
   return std::clamp(kReadAhead / (std::max<std::size_t>(chains, 1) * columns), kMinBuffer, kMaxBuffer);
 }
 
-/// What is written event by event.
+/// The tables written event by event.
 struct MergedTables {
   MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
       : events(file, settings, record.with_payload), account(record) {
@@ -53,7 +53,6 @@ struct MergedTables {
   SliceHits account;
 };
 
-/// Copies `n` rows.
 void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_t width) {
   while (n > 0) {
     const auto bytes = from.peek_bytes();
@@ -65,8 +64,8 @@ void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_
   }
 }
 
-/// Likewise the times of hits, up to the end of a chunk of each column at a time: the order of chunks does not depend
-/// on how many rows are buffered.
+/// Copies the times of hits, in steps that end at the end of a chunk of each column: the order of chunks must not
+/// depend on the number of buffered rows.
 void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   auto& to = out.events.hits[kHitTime];
   while (n > 0) {
@@ -82,7 +81,7 @@ void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   }
 }
 
-/// The events of one part that have not been copied yet.
+/// Reads the events of a part that have not been copied yet.
 class PartReader {
  public:
   PartReader(const std::filesystem::path& path, const PartInfo& info, bool with_payload, std::size_t buffer)
@@ -98,7 +97,7 @@ class PartReader {
     first_word_ = first_payload_->next<std::uint64_t>();
   }
 
-  /// True when there are no more events. Throws UserError when there are hits left then.
+  /// True when there are no more events. Throws UserError when hits are left then.
   [[nodiscard]] bool done() const {
     if (events_[kEventTime].rows_left() > 0) return false;
     if (hits_[kHitTime].rows_left() > 0) throw UserError("'" + path_ + "' is damaged: hits that belong to no event");
@@ -108,7 +107,7 @@ class PartReader {
   }
   Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
 
-  /// Copies the events before `limit` that are buffered, and at least one.
+  /// Copies the buffered events before `limit`, at least one.
   void copy_before(Tick limit, MergedTables& to) {
     auto& out = to.events;
     const auto times = events_[kEventTime].peek<Tick>();
@@ -135,8 +134,8 @@ class PartReader {
   }
 
  private:
-  /// How many events can be copied until the last of them fills a chunk of any column: at least one. The order of
-  /// chunks in the file thus does not depend on how the events are spread over parts.
+  /// Number of events, at least one, up to the first that fills a chunk of any column. The order of chunks in the file
+  /// must not depend on the distribution of events over parts.
   [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const MergedTables& to) {
     const auto& out = to.events;
     std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
@@ -189,10 +188,10 @@ class PartReader {
   std::vector<ColumnCursor> hits_;
   std::optional<ColumnCursor> first_payload_;
   std::optional<ColumnCursor> payload_;
-  std::uint64_t first_word_ = 0;  ///< of the next hit to copy
+  std::uint64_t first_word_ = 0;  ///< first payload word of the next hit to copy
 };
 
-/// Finds all errors that can be known before an hour of copying.
+/// Checks whatever can fail before the long copy.
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
@@ -222,7 +221,7 @@ void merge_events(const std::filesystem::path& folder, const RunFile& run, Merge
   });
 }
 
-/// Written anew, not copied: HDF5's copy depends on how the objects lie in run.h5.
+/// Rewrites instead of copying objects: HDF5's copy depends on their layout in run.h5.
 void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, const std::string& missing,
                     const OutputFile& to) {
   const auto out = to.id();
@@ -239,7 +238,7 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   write_detector(to, run.record.detector, run.record.base.tick_ps);
 }
 
-/// Copies the ledger and compares it with what has been copied, and with the totals of the run.
+/// Copies the ledger and compares it with the copied hits and with the totals of the run.
 void merge_ledger(const std::filesystem::path& folder, const RunFile& run, LedgerTable& out, SliceHits& account,
                   const std::string& place) {
   const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;

@@ -14,8 +14,8 @@ namespace eventloom {
 
 namespace {
 
-/// Programs that have no unsigned numbers read them as signed ones. No event is as long as half of what a slice with
-/// its overlaps can be.
+/// Some programs read unsigned numbers as signed ones. No event is half as long as the longest possible slice with its
+/// overlaps.
 constexpr Tick kLongestEvent = (Tick{1} << 31) - 1;
 
 void set_class(hid_t file, const char* path, const char* nx_class) {
@@ -24,7 +24,7 @@ void set_class(hid_t file, const char* path, const char* nx_class) {
   write_attribute(object.get(), "NX_class", nx_class);
 }
 
-/// Readers make a 64-bit date of an `offset` and the unit: of picoseconds it would be a wrong one, of multiples none.
+/// Readers compute a 64-bit date from `offset` and the unit: a wrong one in picoseconds, none for multiples of a unit.
 bool makes_dates(const std::string& unit) { return unit == "ns" || unit == "us" || unit == "ms" || unit == "s"; }
 
 }  // namespace

@@ -30,13 +30,13 @@ void write_part_attributes(hid_t file, const PartWriterSettings& settings, const
   write_attribute(file, "epoch_ticks", std::uint64_t{settings.base.epoch_ticks});
 }
 
-/// Of this part alone: the slices do not say how many events they had before the filter.
+/// Counts of this part: its slices do not contain the number of events before the filter.
 void write_rejected(hid_t file, const RunTotals& totals) {
   write_attribute(file, kEventsRejected, totals[Metric::events_rejected]);
   write_attribute(file, kRejectedBy, totals.rejected_by);
 }
 
-/// Approximate bytes that a slice adds to the datasets, to decide when a segment ends.
+/// Approximate number of bytes that a slice adds to the datasets.
 std::uint64_t bytes_of(const BuiltSlice& slice, bool with_payload) {
   const auto payload = slice.hits.payload_words.size() * 8 + slice.hits.payload.size() * 4;
   return slice.events.size() * 48 + slice.hits.size() * 14 + (with_payload ? payload : 0) + 96;
@@ -118,7 +118,7 @@ void PartWriter::open_segment() {
 
 void PartWriter::write(const BuiltSlice& slice) {
   if (failed_) throw std::logic_error("a part writer used after it failed");
-  failed_ = true;  // unless everything below succeeds
+  failed_ = true;  // cleared on success
   if (!segment_) open_segment();
   if (!companions_.write(slice)) {
     end_segment();

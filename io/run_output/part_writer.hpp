@@ -24,40 +24,41 @@ struct PartWriterSettings {
   std::uint32_t writer = 0;
   std::uint32_t first_segment = 0;
   TimeBase base = {};
-  std::size_t n_sources = 1;  ///< of the run; determines whether the list of missing sources is written
+  std::size_t n_sources =
+      1;  ///< number of sources of the run; determines whether the list of missing sources is written
   bool with_payload = false;
   bool numbered = false;  ///< times are event numbers
   unsigned compress = 0;  ///< deflate level 1 to 9, with shuffle; 0 = off
   /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
-  /// it is older than `segment_time`. It ends before a slice for which a file beside it has no room.
+  /// it is older than `segment_time`. It ends before a slice that does not fit in a file beside it.
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;
   std::chrono::nanoseconds segment_time = std::chrono::hours(1);
-  std::filesystem::path scratch = {};      ///< where parts are written before they are moved; empty: in place
-  std::optional<PartListPlace> list = {};  ///< nothing: no list of finished parts is kept
+  std::filesystem::path scratch = {};      ///< folder for parts being written; empty: in place
+  std::optional<PartListPlace> list = {};  ///< std::nullopt: keep no list of finished parts
   CompanionSettings companions = {};
   std::size_t chunk_bytes = kDefaultChunkBytes;
 };
 
 /// Writes the events of one writer to part files, and to list-mode files beside them, which end with the part. All get
-/// their final names when they are complete, on disk, and in the list; destroying the writer without close() removes
-/// those being written.
+/// their final names when they are complete, on disk, and in the list. Destroying the writer without close() removes
+/// unfinished files.
 ///
-/// After an exception only finished() and the destructor may be called. The wait for the disk at the end of a part
-/// happens on a thread of its own that makes no HDF5 calls.
+/// After an exception, only finished() and the destructor may be called. At the end of a part, a separate
+/// thread without HDF5 calls waits for the disk.
 class PartWriter final : public EventSink {
  public:
-  /// Creates the first part, so that an unwritable folder shows at once (UserError).
+  /// Creates the first part, so that an unwritable folder is reported at once (UserError).
   explicit PartWriter(PartWriterSettings settings);
   ~PartWriter() override;
 
   void write(const BuiltSlice& slice) override;
 
-  /// Ends the part that is being written, if it has any slice; the next slice begins another.
+  /// Ends the current part if it has any slice; the next slice begins another.
   void end_part();
-  /// Ends the last part and waits for the disk. A writer without slices leaves one part without rows. Returns all parts
-  /// of this writer. Call once; throws UserError when the disk fails.
+  /// Ends the last part and waits for the disk. A writer without slices leaves one part without rows. Returns all
+  /// parts of this writer. Call once. Throws UserError when the disk fails.
   std::vector<PartInfo> close();
-  /// The finished parts of this writer; after close() or an exception. Waits for the disk.
+  /// Returns the finished parts of this writer. Call after close() or an exception. Waits for the disk.
   const std::vector<FinishedPart>& finished();
 
  private:

@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// Replaces run.h5 atomically: a reader sees the old file or the new one. The parts must be in the same folder; their
-/// ledgers are merged into one. Throws UserError when it cannot be written or when a part is missing or not as listed.
+/// Replaces run.h5 atomically: a reader sees either the old or the new file. The parts must be in the same folder;
+/// their ledgers are merged. Throws UserError when it cannot be written, or a part is missing or not as listed.
 void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts,
                     const RunStatistics& statistics = {});
 

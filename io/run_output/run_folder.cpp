@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of the run file that a part was written for; empty where it does not say.
+/// Name of the run file that a part was written for; empty when the part lacks it.
 std::string run_file_of_part(const fs::path& part) {
   const H5Id open = open_for_reading(part);
   return has_attribute(open.get(), "run_file") ? read_text(open.get(), "run_file") : "";
@@ -43,13 +43,13 @@ void remove_if_own(const fs::path& file) {
   if (fs::is_regular_file(fs::symlink_status(file, error)) && is_of_run(file)) remove_own(file, is_of_run);
 }
 
-/// The file of a listed part: under its final or its partial name.
+/// Path of a listed part, under its final or its partial name.
 fs::path file_of(const fs::path& folder, const PartInfo& part) {
   const auto place = folder / part.name;
   return is_there(place) ? place : fs::path(place.string() + kPartial);
 }
 
-/// Renames a file that no longer is a part to an unused name; there may be no file.
+/// Renames a file that is no longer a part to an unused name; does nothing without a file.
 void set_aside(const fs::path& file, const std::string& why) {
   if (!is_there(file)) return;
   const auto aside = file.string() + ".damaged";
@@ -59,7 +59,7 @@ void set_aside(const fs::path& file, const std::string& why) {
   spdlog::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
 }
 
-/// Removes the damaged parts from the work and from the list of their writer.
+/// Removes the damaged parts from the work and from their writers' lists.
 void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts& damaged) {
   std::set<std::uint32_t> writers;
   for (const auto& part : work.parts) {
@@ -84,7 +84,7 @@ void refuse_parts_of_others(const fs::path& run_file) {
   for (const auto& part : files_in(folder_of(run_file), [&](const auto& name) { return is_part_of(stem, name); })) {
     if (!is_part_file(part)) continue;
     const auto owner = run_file_of_part(part);
-    if (owner.empty() || owner == run_file.filename().string()) return;  // names of all follow from one
+    if (owner.empty() || owner == run_file.filename().string()) return;  // one part identifies the run of all
     throw UserError(
         fmt::format("--output: '{}' is a part of the run '{}', and parts of '{}' would have the same names; "
                     "choose another name",

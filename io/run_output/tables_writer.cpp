@@ -17,8 +17,8 @@ std::vector<ColumnWriter> make_columns(const OutputFile& file, const std::vector
   return columns;
 }
 
-/// Always deflated: most of its columns are the same number throughout, and short slices have many rows. In small
-/// chunks: those of all columns of all writers are in memory when a run is merged.
+/// Always deflates: most columns are constant, and short slices make many rows. Uses small chunks: when a run is
+/// merged, one chunk per column and writer is in memory.
 ColumnSettings of_ledger(ColumnSettings settings) {
   constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
   settings.chunk_bytes = std::min(settings.chunk_bytes, kChunkBytes);

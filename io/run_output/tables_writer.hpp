@@ -12,34 +12,35 @@
 
 namespace eventloom {
 
-/// /events, /hits and /payload of an output file. The first offset of each offset column, 0, is written automatically.
+/// Writes /events, /hits and /payload of an output file. The constructor writes the first offset, 0, of each offset
+/// column.
 struct EventTables {
   /// `file` must outlive the tables.
   EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload);
   /// Call once, after the last event.
   void finish();
 
-  std::vector<ColumnWriter> events;  ///< by EventColumn
+  std::vector<ColumnWriter> events;  ///< indexed by EventColumn
   ColumnWriter first_hit;
-  std::vector<ColumnWriter> hits;  ///< by HitColumn
+  std::vector<ColumnWriter> hits;  ///< indexed by HitColumn
   std::optional<ColumnWriter> first_payload;
   std::optional<ColumnWriter> payload;
 };
 
-/// The bits of `sources`.
+/// Mask with the bits of `sources`.
 std::uint64_t mask_of(std::span<const std::uint32_t> sources);
 
-/// /ledger of an output file.
+/// Writes /ledger of an output file.
 class LedgerTable {
  public:
-  /// `with_list`: also the numbers of missing sources, for runs with more sources than the mask has bits.
+  /// `with_list`: also write the numbers of missing sources, for runs with more sources than mask bits.
   LedgerTable(const OutputFile& file, const ColumnSettings& settings, bool with_list);
   void append(const LedgerRow& row, std::span<const std::uint32_t> sources_missing, std::uint64_t missing_mask);
   void finish();
   [[nodiscard]] std::uint64_t rows() const { return columns_.front().rows(); }
 
  private:
-  std::vector<ColumnWriter> columns_;  ///< by LedgerColumn
+  std::vector<ColumnWriter> columns_;  ///< indexed by LedgerColumn
   std::optional<ColumnWriter> offsets_;
   std::optional<ColumnWriter> list_;
 };
