@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// Owns one HDF5 id and closes it with the given function. Including this header turns HDF5's own error printing off;
-/// failures show in results, see check().
+/// Owns one HDF5 id and closes it with the given function; a close that fails is logged. Including this header turns
+/// HDF5's own error printing off; failures show in results, see check().
 class H5Id {
  public:
   using Close = herr_t (*)(hid_t);
