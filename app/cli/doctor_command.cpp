@@ -51,9 +51,9 @@ std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
       "and load, shared memory and what killed runs left there, memory, UDP, disk, locks, clocks. Changes\n"
       "nothing. Writes up to 256 MiB a host for some seconds, in a file that is never seen.\n"
       "Exit code 0, or 3 with warnings.");
-  line.options().add_options()("output", text_value("DIR", "."),
-                               "folder to try, or the output of a run, whose folder it is")(
-      "json", po::bool_switch(), "print one JSON object instead");
+  add_option_rows(line.options(),
+                  {{"output", text_value("DIR", "."), "folder to try, or the output of a run, whose folder it is"},
+                   {"json", po::bool_switch(), "print one JSON object instead"}});
   const auto values = line.parse(argc, argv);
   if (!values) return std::nullopt;
   return DoctorConfig{(*values)["output"].as<std::string>(), (*values)["json"].as<bool>(),
