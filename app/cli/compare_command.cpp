@@ -26,11 +26,11 @@ CommandLine compare_command_line() {
                    "where the ledgers differ. Reads run.h5 with its parts, merged files, or the finished parts of a\n"
                    "run that was stopped, in constant memory.\n"
                    "Exit code 0 when all events are the same, 3 when some differ, 2 when a file is damaged.");
-  line.options().add_options()("run", po::value<std::vector<std::string>>()->value_name("FILE"),
-                               "run.h5, whose parts are in the same folder, or a merged file; two of them")(
-      "differences", text_value("N", "10"),
-      "show the first N events that differ in full, with at most 10000 hits each")("json", po::bool_switch(),
-                                                                                   "print one JSON object instead");
+  add_option_rows(line.options(), {{"run", po::value<std::vector<std::string>>()->value_name("FILE"),
+                                    "run.h5, whose parts are in the same folder, or a merged file; two of them"},
+                                   {"differences", text_value("N", "10"),
+                                    "show the first N events that differ in full, with at most 10000 hits each"},
+                                   {"json", po::bool_switch(), "print one JSON object instead"}});
   line.positional("run", -1);
   return line;
 }

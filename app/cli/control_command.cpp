@@ -67,12 +67,11 @@ int control_command(int argc, const char* const* argv) {
       "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
       "writer finishes its part file and begins another. stop: in good order, so that --resume continues; end: "
       "likewise, but a live run is complete then.");
-  line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
-                               "of the monitor, as the run says it")(
-      "command", po::value<std::string>()->value_name("COMMAND"), "pause, resume, speed, new-file, stop or end")(
-      "value", po::value<std::string>()->value_name("X"), "with speed: how fast")(
-      "token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
-      "file with the token that the run was given or has printed");
+  add_option_rows(line.options(), {{"url", text_value("URL"), "of the monitor, as the run says it"},
+                                   {"command", text_value("COMMAND"), "pause, resume, speed, new-file, stop or end"},
+                                   {"value", text_value("X"), "with speed: how fast"},
+                                   {"token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
+                                    "file with the token that the run was given or has printed"}});
   line.positional("url", 1);
   line.positional("command", 1);
   line.positional("value", 1);

@@ -183,19 +183,17 @@ ConvertFormat format_of(const po::variables_map& values) {
 }
 
 void add_convert_options(po::options_description& options) {
-  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-                        "what to convert, repeatable; see 'eventloom run --help'")(
-      "output", po::value<std::string>()->value_name("PATH"),
-      "a file for one source, or a folder: then files are called NUMBER_NAME.epochs")(
-      "format", po::value<std::string>()->value_name("NAME")->default_value("epochs"),
-      "epochs, or spikes: compressed pulse packets, for hits without payload")(
-      "channel-base", po::value<std::string>()->value_name("ID")->default_value("0"),
-      "with --format spikes: the channel of label 0; labels have 16 bits")(
-      "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"),
-      "length of an epoch (default 10us; 500ns with --tick 1ps)")("reconnect", text_value("TIME", "", "none"),
-                                                                  "how long to search for a lost MBS server")(
-      "force", po::bool_switch(), "overwrite existing files");
+  add_option_rows(
+      options,
+      {{"source", list_value("URI"), "what to convert, repeatable; see 'eventloom run --help'"},
+       {"output", text_value("PATH"), "a file for one source, or a folder: then files are called NUMBER_NAME.epochs"},
+       {"format", text_value("NAME", "epochs"),
+        "epochs, or spikes: compressed pulse packets, for hits without payload"},
+       {"channel-base", text_value("ID", "0"), "with --format spikes: the channel of label 0; labels have 16 bits"},
+       {"tick", text_value("TIME"), "unit of time (default 1ns)"},
+       {"epoch", text_value("TIME"), "length of an epoch (default 10us; 500ns with --tick 1ps)"},
+       {"reconnect", text_value("TIME", "", "none"), "how long to search for a lost MBS server"},
+       {"force", po::bool_switch(), "overwrite existing files"}});
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
                    "memory and what killed runs left there, memory, UDP, disk, locks, clocks. Changes nothing. Writes\n"
                    "up to 256 MiB per host for some seconds, in a file without a name.\n"
                    "Exit code 0, or 3 with warnings.");
-  line.options().add_options()("output", text_value("DIR", "."),
-                               "folder to try, or the output of a run, whose folder it is")(
-      "json", po::bool_switch(), "print one JSON object instead");
+  add_option_rows(line.options(),
+                  {{"output", text_value("DIR", "."), "folder to try, or the output of a run, whose folder it is"},
+                   {"json", po::bool_switch(), "print one JSON object instead"}});
   const auto values = line.parse(argc, argv);
   if (!values) return std::nullopt;
   return DoctorConfig{(*values)["output"].as<std::string>(), (*values)["json"].as<bool>(),

@@ -32,25 +32,27 @@ namespace po = boost::program_options;
 namespace {
 
 void add_generate_options(po::options_description& options) {
-  options.add_options()("output", po::value<std::string>()->value_name("DIR"), "folder for the streams and the truth")(
-      "sources", text_value("N", "4"), "number of streams")("rate", text_value("N", "1e5"), "events per second")(
-      "timing", text_value("NAME", "poisson"), "of the events: static, gaussian, poisson or burst")(
-      "hits", text_value("N", "8"), "mean number of hits of an event, distributed randomly over the sources")(
-      "width", text_value("TIME", "50ns"),
-      "length of an event, over which its hits are spread uniformly; ticks or with a unit")(
-      "noise", text_value("N", "1e5"), "hits per second and source that belong to no event")(
-      "channels", text_value("N", "1024"), "channels of a source")(
-      "payload", text_value("N", "0"), "payload words of a hit")("duration", text_value("TIME", "100ms"),
-                                                                 "length of the recording, with a unit")(
-      "seed", text_value("N", "1"), "the same seed gives the same files")(
-      "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"),
-      "length of an epoch (default 10us; 500ns with --tick 1ps)")(
-      "epochs-per-buffer", text_value("N", "16"), "an epoch buffer never spans a multiple of this many epochs")(
-      "force", po::bool_switch(), "overwrite existing files")(
-      "live", po::bool_switch(),
-      "send the streams over UDP as they are made, in real time; with --output write them as well. A duration of 0 "
-      "continues until a signal");
+  add_option_rows(
+      options,
+      {{"output", text_value("DIR"), "folder for the streams and the truth"},
+       {"sources", text_value("N", "4"), "number of streams"},
+       {"rate", text_value("N", "1e5"), "events per second"},
+       {"timing", text_value("NAME", "poisson"), "of the events: static, gaussian, poisson or burst"},
+       {"hits", text_value("N", "8"), "mean number of hits of an event, distributed randomly over the sources"},
+       {"width", text_value("TIME", "50ns"),
+        "length of an event, over which its hits are spread uniformly; ticks or with a unit"},
+       {"noise", text_value("N", "1e5"), "hits per second and source that belong to no event"},
+       {"channels", text_value("N", "1024"), "channels of a source"},
+       {"payload", text_value("N", "0"), "payload words of a hit"},
+       {"duration", text_value("TIME", "100ms"), "length of the recording, with a unit"},
+       {"seed", text_value("N", "1"), "the same seed gives the same files"},
+       {"tick", text_value("TIME"), "unit of time (default 1ns)"},
+       {"epoch", text_value("TIME"), "length of an epoch (default 10us; 500ns with --tick 1ps)"},
+       {"epochs-per-buffer", text_value("N", "16"), "an epoch buffer never spans a multiple of this many epochs"},
+       {"force", po::bool_switch(), "overwrite existing files"},
+       {"live", po::bool_switch(),
+        "send the streams over UDP as they are made, in real time; with --output write them as well. A duration of 0 "
+        "continues until a signal"}});
   add_sending_options(options);
 }
 

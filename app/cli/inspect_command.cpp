@@ -71,25 +71,25 @@ CommandLine inspect_command_line() {
                                   live_sources() +
                                   ") what they send, as it comes.\n"
                                   "Exit code 3 when one is damaged, or live data are lost.");
-  line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
-      "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
-      "events", text_value("N", "0"),
-      "also show the first N events in full (of .epochs, .spikes, packed, compass, tpx3 and .csv: the first N hits); "
-      "live: "
-      "end after N")("find", text_value("number=N", "", "all"),
-                     "show the event of this number alone, of recordings and live sources")(
-      "rate", po::bool_switch(), "of live sources: rates every second instead of the events")(
-      "hex", po::bool_switch(), "words of data in hexadecimal digits, of live sources and with --find")(
-      "tdc", po::bool_switch(), "of .hld: with the times of its TDCs, counted by TDC and channel; as hld:FILE?tdc")(
-      "schemes", po::bool_switch(), "list all kinds of sources with their keys instead")(
-      "detector-map", text_value("MAP.csv", "", "none"),
-      "instead, read recordings of any kind and write a first map of their channels for 'run --detector': a row for "
-      "each "
-      "channel, with its rate and a remark where that is far above those of its source (- is standard output)")(
-      "tick", po::value<std::string>()->value_name("TIME"),
-      "unit of time for imported data (default: as suits the file)")(
-      "epoch", po::value<std::string>()->value_name("TIME"),
-      "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)");
+  add_option_rows(
+      line.options(),
+      {{"file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show"},
+       {"json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}"},
+       {"events", text_value("N", "0"),
+        "also show the first N events in full (of .epochs, .spikes, packed, compass, tpx3 and .csv: the first N hits); "
+        "live: end after N"},
+       {"find", text_value("number=N", "", "all"),
+        "show the event of this number alone, of recordings and live sources"},
+       {"rate", po::bool_switch(), "of live sources: rates every second instead of the events"},
+       {"hex", po::bool_switch(), "words of data in hexadecimal digits, of live sources and with --find"},
+       {"tdc", po::bool_switch(), "of .hld: with the times of its TDCs, counted by TDC and channel; as hld:FILE?tdc"},
+       {"schemes", po::bool_switch(), "list all kinds of sources with their keys instead"},
+       {"detector-map", text_value("MAP.csv", "", "none"),
+        "instead, read recordings of any kind and write a first map of their channels for 'run --detector': a row for "
+        "each channel, with its rate and a remark where that is far above those of its source (- is standard output)"},
+       {"tick", text_value("TIME"), "unit of time for imported data (default: as suits the file)"},
+       {"epoch", text_value("TIME"),
+        "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)"}});
   line.positional("file", -1);
   return line;
 }

@@ -25,19 +25,20 @@ CommandLine merge_command_line() {
                    "Merges the part files of a run into one plain HDF5 file, events in the order of time;\n"
                    "with --to, writes its events as list-mode data instead.\n"
                    "Exit code 3 when the run had not ended (--partial).");
-  line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
-                               "run.h5 of the run; its parts are in the same folder. With --to also a merged file")(
-      "output,o", po::value<std::string>()->value_name("FILE"), "merged file (default: RUN_FILE with .merged.h5)")(
-      "to", po::value<std::string>()->value_name("FORMAT:PATH"),
-      "lmd:PATH or hld:PATH[?size=BYTES&begin=T,T&end=T,T]: the events as DABC would write them, in files of at most "
-      "that size, which begin or end with events of these trigger types")(
-      "compress", po::value<std::string>()->value_name("LEVEL"),
-      "deflate level 1 to 9, with shuffle; 0 = off (default: as the run)")(
-      "nexus", po::bool_switch(),
-      "add a NeXus entry: /entry/events, NXevent_data with an event of the run as a pulse and its hits as events")(
-      "partial", po::bool_switch(),
-      "merge what a run that was stopped has finished; the output says what is missing, and has closed = 0")(
-      "force", po::bool_switch(), "replace an existing output");
+  add_option_rows(
+      line.options(),
+      {{"run", text_value("RUN_FILE"),
+        "run.h5 of the run; its parts are in the same folder. With --to also a merged file"},
+       {"output,o", text_value("FILE"), "merged file (default: RUN_FILE with .merged.h5)"},
+       {"to", text_value("FORMAT:PATH"),
+        "lmd:PATH or hld:PATH[?size=BYTES&begin=T,T&end=T,T]: the events as DABC would write them, in files of at most "
+        "that size, which begin or end with events of these trigger types"},
+       {"compress", text_value("LEVEL"), "deflate level 1 to 9, with shuffle; 0 = off (default: as the run)"},
+       {"nexus", po::bool_switch(),
+        "add a NeXus entry: /entry/events, NXevent_data with an event of the run as a pulse and its hits as events"},
+       {"partial", po::bool_switch(),
+        "merge what a run that was stopped has finished; the output says what is missing, and has closed = 0"},
+       {"force", po::bool_switch(), "replace an existing output"}});
   line.positional("run", 1);
   return line;
 }

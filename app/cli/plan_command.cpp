@@ -31,26 +31,29 @@ namespace {
 constexpr std::uint64_t kMostRanks = 100'000;
 
 void add_plan_options(po::options_description& options) {
-  options.add_options()("nodes", po::value<std::string>()->value_name("N"), "nodes (default 1, or as many as --hosts)")(
-      "hosts", text_value("LIST", "", "those of the allocation"), "names of the nodes, with commas between")(
-      "cores-per-node", text_value("N", "0", "those of this machine"), "cores of a node, hardware threads not counted")(
-      "sources", po::value<std::string>()->value_name("N"), "number of sources")(
-      "source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-      "the sources themselves, as for 'eventloom run', instead of their number; repeatable")(
-      "filters", text_value("N", "0", "0: builders select and write"), "number of filters")(
-      "hits-per-second", po::value<std::string>()->value_name("N"),
-      "of one source; determines the number of builders and the length of slices (default: unknown)")(
-      "hit-bytes", text_value("BYTES", "8"), "of a hit: 8 and 4 for each payload word")(
-      "epoch", text_value("TIME", "10us"), "length of an epoch, with a unit")(
-      "epochs-per-slice", po::value<std::string>()->value_name("N"),
-      "epochs built together (default: those in 1 ms, at least 100, or by the rate)")(
-      "memory-per-node", po::value<std::string>()->value_name("BYTES"),
-      "memory available to the ranks of a node; rings are reduced to fit (default: no limit)")(
-      "l2-cache", text_value("BYTES", "2MiB"), "second-level cache of a core")(
-      "rankfile", text_value("FILE", "", "none"), "write an Open MPI rank file")("json", po::bool_switch(),
-                                                                                 "show the plan as JSON")(
-      "simulate", po::bool_switch(),
-      "simulate the nodes with each schedule, with and without slots, and propose the best; all nodes send and build");
+  add_option_rows(
+      options, {{"nodes", text_value("N"), "nodes (default 1, or as many as --hosts)"},
+                {"hosts", text_value("LIST", "", "those of the allocation"), "names of the nodes, with commas between"},
+                {"cores-per-node", text_value("N", "0", "those of this machine"),
+                 "cores of a node, hardware threads not counted"},
+                {"sources", text_value("N"), "number of sources"},
+                {"source", list_value("URI"),
+                 "the sources themselves, as for 'eventloom run', instead of their number; repeatable"},
+                {"filters", text_value("N", "0", "0: builders select and write"), "number of filters"},
+                {"hits-per-second", text_value("N"),
+                 "of one source; determines the number of builders and the length of slices (default: unknown)"},
+                {"hit-bytes", text_value("BYTES", "8"), "of a hit: 8 and 4 for each payload word"},
+                {"epoch", text_value("TIME", "10us"), "length of an epoch, with a unit"},
+                {"epochs-per-slice", text_value("N"),
+                 "epochs built together (default: those in 1 ms, at least 100, or by the rate)"},
+                {"memory-per-node", text_value("BYTES"),
+                 "memory available to the ranks of a node; rings are reduced to fit (default: no limit)"},
+                {"l2-cache", text_value("BYTES", "2MiB"), "second-level cache of a core"},
+                {"rankfile", text_value("FILE", "", "none"), "write an Open MPI rank file"},
+                {"json", po::bool_switch(), "show the plan as JSON"},
+                {"simulate", po::bool_switch(),
+                 "simulate the nodes with each schedule, with and without slots, and propose the best; all nodes send "
+                 "and build"}});
 }
 
 /// Options that only --simulate reads, and --link.

@@ -8,6 +8,7 @@
 #include "app/cli/commands.hpp"
 #include "app/command/command_line.hpp"
 #include "app/command/file_options.hpp"
+#include "app/command/options.hpp"
 #include "app/observe/page/page.hpp"
 #include "app/view/report/report_document.hpp"
 #include "app/view/report/report_plots.hpp"
@@ -29,11 +30,11 @@ CommandLine report_command_line() {
       "Writes one HTML page, which needs no network, with the plots of a run: rates, multiplicity, duration,\n"
       "time between events, hits per source and channel, ledger, balance, events. Reads run.h5 with its\n"
       "parts, a merged file, or the finished parts of a run that was stopped.");
-  line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
-                               "run.h5, whose parts are in the same folder, or a merged file")(
-      "output,o", po::value<std::string>()->value_name("FILE"), "the page; replaces only a page of Eventloom")(
-      "png", po::value<std::string>()->value_name("DIR")->default_value("", "none"),
-      "also draw each plot to a PNG file in DIR; replaces only pictures of Eventloom (needs gnuplot)");
+  add_option_rows(line.options(),
+                  {{"run", text_value("RUN_FILE"), "run.h5, whose parts are in the same folder, or a merged file"},
+                   {"output,o", text_value("FILE"), "the page; replaces only a page of Eventloom"},
+                   {"png", text_value("DIR", "", "none"),
+                    "also draw each plot to a PNG file in DIR; replaces only pictures of Eventloom (needs gnuplot)"}});
   line.positional("run", 1);
   return line;
 }

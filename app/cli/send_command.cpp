@@ -34,17 +34,17 @@ constexpr Epoch kLoopGap = 100;
 constexpr std::uint64_t kMostPasses = 1'000'000'000'000;
 
 void add_send_options(po::options_description& options) {
-  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-                        "what to send, repeatable; see 'eventloom run --help'")(
-      "speed", po::value<double>()->value_name("X")->default_value(1, "1"), "times as fast as recorded; 0: flat out")(
-      "rate", po::value<double>()->value_name("N")->default_value(0, "0"),
-      "to trb://: events a second; 0: as fast as it goes")("bandwidth", text_value("BYTES", "0"),
-                                                           "a second, of all datagrams together, at most; 0: no limit")(
-      "loop", text_value("N", "1"), "send N times, for .epochs files and to trb://; times continue")(
-      "ids", po::value<std::string>()->value_name("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)")(
-      "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"),
-      "length of an epoch (default 10us; 500ns with --tick 1ps)");
+  add_option_rows(
+      options,
+      {{"source", list_value("URI"), "what to send, repeatable; see 'eventloom run --help'"},
+       {"speed", po::value<double>()->value_name("X")->default_value(1, "1"), "times as fast as recorded; 0: flat out"},
+       {"rate", po::value<double>()->value_name("N")->default_value(0, "0"),
+        "to trb://: events a second; 0: as fast as it goes"},
+       {"bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit"},
+       {"loop", text_value("N", "1"), "send N times, for .epochs files and to trb://; times continue"},
+       {"ids", text_value("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)"},
+       {"tick", text_value("TIME"), "unit of time (default 1ns)"},
+       {"epoch", text_value("TIME"), "length of an epoch (default 10us; 500ns with --tick 1ps)"}});
   add_sending_options(options);
 }
 

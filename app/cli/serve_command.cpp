@@ -22,35 +22,37 @@ constexpr std::uint16_t kTransportPort = 6000;
 constexpr std::uint16_t kStreamPort = 6002;
 
 void add_serve_options(po::options_description& options) {
-  options.add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
-                        "recording (.lmd, .hld, .epochs) or output of a run (.h5) to send, repeatable: back to back; "
-                        "for --speed .lmd with the source of the times: 'lmd:FILE?time=wr', see 'eventloom run "
-                        "--help'")(
-      "protocol", text_value("NAME", "transport"),
-      "transport: all data are pushed to every client, and the slowest delays the others; stream: each client requests "
-      "buffers, and loses those it does not request in time")(
-      "address", text_value("ADDR", "127.0.0.1"),
-      "to listen on, IPv4, IPv6 or a name; anyone who can reach it can read the data")(
-      "port", text_value("N", "", "6000, with stream 6002"), "to listen on; 0: a free one")(
-      "buffers", text_value("KIND", "variable"),
-      "variable: as long as their contents, as DABC; native: of one size, as MBS")(
-      "buffer-size", text_value("BYTES", "64KiB"),
-      "of a native buffer, maximum of variable ones; with the header of 48 bytes")(
-      "stream-buffers", text_value("N", "8"),
-      "native buffers of an MBS stream, the reply to one request; events continue from one to the next")(
-      "byte-order", text_value("NAME", "little"), "little or big, of all data sent")(
-      "speed", text_value("X", "0", "as fast as it goes"),
-      "times as fast as recorded, by the events' times (1: as recorded)")(
-      "rate", text_value("N", "0", "as fast as it goes"), "events per second")(
-      "flush-after", text_value("TIME", "100ms"),
-      "with --speed or --rate: the longest that an event waits for its buffer to fill")(
-      "loop", text_value("N", "1"), "send the files N times; event numbers continue, times in the data do not")(
-      "clients", text_value("N", "1"),
-      "wait for N clients before the first event; what leaves at once, or sends something else than MBS requests, is "
-      "none")("client-timeout", text_value("TIME", "30s"), "an idle client is disconnected after TIME")(
-      "client-buffer", text_value("BYTES", "4MiB"), "maximum waiting for a client")(
-      "once", po::bool_switch(),
-      "end when everything has been sent (default: wait for the next clients and start again)");
+  add_option_rows(
+      options,
+      {{"file", list_value("FILE"),
+        "recording (.lmd, .hld, .epochs) or output of a run (.h5) to send, repeatable: back to back; for --speed .lmd "
+        "with the source of the times: 'lmd:FILE?time=wr', see 'eventloom run --help'"},
+       {"protocol", text_value("NAME", "transport"),
+        "transport: all data are pushed to every client, and the slowest delays the others; stream: each client "
+        "requests buffers, and loses those it does not request in time"},
+       {"address", text_value("ADDR", "127.0.0.1"),
+        "to listen on, IPv4, IPv6 or a name; anyone who can reach it can read the data"},
+       {"port", text_value("N", "", "6000, with stream 6002"), "to listen on; 0: a free one"},
+       {"buffers", text_value("KIND", "variable"),
+        "variable: as long as their contents, as DABC; native: of one size, as MBS"},
+       {"buffer-size", text_value("BYTES", "64KiB"),
+        "of a native buffer, maximum of variable ones; with the header of 48 bytes"},
+       {"stream-buffers", text_value("N", "8"),
+        "native buffers of an MBS stream, the reply to one request; events continue from one to the next"},
+       {"byte-order", text_value("NAME", "little"), "little or big, of all data sent"},
+       {"speed", text_value("X", "0", "as fast as it goes"),
+        "times as fast as recorded, by the events' times (1: as recorded)"},
+       {"rate", text_value("N", "0", "as fast as it goes"), "events per second"},
+       {"flush-after", text_value("TIME", "100ms"),
+        "with --speed or --rate: the longest that an event waits for its buffer to fill"},
+       {"loop", text_value("N", "1"), "send the files N times; event numbers continue, times in the data do not"},
+       {"clients", text_value("N", "1"),
+        "wait for N clients before the first event; what leaves at once, or sends something else than MBS requests, is "
+        "none"},
+       {"client-timeout", text_value("TIME", "30s"), "an idle client is disconnected after TIME"},
+       {"client-buffer", text_value("BYTES", "4MiB"), "maximum waiting for a client"},
+       {"once", po::bool_switch(),
+        "end when everything has been sent (default: wait for the next clients and start again)"}});
 }
 
 [[noreturn]] void refuse(const char* option, const std::string& value, const std::string& known) {

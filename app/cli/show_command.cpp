@@ -33,17 +33,18 @@ CommandLine show_command_line() {
                    "Shows an event on the terminal, or as SVG: its hits over time. With --summary what the run holds:\n"
                    "multiplicity, duration, time between events, rates of sources and channels. Reads run.h5 with its\n"
                    "parts, a merged file, or the finished parts of a run that was stopped.");
-  line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
-                               "run.h5, whose parts are in the same folder, or a merged file")(
-      "event", po::value<std::string>()->value_name("N"), "the event of this number, from 0, in the order of time")(
-      "time", po::value<std::string>()->value_name("T"),
-      "the event at this time, or the nearest: ticks since the start of the run, or with a unit (ps ns us ms s)")(
-      "largest", po::bool_switch(), "the event with most hits; the first of several")("summary", po::bool_switch(),
-                                                                                      "histograms instead of an event")(
-      "by", text_value("WHAT", "auto"), "rows of the picture: source, channel, or auto: source if there are several")(
-      "svg", po::value<std::string>()->value_name("FILE"),
-      "draw the event to FILE instead: coloured by the groups of --detector, or by source, the first payload word as "
-      "size, beside it the positions of the hits; replaces only such a file");
+  add_option_rows(
+      line.options(),
+      {{"run", text_value("RUN_FILE"), "run.h5, whose parts are in the same folder, or a merged file"},
+       {"event", text_value("N"), "the event of this number, from 0, in the order of time"},
+       {"time", text_value("T"),
+        "the event at this time, or the nearest: ticks since the start of the run, or with a unit (ps ns us ms s)"},
+       {"largest", po::bool_switch(), "the event with most hits; the first of several"},
+       {"summary", po::bool_switch(), "histograms instead of an event"},
+       {"by", text_value("WHAT", "auto"), "rows of the picture: source, channel, or auto: source if there are several"},
+       {"svg", text_value("FILE"),
+        "draw the event to FILE instead: coloured by the groups of --detector, or by source, the first payload word as "
+        "size, beside it the positions of the hits; replaces only such a file"}});
   line.positional("run", 1);
   return line;
 }

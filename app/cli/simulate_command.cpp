@@ -61,8 +61,9 @@ int simulate_command(int argc, const char* const* argv) {
                    "Rates are of the data that a node receives from others.");
   add_simulate_options(line.options());
   add_optimise_option(line.options());
-  line.options().add_options()("report-json", text_value("FILE", "", "none"), "write setup and points as JSON")(
-      "plot", text_value("FILE", "", "none"), "draw the points to FILE.svg or FILE.png (needs gnuplot)");
+  add_option_rows(line.options(), {{"report-json", text_value("FILE", "", "none"), "write setup and points as JSON"},
+                                   {"plot", text_value("FILE", "", "none"),
+                                    "draw the points to FILE.svg or FILE.png (needs gnuplot)"}});
   for (const char* file : {"optimise", "report-json", "plot"}) line.leave_out_of_setup(file);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;

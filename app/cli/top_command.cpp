@@ -9,6 +9,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/command/command_line.hpp"
+#include "app/command/options.hpp"
 #include "app/command/safe_text.hpp"
 #include "app/observe/http_client.hpp"
 #include "app/observe/progress.hpp"
@@ -138,8 +139,7 @@ int top_command(int argc, const char* const* argv) {
   CommandLine line("top",
                    "top URL\nShows once a second what a run started with --monitor does, until it ends. Exit code 2: "
                    "no answer, or the connection was lost although nobody had stopped the run.");
-  line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
-                               "of the monitor, as the run says it");
+  line.options().add_options()("url", text_value("URL"), "of the monitor, as the run says it");
   line.positional("url", 1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;

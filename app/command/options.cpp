@@ -19,6 +19,14 @@ po::typed_value<std::string>* text_value(const char* name, const char* value, co
   return po::value<std::string>()->value_name(name)->default_value(value, shown);
 }
 po::typed_value<std::string>* text_value(const char* name, const char* value) { return text_value(name, value, value); }
+po::typed_value<std::string>* text_value(const char* name) { return po::value<std::string>()->value_name(name); }
+po::typed_value<std::vector<std::string>>* list_value(const char* name) {
+  return po::value<std::vector<std::string>>()->value_name(name)->composing();
+}
+
+void add_option_rows(po::options_description& options, std::initializer_list<OptionRow> rows) {
+  for (const auto& row : rows) options.add_options()(row.name, row.value, row.help);
+}
 
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
                            std::uint64_t high) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,10 +34,22 @@ T in_range(const char* option, T value, T low, T high) {
                   ", not " + std::to_string(value));
 }
 
+/// An option that takes a value, or a switch, as listed by --help.
+struct OptionRow {
+  const char* name;
+  const boost::program_options::value_semantic* value;  ///< owned by the options that the row is added to
+  const char* help;
+};
+void add_option_rows(boost::program_options::options_description& options, std::initializer_list<OptionRow> rows);
+
 /// Creates a text option for options_description. `name`: placeholder for the value in --help; `value`: default;
 /// `shown`: the default as displayed in --help.
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown);
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value);
+/// Without a default.
+boost::program_options::typed_value<std::string>* text_value(const char* name);
+/// The texts of an option that is repeatable.
+boost::program_options::typed_value<std::vector<std::string>>* list_value(const char* name);
 
 /// Parses a count such as "1000" or "1e6".
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,

@@ -39,12 +39,13 @@ std::uint64_t memory_for_rings(std::uint64_t ranks) {
 }  // namespace
 
 void add_ring_options(po::options_description& options) {
-  options.add_options()(
-      "ring-depth", text_value("N", "", kDefaultDepth),
-      "cells in each ring; by default it holds 4 messages of a source where they fit the second-level "
-      "cache of a core, else 2, or fewer where memory is short")(
-      "cell-size", text_value("BYTES", "", kDefaultCell),
-      "bytes of a cell; by default at most 4MiB, and 64KiB where the size of messages is not known beforehand");
+  add_option_rows(
+      options,
+      {{"ring-depth", text_value("N", "", kDefaultDepth),
+        "cells in each ring; by default it holds 4 messages of a source where they fit the second-level cache of a "
+        "core, else 2, or fewer where memory is short"},
+       {"cell-size", text_value("BYTES", "", kDefaultCell),
+        "bytes of a cell; by default at most 4MiB, and 64KiB where the size of messages is not known beforehand"}});
 }
 
 void add_transfers_option(po::options_description& options) {

@@ -1,15 +1,12 @@
 #include "app/document/plot.hpp"
 
+#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,8 +14,8 @@
 #include <string_view>
 #include <utility>
 
-#include "app/command/shell_word.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/subprocess.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
@@ -46,17 +43,6 @@ std::string gnuplot_quoted(const std::string& text) {
     out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   return out + "'";
-}
-
-bool in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const auto file = std::filesystem::path(folder) / program;
-    std::error_code error;
-    if (std::filesystem::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) return true;
-  }
-  return false;
 }
 
 bool ends_in(const std::string& path, const std::string& ending) {
@@ -245,18 +231,18 @@ std::string script_of(const std::vector<Plot>& plots, bool svg) {
   return out.str();
 }
 
-/// Runs gnuplot, in a UTF-8 locale because it complains in one without a degree sign. The shell redirects its output to
-/// the file, because gnuplot takes a name that begins with '|' for a command. Returns whether gnuplot succeeded.
+/// Feeds gnuplot, which complains in a locale without a degree sign. It gets its output as an open file, because it
+/// takes a name that begins with '|' for a command. Returns whether gnuplot succeeded.
 bool run_gnuplot(const std::string& script, const std::string& path) {
-  // A gnuplot that exits early must not end this program.
-  const auto previous = std::signal(SIGPIPE, SIG_IGN);
-  bool good = false;
-  if (FILE* gnuplot = popen(("LC_ALL=C.UTF-8 gnuplot -d >" + shell_word(path)).c_str(), "w"); gnuplot != nullptr) {
-    good = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
-    good = pclose(gnuplot) == 0 && good;
-  }
-  std::signal(SIGPIPE, previous);
-  return good;
+  const MemoryFile input(script);
+  const int output = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (output < 0) return false;
+  Subprocess gnuplot(Program{.words = {"gnuplot", "-d"},
+                             .environment = with_variables(own_environment(), {{"LC_ALL", "C.UTF-8"}}),
+                             .input = input.descriptor(),
+                             .output = output});
+  ::close(output);
+  return gnuplot.wait().good();
 }
 
 /// Adds the mark to a PNG file.
@@ -278,7 +264,7 @@ void check_plot_file(const std::string& path) {
   if (!ends_in(path, ".svg") && !ends_in(path, ".png")) {
     throw UserError("plot '" + path + "' must end in .svg or .png");
   }
-  if (!in_path("gnuplot")) throw UserError("plots need gnuplot, which is not in PATH: install gnuplot-nox");
+  if (!find_program("gnuplot")) throw UserError("plots need gnuplot, which is not in PATH: install gnuplot-nox");
 }
 
 void plan_plot(FilePlan& plan, const std::string& path) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +9,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "core/runtime/subprocess.hpp"
 
 namespace eventloom {
 
@@ -41,7 +41,7 @@ class AlarmCommand {
  private:
   using Time = std::chrono::steady_clock::time_point;
   struct Child {
-    pid_t process;
+    Subprocess process;
     Time began;
   };
 
@@ -49,13 +49,13 @@ class AlarmCommand {
   bool wait_for_work(Variables& next);
   void start(const Variables& variables);
   void look_after_children();
-  bool has_ended(const Child& child) const;
+  bool has_ended(Child& child) const;
 
   std::vector<std::string> words_;
-  std::vector<std::string> environment_;  ///< environment of this program
-  std::vector<Child> children_;           ///< used only by the thread
-  std::atomic<bool> ends_{false};         ///< children must end
-  std::mutex mutex_;                      ///< guards the members below
+  Environment environment_ = own_environment();
+  std::vector<Child> children_;    ///< used only by the thread
+  std::atomic<bool> ends_{false};  ///< children must end
+  std::mutex mutex_;               ///< guards the members below
   std::condition_variable changed_;
   std::deque<Variables> queue_;
   std::size_t open_ = 0;  ///< programs that have not ended, queued or running

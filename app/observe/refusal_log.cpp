@@ -5,13 +5,13 @@
 namespace eventloom {
 
 void RefusalLog::say(const std::string& reason, const std::string& from, Time now) {
-  if (refused_ == 0 || now - since_ >= kStretch) {
+  if (refused_.count() == 0 || now - since_ >= kStretch) {
     since_ = now;
-    refused_ = 0;
+    refused_ = MessageLimit();
   }
-  if (++refused_ > kMost) return;
+  if (!refused_.admit()) return;
   spdlog::warn("a command from {} was refused: {}{}", from, reason,
-               refused_ == kMost ? "; further messages of this kind are suppressed for a minute" : "");
+               refused_.at_last("; further messages of this kind are suppressed for a minute"));
 }
 
 }  // namespace eventloom

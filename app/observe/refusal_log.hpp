@@ -1,8 +1,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
+
+#include "core/runtime/message_limit.hpp"
 
 namespace eventloom {
 
@@ -15,10 +16,9 @@ class RefusalLog {
 
  private:
   static constexpr auto kStretch = std::chrono::minutes(1);
-  static constexpr std::uint32_t kMost = 10;
 
   Time since_{};
-  std::uint32_t refused_ = 0;  ///< refusals since then
+  MessageLimit refused_;  ///< refusals since then
 };
 
 }  // namespace eventloom

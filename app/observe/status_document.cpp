@@ -9,7 +9,6 @@
 #include "app/observe/rank_remarks.hpp"
 #include "app/observe/snapshot_rates.hpp"
 #include "app/observe/utc_text.hpp"
-#include "formats/event.hpp"
 
 namespace eventloom {
 
@@ -64,11 +63,7 @@ Json counters_json(const Counters& totals) {
   Json list = Json::array();
   for (const auto& metric : all_metrics()) {
     if (account_of(metric.metric) == Account::source) continue;
-    list.push_back({{"name", metric.name},
-                    {"unit", metric.unit},
-                    {"help", metric.help},
-                    {"value", totals[metric.metric]},
-                    {"trouble", metric.trouble}});
+    list.push_back(counter_json(metric, totals[metric.metric]));
   }
   return list;
 }
@@ -219,22 +214,7 @@ Json clocks_json(const RunSnapshot& snapshot) {
   return list;
 }
 
-/// Covers the events written by this invocation.
-Json channels_json(const RunDescription& run, const ChannelCounts& counts) {
-  Json list = Json::array();
-  for (const auto& of : counts.busiest(ChannelCounts::Limits{}.of_source)) {
-    Json item{{"source", of.source}, {"channel", Json::array()}, {"hits", Json::array()}, {"others", of.others}};
-    for (const auto& [channel, hits] : of.channels) {
-      item["channel"].push_back(channel);
-      item["hits"].push_back(hits);
-    }
-    if (auto names = channel_names(run.known, of); !names.is_null()) item["name"] = std::move(names);
-    list.push_back(std::move(item));
-  }
-  return list;
-}
-
-/// Covers the same hits as channels_json().
+/// Covers the events written by this invocation, as the part "channels" does.
 Json hits_by_group(const RunDescription& run, const ChannelCounts& counts) {
   GroupCounts groups(run.known);
   std::uint64_t unknown = 0;
@@ -322,23 +302,11 @@ Json histograms_json(const RunDescription& run, const RunSnapshot& snapshot) {
   return json;
 }
 
-Json ledger_json(const Counters& totals) {
-  Json json;
-  totals.put_into(json, {Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected});
-  Json dropped = Json::object();
+bool balances(const Counters& totals) {
   std::uint64_t accounted =
       totals[Metric::hits_in_events] + totals[Metric::hits_outside] + totals[Metric::hits_rejected];
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
-    dropped[std::string(kDropCauseNames[i])] = hits;
-    accounted += hits;
-  }
-  json["dropped"] = dropped;
-  json["lost"] = hits_lost(totals);
-  json["balances"] = totals[Metric::hits_in] == accounted && totals[Metric::unbalanced_slices] == 0;
-  totals.put_into(json, {Metric::slices, Metric::incomplete_slices, Metric::events, Metric::events_truncated,
-                         Metric::events_incomplete});
-  return json;
+  for (std::size_t i = 0; i < kDropCauses; ++i) accounted += totals[dropped_hits(static_cast<DropCause>(i))];
+  return totals[Metric::hits_in] == accounted && totals[Metric::unbalanced_slices] == 0;
 }
 
 Json alarms_json(const std::vector<AlarmState>& alarms) {
@@ -354,25 +322,12 @@ Json alarms_json(const std::vector<AlarmState>& alarms) {
 
 Json event_json(const LatestEvent& latest, double tick_ns, const KnownChannels& known) {
   const auto& event = latest.event;
-  Json flags = Json::array();
-  if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
-  if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
-  if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
-  Json hits{{"dt_ns", Json::array()}, {"source", Json::array()}, {"channel", Json::array()}};
+  ShownEvent shown{event.time, event.duration, event.n_hits, event.slice, event.flags, event.payload != 0, {}};
   for (const auto& hit : latest.hits) {
-    hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);
-    hits["source"].push_back(hit.source);
-    hits["channel"].push_back(hit.channel);
-    if (event.payload != 0) hits["payload"].push_back(hit.payload_words == 0 ? Json() : Json(hit.payload));
+    shown.hits.push_back(
+        {hit.since_first, hit.source, hit.channel, hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload)});
   }
-  add_detector(hits, known);
-  return {{"time", std::to_string(event.time)},
-          {"duration_ns", static_cast<double>(event.duration) * tick_ns},
-          {"n_hits", event.n_hits},
-          {"slice", event.slice},
-          {"flags", flags},
-          {"truncated", latest.hits.size() < event.n_hits},
-          {"hits", hits}};
+  return to_json(shown, tick_ns, known);
 }
 
 Json log_json(const std::vector<LogLine>& log) {
@@ -403,10 +358,10 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   json["series"] = series_json(snapshot.series);
   json["histograms"] = histograms_json(run, snapshot);
   const auto& channels = snapshot.now.channels();
-  json["channels"] = channels_json(run, channels);
+  json["channels"] = channels_json(run.known, channels.busiest(ChannelCounts::Limits{}.of_source));
   if (!run.known.groups().empty()) json["groups"] = hits_by_group(run, channels);
   json["share_counted"] = share_counted(snapshot);
-  json["ledger"] = ledger_json(snapshot.totals);
+  json["ledger"] = ledger_json(snapshot.totals, CausesShown::all, balances(snapshot.totals));
   json["alarms"] = alarms_json(snapshot.alarms);
   json["log"] = log_json(log);
   json["commands"] = Json::array();

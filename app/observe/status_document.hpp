@@ -1,16 +1,14 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "app/document/status_parts.hpp"
 #include "app/observe/run_description.hpp"
 #include "app/observe/run_snapshot.hpp"
 
 /// The documents that the monitor serves; app/observe/README.md describes their schema. Callable from any thread.
 namespace eventloom {
-
-using StatusJson = nlohmann::ordered_json;
 
 /// A command from a user who steers the run.
 struct CommandRecord {

@@ -12,7 +12,6 @@ namespace {
 /// A larger event is not sent.
 constexpr MbsLayout kTapLayout{.buffer_bytes = 1U << 20};
 constexpr std::int64_t kFlushAfterNs = 100'000'000;
-constexpr std::uint64_t kToldTooLarge = 10;
 
 }  // namespace
 
@@ -34,10 +33,9 @@ void EventTap::take(const BuiltSlice& slice) {
 void EventTap::pack(const LmdEvent& event, Tick time) {
   const auto bytes = event.bytes();
   if (!packer_.can_hold(bytes)) {
-    if (++too_large_ <= kToldTooLarge) {
+    if (too_large_.admit()) {
       spdlog::warn("tap: the event at {} of {} bytes is not sent: buffers hold {}{}", time, bytes,
-                   packer_.largest_event(),
-                   too_large_ == kToldTooLarge ? "; further messages are suppressed; all are counted" : "");
+                   packer_.largest_event(), too_large_.at_last("; further messages are suppressed; all are counted"));
     }
     return;
   }
@@ -67,7 +65,7 @@ void EventTap::add_to(Counters& counters) const {
                 {Metric::tap_refused, totals.all.refused},
                 {Metric::tap_events, totals.all.sent.events},
                 {Metric::tap_bytes, totals.all.sent.bytes},
-                {Metric::tap_events_dropped, totals.all.sent.dropped_events + too_large_},
+                {Metric::tap_events_dropped, totals.all.sent.dropped_events + too_large_.count()},
                 {Metric::tap_buffers_dropped, totals.all.sent.dropped_buffers}});
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/dataflow/event_sink.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "core/runtime/metrics.hpp"
 #include "formats/slice_set.hpp"
 #include "io/event_files/lmd_event_maker.hpp"
@@ -37,9 +38,9 @@ class EventTap {
   LmdEventMaker events_;
   MbsPacker packer_;
   MbsTap server_;
-  std::uint64_t taken_ = 0;      ///< events
-  std::uint64_t too_large_ = 0;  ///< events
-  std::int64_t begun_at_ = 0;    ///< when the packer began its group, ns of the steady clock
+  std::uint64_t taken_ = 0;    ///< events
+  MessageLimit too_large_;     ///< events
+  std::int64_t begun_at_ = 0;  ///< when the packer began its group, ns of the steady clock
 };
 
 /// A writer's events, tapped.

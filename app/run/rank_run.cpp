@@ -15,8 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Messages of one kind before the counters must do.
-constexpr std::uint64_t kTold = 10;
+/// Messages of dropped epoch buffers before the counters must do.
 constexpr std::uint64_t kToldOfSource = 100;
 
 /// After this time plus --flush-after live sources count as having no data for the waiting slice.
@@ -242,15 +241,15 @@ std::function<void(const SortedSlice&)> RankRun::sorted_sink_of(BuilderId id) {
 
 void RankRun::report(const BuildProblem& problem) {
   if (problem.damage.cause == DropCause::out_of_step) {
-    if (++told_out_of_step_ > kTold) return;
+    if (!told_out_of_step_.admit()) return;
     spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
                   problem.damage.n_hits,
-                  told_out_of_step_ == kTold ? "; further messages are suppressed; all are counted" : "");
+                  told_out_of_step_.at_last("; further messages are suppressed; all are counted"));
     return;
   }
-  auto& told = told_[problem.source.value];
-  if (++told > kToldOfSource) return;
-  if (told == kToldOfSource)
+  auto& told = told_.try_emplace(problem.source.value, kToldOfSource).first->second;
+  if (!told.admit()) return;
+  if (told.count() == kToldOfSource)
     spdlog::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
                 setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,

@@ -15,6 +15,7 @@
 #include "app/run/run_setup.hpp"
 #include "app/run/run_taps.hpp"
 #include "core/engine/session.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
@@ -70,10 +71,10 @@ class RankRun final : SessionEnds {
   std::vector<Writer> writers_;
   std::vector<std::unique_ptr<TappedSink>> tapped_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
-  std::optional<EventLatency> latency_;          ///< if the sources state their start time
-  std::vector<ExplainedEvents> explained_;       ///< by definition, if they were asked for
-  std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
-  std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
+  std::optional<EventLatency> latency_;         ///< if the sources state their start time
+  std::vector<ExplainedEvents> explained_;      ///< by definition, if they were asked for
+  MessageLimit told_out_of_step_;               ///< messages of this kind
+  std::map<std::uint16_t, MessageLimit> told_;  ///< messages of dropped epoch buffers, by source
 };
 
 }  // namespace eventloom

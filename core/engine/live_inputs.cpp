@@ -28,9 +28,6 @@ constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
 /// How long the end of a run waits for data still held by a source's feed.
 constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
 
-/// Warnings that a source is absent, per source.
-constexpr std::uint32_t kMostAbsenceWarnings = 10;
-
 /// Sources no farther apart than this are at the same place.
 constexpr double kNear_s = 60;
 /// A source silent for longer has no vote on where the run is.
@@ -123,9 +120,9 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
 
 /// Bounded, as a clock may jump repeatedly.
 void LiveInputs::tell_absent(Input& input, const std::string& how) {
-  if (++input.told_absent > kMostAbsenceWarnings) return;
+  if (!input.told_absent.admit()) return;
   spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
-               input.told_absent == kMostAbsenceWarnings ? "; further messages of this kind are suppressed" : "");
+               input.told_absent.at_last("; further messages of this kind are suppressed"));
 }
 
 Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
@@ -297,7 +294,7 @@ void LiveInputs::give_up(Input& input, Epoch end) {
 void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
   if (input.aside || peer_watermark < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
-  if (input.told_absent > kMostAbsenceWarnings) return;
+  if (input.told_absent.exceeded()) return;
   spdlog::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
                input.stream->name(), peer_watermark, input.absent_from);
 }

@@ -9,6 +9,7 @@
 
 #include "core/dataflow/live_stream.hpp"
 #include "core/engine/role.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "formats/control_wire.hpp"
 #include "formats/ids.hpp"
 #include "formats/telemetry_wire.hpp"
@@ -121,7 +122,7 @@ class LiveInputs {
     SteadyTime finished{};            ///< when the end of the run finished it
     bool missing = false;             ///< others were ahead when it was finished
     bool aside = false;               ///< set aside; implies absent
-    std::uint32_t told_absent = 0;    ///< number of warnings that it is absent
+    MessageLimit told_absent{};       ///< warnings that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };

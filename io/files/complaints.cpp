@@ -12,15 +12,16 @@ spdlog::level::level_enum level_of(Defect kind) {
 
 }  // namespace
 
-void Complaints::show(Defect kind, const std::string& text, bool last) const {
-  spdlog::log(level_of(kind), "{}: {}{}", path_, text, last ? "; further ones of this kind are only counted" : "");
+void Complaints::show(Defect kind, const std::string& text) const {
+  spdlog::log(level_of(kind), "{}: {}{}", path_, text,
+              limits_[static_cast<std::size_t>(kind)].at_last("; further ones of this kind are only counted"));
 }
 
 void Complaints::sum_up() {
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (counts_[i] <= kShown) continue;
-    spdlog::log(level_of(static_cast<Defect>(i)), "{}: {} {} in all", path_, counts_[i], kNames[i]);
-    counts_[i] = 0;
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    if (!limits_[i].exceeded()) continue;
+    spdlog::log(level_of(static_cast<Defect>(i)), "{}: {} {} in all", path_, limits_[i].count(), kNames[i]);
+    limits_[i] = MessageLimit();
   }
 }
 

@@ -2,16 +2,16 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <thread>
+
+#include "core/runtime/error.hpp"
+#include "core/runtime/subprocess.hpp"
 
 namespace eventloom {
 
@@ -35,33 +35,13 @@ rlim_t mapped_bytes() {
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-[[noreturn]] void work_and_leave(const std::function<void()>& work, rlim_t mapped, std::chrono::seconds processor) {
+/// Called by the child.
+void limit_this_process(rlim_t mapped, std::chrono::seconds processor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int death : kDeaths) std::signal(death, SIG_DFL);  // no crash report from MPI or UCX
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, static_cast<rlim_t>(processor.count()));
   limit(RLIMIT_AS, mapped + kMemory);
-  try {
-    work();
-  } catch (...) {  // the caller gets the same exception when it repeats the work
-  }
-  _exit(0);
-}
-
-/// Returns the exit status of `child`, which it kills at `deadline`; std::nullopt when waiting fails.
-std::optional<int> status_of(pid_t child, std::chrono::steady_clock::time_point deadline, bool& killed) {
-  constexpr std::chrono::milliseconds kLongestNap{20};
-  std::chrono::microseconds nap{100};
-  for (int status = 0;;) {
-    const pid_t ended = waitpid(child, &status, killed ? 0 : WNOHANG);
-    if (ended == child) return status;
-    if (ended < 0 && errno != EINTR) return std::nullopt;
-    if (killed) continue;
-    killed = std::chrono::steady_clock::now() >= deadline;
-    if (killed) kill(child, SIGKILL);
-    std::this_thread::sleep_for(nap);
-    nap = std::min<std::chrono::microseconds>(2 * nap, kLongestNap);
-  }
 }
 
 }  // namespace
@@ -76,16 +56,19 @@ ApartLimits ApartLimits::of_file(std::uint64_t bytes) {
 }
 
 std::optional<std::string> dies_apart(const std::function<void()>& work, const ApartLimits& limits) {
-  const rlim_t mapped = mapped_bytes();
-  const pid_t child = fork();
-  if (child < 0) return std::nullopt;
-  if (child == 0) work_and_leave(work, mapped, limits.processor);
-  bool killed = false;
-  const auto status = status_of(child, std::chrono::steady_clock::now() + limits.clock, killed);
-  if (!status || !WIFSIGNALED(*status)) return std::nullopt;
-  const int signal = WTERMSIG(*status);
-  if (killed || signal == SIGXCPU) return kEndless;
-  return "HDF5 crashes on it (" + std::string(strsignal(signal)) + ")";
+  std::optional<Subprocess> child;
+  try {
+    child.emplace([&work, &limits, mapped = mapped_bytes()] {
+      limit_this_process(mapped, limits.processor);
+      work();  // what it throws, the caller will get, too
+    });
+  } catch (const UserError&) {  // it cannot be tried
+    return std::nullopt;
+  }
+  const auto end = child->wait_until(std::chrono::steady_clock::now() + limits.clock);
+  if (!end || end->signal == SIGXCPU) return kEndless;
+  if (end->signal == 0) return std::nullopt;
+  return "HDF5 crashes on it (" + std::string(strsignal(end->signal)) + ")";
 }
 
 }  // namespace eventloom

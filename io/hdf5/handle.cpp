@@ -1,6 +1,7 @@
 #include "io/hdf5/handle.hpp"
 
 #include <hdf5.h>
+#include <spdlog/spdlog.h>
 
 namespace eventloom {
 
@@ -14,11 +15,20 @@ herr_t take_description(unsigned, const H5E_error2_t* error, void* text) {
   return 1;  // the first entry is the innermost
 }
 
+/// A close that fails may have lost what was written.
+void warn_of(H5Id::Close close) noexcept {
+  const char* what = close == H5Fclose ? "a file" : close == H5Dclose ? "a dataset" : "an object";
+  try {
+    spdlog::warn("HDF5: cannot close {}: {}", what, hdf5_reason());
+  } catch (...) {  // a destructor may be running: without memory there is no warning
+  }
+}
+
 }  // namespace
 
 void H5Id::reset() noexcept {
-  if (id_ >= 0 && close_ != nullptr) close_(id_);
-  id_ = H5I_INVALID_HID;
+  const hid_t id = std::exchange(id_, H5I_INVALID_HID);
+  if (id >= 0 && close_ != nullptr && close_(id) < 0) warn_of(close_);
 }
 
 std::string hdf5_reason() {

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// Owns an HDF5 id and closes it with the given function. This unit turns off HDF5's own error printing; failures
-/// show in results, see check().
+/// Owns an HDF5 id and closes it with the given function; a close that fails is logged. This unit turns off HDF5's own
+/// error printing; failures show in results, see check().
 class H5Id {
  public:
   using Close = herr_t (*)(hid_t);

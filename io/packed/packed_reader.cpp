@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/packed/field.hpp"
@@ -27,8 +28,6 @@ constexpr unsigned kSystemBits = 6;
 constexpr unsigned kSystemShift = 22;
 constexpr unsigned kSubsystemShift = 16;
 constexpr unsigned kChannelBits = 28;
-/// Most messages of a kind about one file; further ones are only counted.
-constexpr std::uint64_t kMessages = 10;
 
 /// Layout of a record.
 struct RecordFormat {
@@ -103,8 +102,8 @@ class PackedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
-    SourceCounts counts{{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
-    counts.counters[Metric::imprecise_times] = imprecise_;
+    SourceCounts counts{{{Metric::records, records_}, {Metric::bad_records, bad_.count()}}, {}};
+    counts.counters[Metric::imprecise_times] = imprecise_.count();
     counts.counters[Metric::clock_turns] = clock_.turns();
     return counts;
   }
@@ -132,8 +131,8 @@ class PackedReader final : public HitReader {
   std::vector<std::uint64_t> numbers_;  ///< values of a payload field
   std::vector<bool> misfits_;           ///< records whose payload does not fit; empty: none
   std::uint64_t records_ = 0;
-  std::uint64_t bad_ = 0;
-  std::uint64_t imprecise_ = 0;  ///< hits with an imprecise time
+  MessageLimit bad_;
+  MessageLimit imprecise_{1};  ///< hits with an imprecise time
   bool ended_ = false;
 };
 
@@ -263,13 +262,13 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
 }
 
 void PackedReader::check_precision(std::uint64_t number, std::uint64_t offset) {
-  if (!clock_.is_imprecise(number) || ++imprecise_ > 1) return;
+  if (!clock_.is_imprecise(number) || !imprecise_.admit()) return;
   spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset,
                clock_.complaint_of_precision(number));
 }
 
 void PackedReader::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
-  if (++bad_ <= kMessages) {
+  if (bad_.admit()) {
     spdlog::error("{}: offset {}: the {} of a record does not fit: the record is dropped", name_, offset, what);
   }
   block.losses.push_back({.before = before, .offset = offset, .hits = 1});
@@ -283,7 +282,7 @@ void PackedReader::end(HitBlock& block) {
     spdlog::error("{}: offset {}: {}", name_, file_.offset(), defect);
     block.losses.push_back({.offset = file_.offset(), .hits = cut ? 1U : 0U, .breaks_off = true});
   }
-  if (bad_ > kMessages) spdlog::error("{}: {} records in all do not fit", name_, bad_);
+  if (bad_.exceeded()) spdlog::error("{}: {} records in all do not fit", name_, bad_.count());
 }
 
 }  // namespace

@@ -140,10 +140,8 @@ double EncodedStream::seconds(std::uint64_t epochs) const {
 void EncodedStream::tell_far(Tick time, Epoch epoch) {
   constexpr double kLong = 3600;  // seconds
   constexpr double kFar = 100;    // times the length of everything before
-  constexpr std::uint32_t kTold = 3;
   const double gap = seconds(epoch - end_epoch_);
-  if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || told_far_ == kTold) return;
-  ++told_far_;
+  if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || !told_far_.admit()) return;
   spdlog::warn(
       "{}: hit {} at {:.9g} s comes {:.3g} h after the previous one and is far from all others: wrong unit or record "
       "size?",
@@ -155,7 +153,7 @@ void EncodedStream::tell_far(Tick time, Epoch epoch) {
 void EncodedStream::tell_rare(Epoch epoch) {
   constexpr std::uint64_t kEnough = 100;  // minimum hits to determine a rate
   constexpr double kRare = 36;            // seconds between hits
-  if (rate_checked_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
+  if (rate_checked_ || told_far_.count() != 0 || encoder_.hits() < kEnough) return;
   rate_checked_ = true;
   const double apart = seconds(epoch - *first_epoch_) / static_cast<double>(encoder_.hits());
   if (apart < kRare) return;

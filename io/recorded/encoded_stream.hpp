@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/epochs/held_buffers.hpp"
 #include "io/recorded/hit_reader.hpp"
@@ -115,7 +116,7 @@ class EncodedStream final : public Source {
   Epoch closed_ = 0;                             ///< hits of a live stream before this epoch are late
   std::chrono::steady_clock::time_point heard_;  ///< arrival of a live stream's last hits
   Epoch forgotten_ = 0;                          ///< epochs before this one are released
-  std::uint32_t told_far_ = 0;                   ///< number of reported hits far from all others
+  MessageLimit told_far_{3};                     ///< reported hits far from all others
   bool rate_checked_ = false;
   bool all_read_ = false;  ///< the reader is at its end
   bool ended_ = false;     ///< everything is encoded

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
@@ -27,8 +28,6 @@ constexpr auto kLastTick = std::numeric_limits<Tick>::max();
 constexpr std::size_t kBlockLosses = 1024;
 /// Every element of a spike file is a multiple of this size.
 constexpr std::size_t kSearchStep = 4;
-/// Most messages of a kind about one file; further ones are only counted.
-constexpr std::uint64_t kToldOfKind = 10;
 
 /// Converts times from one tick length to another.
 class StepRatio {
@@ -156,7 +155,7 @@ class SpikesReader final : public HitReader {
   bool follow(const SpikePacketHeader& packet, HitBlock& block);
   void find_packet(HitBlock& block);
   void end(HitBlock& block);
-  bool tell(Kind kind) { return ++seen_[kind] <= kToldOfKind; }
+  bool tell(Kind kind) { return seen_[kind].admit(); }
   void tell_totals() const;
 
   std::string name_;
@@ -167,7 +166,7 @@ class SpikesReader final : public HitReader {
   StepRatio ratio_;
   std::uint32_t channel_base_;
   PacketNumbers numbers_;
-  std::array<std::uint64_t, kKindNames.size()> seen_{};
+  std::array<MessageLimit, kKindNames.size()> seen_{};
   std::uint64_t packets_ = 0;
   std::uint64_t missing_ = 0;
   bool hole_ = false;        ///< a damaged header precedes: numbers may be missing
@@ -308,18 +307,18 @@ void SpikesReader::end(HitBlock& block) {
 
 void SpikesReader::tell_totals() const {
   for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
-    if (seen_[kind] > kToldOfKind) spdlog::error("{}: {} {} in all", name_, seen_[kind], kKindNames[kind]);
+    if (seen_[kind].exceeded()) spdlog::error("{}: {} {} in all", name_, seen_[kind].count(), kKindNames[kind]);
   }
 }
 
 SourceCounts SpikesReader::counts() const {
   return {{{Metric::packets, packets_},
-           {Metric::damaged_packets, seen_[kEntries] + seen_[kMisfit]},
-           {Metric::damaged_headers, seen_[kHeader]},
-           {Metric::sequence_gaps, seen_[kGap]},
+           {Metric::damaged_packets, seen_[kEntries].count() + seen_[kMisfit].count()},
+           {Metric::damaged_headers, seen_[kHeader].count()},
+           {Metric::sequence_gaps, seen_[kGap].count()},
            {Metric::missing_packets, missing_},
-           {Metric::duplicate_packets, seen_[kDuplicate]},
-           {Metric::late_packets, seen_[kLate]}},
+           {Metric::duplicate_packets, seen_[kDuplicate].count()},
+           {Metric::late_packets, seen_[kLate].count()}},
           {}};
 }
 

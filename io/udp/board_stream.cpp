@@ -16,9 +16,9 @@ constexpr std::size_t kFormerSessions = 8;
 
 std::size_t index_of(DropCause cause) { return static_cast<std::size_t>(cause); }
 
-BoardDefect defect_of(DropCause cause) {
-  if (cause == DropCause::late) return BoardDefect::late;
-  return cause == DropCause::out_of_step ? BoardDefect::out_of_step : BoardDefect::corrupt;
+Defect defect_of(DropCause cause) {
+  if (cause == DropCause::late) return Defect::late;
+  return cause == DropCause::out_of_step ? Defect::out_of_step : Defect::damage;
 }
 
 Metric buffers_left_out(DropCause cause) {
@@ -71,7 +71,7 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
 void BoardStream::note_after_end() {
   if (counters_[Metric::after_end]++ != 0) return;
   ++anomalies_;
-  complaints_.say(BoardDefect::restart, [] { return "it sends again after its end: the run ignores it"; });
+  complaints_.say(Defect::restart, [] { return "it sends again after its end: the run ignores it"; });
 }
 
 void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) { drain(now_ns - kPatience_ns, now_ns, out); }
@@ -102,7 +102,7 @@ void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
     close_session(out);
     ++counters_[Metric::restarts];
     ++anomalies_;
-    complaints_.say(BoardDefect::restart, [] { return "the sender has restarted; its data under way are lost"; });
+    complaints_.say(Defect::restart, [] { return "the sender has restarted; its data under way are lost"; });
     former_sessions_.push_back(*session_);
     if (former_sessions_.size() > kFormerSessions) former_sessions_.pop_front();
     gap_.break_in_stream = true;
@@ -132,7 +132,7 @@ void BoardStream::take_header(const Datagram& datagram) {
   }
   if (why && !refused_) {
     ++anomalies_;
-    complaints_.say(BoardDefect::contradiction, [&] { return "not used from here on: " + *why; });
+    complaints_.say(Defect::contradiction, [&] { return "not used from here on: " + *why; });
   }
   refused_ = why.has_value();
 }
@@ -145,7 +145,7 @@ void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
   }
   ++counters_[Metric::contradictions];
   ++anomalies_;
-  complaints_.say(BoardDefect::contradiction, [&] {
+  complaints_.say(Defect::contradiction, [&] {
     return "a fragment of epoch buffer " + std::to_string(datagram.header.sequence) + " does not fit the others";
   });
 }
@@ -184,7 +184,7 @@ void BoardStream::accept(const MissingBuffers& missing, std::int64_t /*now_ns*/,
   if (!accounted_) return;
   gap_.buffers += missing.n_buffers;
   counters_[Metric::lost_buffers] += missing.n_buffers;
-  complaints_.say(BoardDefect::loss, [&] { return std::to_string(missing.n_buffers) + " epoch buffers were lost"; });
+  complaints_.say(Defect::loss, [&] { return std::to_string(missing.n_buffers) + " epoch buffers were lost"; });
 }
 
 void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBatch& out) {
@@ -199,7 +199,7 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
   if (!hits_fit || (!refused_ && !known_epochs)) {
     ++counters_[Metric::contradictions];
     ++anomalies_;
-    complaints_.say(BoardDefect::contradiction, [&] {
+    complaints_.say(Defect::contradiction, [&] {
       return "a mark states " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete) +
              ", which does not follow from " + std::to_string(*accounted_) + " to epoch " + std::to_string(next_);
     });

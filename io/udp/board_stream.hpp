@@ -9,8 +9,8 @@
 
 #include "formats/datagram.hpp"
 #include "formats/event.hpp"
+#include "io/files/complaints.hpp"
 #include "io/live/live_feed.hpp"
-#include "io/udp/board_complaints.hpp"
 #include "io/udp/board_header.hpp"
 #include "io/udp/reassembly_buffer.hpp"
 
@@ -121,7 +121,7 @@ class BoardStream {
   void damage(DropCause cause, std::uint64_t hits, Epoch until, FeedBatch& out) const;
 
   BoardHeader& header_;
-  BoardComplaints complaints_;
+  Complaints complaints_;
   ReassemblyBuffer fragments_;
   Gap gap_;
   Jump jump_;

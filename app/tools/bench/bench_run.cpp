@@ -49,11 +49,11 @@ void check_files(const po::variables_map& values, const std::string& report, con
 }  // namespace
 
 void BenchRun::add_options(po::options_description& options, int repeat) {
-  options.add_options()("repeat", po::value<int>()->value_name("N")->default_value(repeat),
-                        "measurements of each point; medians are shown")(
-      "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
-      "write setup and points as JSON")("plot", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
-                                        "draw the points to FILE.svg or FILE.png (needs gnuplot)");
+  add_option_rows(
+      options, {{"repeat", po::value<int>()->value_name("N")->default_value(repeat),
+                 "measurements of each point; medians are shown"},
+                {"report-json", text_value("FILE", "", "none"), "write setup and points as JSON"},
+                {"plot", text_value("FILE", "", "none"), "draw the points to FILE.svg or FILE.png (needs gnuplot)"}});
 }
 
 BenchRun::BenchRun(std::string bench, const po::variables_map& values, const std::string& effective_config,

@@ -35,12 +35,13 @@ struct LatencyConfig {
 constexpr std::array<std::string_view, 3> kPlaces = {"local-loop", "local-trip", "inter-node"};
 
 void add_latency_options(po::options_description& options) {
-  options.add_options()("sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
-                        "bytes of a message, 8 or more")("place", text_value("LIST", "", "all available"),
-                                                         "local-loop, local-trip, inter-node; comma-separated")(
-      "idle", text_value("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep")(
-      "count", text_value("N", "10000"), "round trips of a measurement")("warm-up", text_value("N", "1000"),
-                                                                         "round trips before it, reported separately");
+  add_option_rows(options, {{"sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
+                             "bytes of a message, 8 or more"},
+                            {"place", text_value("LIST", "", "all available"),
+                             "local-loop, local-trip, inter-node; comma-separated"},
+                            {"idle", text_value("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep"},
+                            {"count", text_value("N", "10000"), "round trips of a measurement"},
+                            {"warm-up", text_value("N", "1000"), "round trips before it, reported separately"}});
 }
 
 LatencyConfig latency_config(const po::variables_map& values) {

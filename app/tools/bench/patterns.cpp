@@ -46,25 +46,28 @@ ScheduleSettings schedule_settings(std::string name, std::uint64_t slot_ns = 0, 
 constexpr double kMemcpySeconds = 0.02;
 
 void add_patterns_options(po::options_description& options) {
-  options.add_options()("pattern", text_value("LIST", "", "all"),
-                        "one-to-one, one-to-all, all-to-one, all-to-all, fixed-target; comma-separated")(
-      "schedule", text_value("LIST", "", "round-robin; all-to-all: chaotic too"), "schedules to measure, as in 'run'")(
-      "sizes", text_value("LIST", "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB"), "bytes of a message")(
-      "queue", text_value("LIST", "", kDefaultDepth), "receive queue: cells in each ring, e.g. 11,20,100")(
-      "cell-size", text_value("BYTES", "", kDefaultCell), "bytes of a cell; small messages share one")(
-      "slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
-      "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down, e.g. 50")(
-      "control", text_value("PERCENT", "0"),
-      "reports to a controller per 100 messages, and its broadcasts, as two-sided messages beside the data")(
-      "seconds", po::value<double>()->value_name("S")->default_value(0.1, "0.1"), "length of a measurement")(
-      "slices", text_value("N", "0", "as many as fit the time"), "number of slices instead of a time")(
-      "receive", text_value("HOW", "look"),
-      "what receivers do: look (at headers only) or copy (every byte, as builders must)")(
-      "verify", po::bool_switch(), "receivers check every byte of the pseudo-random payload")(
-      "slow-builder", text_value("N", "", "none"), "builder that takes twice the build time")(
-      "build-time", text_value("TIME", "", "with --slow-builder: twice what the ceiling needs"),
-      "time that a builder takes for a slice without receiving")(
-      "peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp");
+  add_option_rows(
+      options,
+      {{"pattern", text_value("LIST", "", "all"),
+        "one-to-one, one-to-all, all-to-one, all-to-all, fixed-target; comma-separated"},
+       {"schedule", text_value("LIST", "", "round-robin; all-to-all: chaotic too"),
+        "schedules to measure, as in 'run'"},
+       {"sizes", text_value("LIST", "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB"), "bytes of a message"},
+       {"queue", text_value("LIST", "", kDefaultDepth), "receive queue: cells in each ring, e.g. 11,20,100"},
+       {"cell-size", text_value("BYTES", "", kDefaultCell), "bytes of a cell; small messages share one"},
+       {"slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks"},
+       {"spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down, e.g. 50"},
+       {"control", text_value("PERCENT", "0"),
+        "reports to a controller per 100 messages, and its broadcasts, as two-sided messages beside the data"},
+       {"seconds", po::value<double>()->value_name("S")->default_value(0.1, "0.1"), "length of a measurement"},
+       {"slices", text_value("N", "0", "as many as fit the time"), "number of slices instead of a time"},
+       {"receive", text_value("HOW", "look"),
+        "what receivers do: look (at headers only) or copy (every byte, as builders must)"},
+       {"verify", po::bool_switch(), "receivers check every byte of the pseudo-random payload"},
+       {"slow-builder", text_value("N", "", "none"), "builder that takes twice the build time"},
+       {"build-time", text_value("TIME", "", "with --slow-builder: twice what the ceiling needs"),
+        "time that a builder takes for a slice without receiving"},
+       {"peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp"}});
 }
 
 std::vector<std::optional<std::uint32_t>> queues_option(const po::variables_map& values) {

@@ -28,10 +28,11 @@ struct RateConfig {
 };
 
 void add_rate_options(po::options_description& options) {
-  options.add_options()("hz", text_value("LIST", "100,1000,10000,100000"), "samples a second")(
-      "values", text_value("LIST", "1,4,16,64"), "values of 8 bytes in a sample")(
-      "seconds", po::value<double>()->value_name("S")->default_value(0.3, "0.3"), "length of a measurement")(
-      "idle", text_value("HOW", "poll"), "how both ends wait: poll, yield, sleep");
+  add_option_rows(
+      options, {{"hz", text_value("LIST", "100,1000,10000,100000"), "samples a second"},
+                {"values", text_value("LIST", "1,4,16,64"), "values of 8 bytes in a sample"},
+                {"seconds", po::value<double>()->value_name("S")->default_value(0.3, "0.3"), "length of a measurement"},
+                {"idle", text_value("HOW", "poll"), "how both ends wait: poll, yield, sleep"}});
 }
 
 RateConfig rate_config(const po::variables_map& values) {

@@ -29,13 +29,15 @@ struct ScanConfig {
 const std::vector<std::string> kParts = {"rings", "clients", "breakdown"};
 
 void add_scan_options(po::options_description& options) {
-  options.add_options()("what", text_value("LIST", "rings,clients,breakdown"),
-                        "rings: depth and cell size, one to one; clients: many to one; breakdown: steps of the path")(
-      "depths", text_value("LIST", "1,2,4,8,16,32,64"), "cells in a ring")(
-      "cells", text_value("LIST", "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,32MiB"), "bytes of a cell, and of a message")(
-      "message", text_value("BYTES", "16KiB"), "bytes of a message for clients and breakdown")(
-      "memory", text_value("BYTES", "512MiB"), "larger rings are skipped")(
-      "seconds", po::value<double>()->value_name("S")->default_value(0.05, "0.05"), "length of a measurement");
+  add_option_rows(
+      options,
+      {{"what", text_value("LIST", "rings,clients,breakdown"),
+        "rings: depth and cell size, one to one; clients: many to one; breakdown: steps of the path"},
+       {"depths", text_value("LIST", "1,2,4,8,16,32,64"), "cells in a ring"},
+       {"cells", text_value("LIST", "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,32MiB"), "bytes of a cell, and of a message"},
+       {"message", text_value("BYTES", "16KiB"), "bytes of a message for clients and breakdown"},
+       {"memory", text_value("BYTES", "512MiB"), "larger rings are skipped"},
+       {"seconds", po::value<double>()->value_name("S")->default_value(0.05, "0.05"), "length of a measurement"}});
 }
 
 ScanConfig scan_config(const po::variables_map& values) {

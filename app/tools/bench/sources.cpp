@@ -35,30 +35,33 @@ struct SourcesConfig {
 };
 
 void add_hit_options(po::options_description& options) {
-  options.add_options()("timing", text_value("LIST", "static"), "when bunches come: static, gaussian, poisson, burst")(
-      "rate", text_value("N", "20e6"), "hits per second of all sources together")("bunch", text_value("N", "25"),
-                                                                                  "hits of one time")(
-      "seconds", po::value<double>()->value_name("S")->default_value(0.5, "0.5"), "length of a measurement")(
-      "packet", text_value("N", "2500"), "hits at which a packet is closed, at the end of an epoch")(
-      "flush-after", text_value("TIME", "100us"),
-      "age of its oldest hit at which a packet is closed, at the end of an epoch")(
-      "limit", text_value("LIST", "5ms,7ms,none"), "ages beyond which a packet is too late to be sent")(
-      "late", text_value("HOW", "drop"), "what sources do with late packets: drop, or keep (send and count)");
+  add_option_rows(
+      options,
+      {{"timing", text_value("LIST", "static"), "when bunches come: static, gaussian, poisson, burst"},
+       {"rate", text_value("N", "20e6"), "hits per second of all sources together"},
+       {"bunch", text_value("N", "25"), "hits of one time"},
+       {"seconds", po::value<double>()->value_name("S")->default_value(0.5, "0.5"), "length of a measurement"},
+       {"packet", text_value("N", "2500"), "hits at which a packet is closed, at the end of an epoch"},
+       {"flush-after", text_value("TIME", "100us"),
+        "age of its oldest hit at which a packet is closed, at the end of an epoch"},
+       {"limit", text_value("LIST", "5ms,7ms,none"), "ages beyond which a packet is too late to be sent"},
+       {"late", text_value("HOW", "drop"), "what sources do with late packets: drop, or keep (send and count)"}});
 }
 
 void add_run_options(po::options_description& options) {
-  options.add_options()("sources", text_value("N", "0", "half of the ranks"), "number of sources")(
-      "builders", text_value("N", "0", "the other ranks"), "number of builders")(
-      "schedule", text_value("NAME", "round-robin"), "who sends to whom when, as in 'run'")(
-      "define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'")(
-      "epoch", text_value("TIME", "10us"), "length of an epoch")("epochs-per-slice", text_value("N", "10"),
-                                                                 "epochs built together; a packet waits for its slice")(
-      "overlap", text_value("TIME", "1us"), "longest event that is kept whole")(
-      "slices-in-flight", text_value("N", "16"), "slices that a builder gathers at a time")(
-      "write", text_value("HOW", "on"), "on or off: whether builders write the events")(
-      "output", text_value("FILE", "", "temporary"),
-      "prefix of the part files; each measurement overwrites the previous one")("force", po::bool_switch(),
-                                                                                "overwrite existing part files");
+  add_option_rows(options,
+                  {{"sources", text_value("N", "0", "half of the ranks"), "number of sources"},
+                   {"builders", text_value("N", "0", "the other ranks"), "number of builders"},
+                   {"schedule", text_value("NAME", "round-robin"), "who sends to whom when, as in 'run'"},
+                   {"define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'"},
+                   {"epoch", text_value("TIME", "10us"), "length of an epoch"},
+                   {"epochs-per-slice", text_value("N", "10"), "epochs built together; a packet waits for its slice"},
+                   {"overlap", text_value("TIME", "1us"), "longest event that is kept whole"},
+                   {"slices-in-flight", text_value("N", "16"), "slices that a builder gathers at a time"},
+                   {"write", text_value("HOW", "on"), "on or off: whether builders write the events"},
+                   {"output", text_value("FILE", "", "temporary"),
+                    "prefix of the part files; each measurement overwrites the previous one"},
+                   {"force", po::bool_switch(), "overwrite existing part files"}});
   add_ring_options(options);
 }
 

@@ -1,16 +1,13 @@
 #include "app/tools/doctor/mpi_start.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include "core/mpi/environment.hpp"
-#include "core/runtime/error.hpp"
+#include "core/runtime/subprocess.hpp"
 
 namespace eventloom {
 
@@ -34,18 +31,12 @@ SharedMemoryLeftOut::~SharedMemoryLeftOut() {
 }
 
 bool mpi_starts() {
-  const auto child = ::fork();
-  if (child < 0) throw UserError(std::string("cannot start a process: ") + std::strerror(errno));
-  if (child == 0) {
+  Subprocess child([] {
     // UCX writes to stdout, which may have to contain exactly one JSON object.
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    { const MpiEnvironment environment; }
-    ::_exit(kExitOk);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == kExitOk;
+    const MpiEnvironment environment;
+  });
+  return child.wait().good();
 }
 
 std::vector<std::string> mpi_variables() {

@@ -39,15 +39,16 @@ std::vector<std::string> targets(const po::variables_map& values, std::size_t st
 }  // namespace
 
 void add_sending_options(po::options_description& options) {
-  options.add_options()("to", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-                        "udp://HOST:PORT, one for all sources or one for each, repeatable; of HLD files "
-                        "trb://HOST:PORT[,PORT...], one port for each subevent id")(
-      "flush-after", text_value("TIME", "1ms"),
-      "idle time after which a source sends a mark, with a unit; no generated hit waits longer")(
-      "datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507")(
-      "session", po::value<std::string>()->value_name("N"),
-      "number that distinguishes this stream from an earlier one "
-      "of the same source (default: drawn at random)");
+  add_option_rows(
+      options,
+      {{"to", list_value("URI"),
+        "udp://HOST:PORT, one for all sources or one for each, repeatable; of HLD files trb://HOST:PORT[,PORT...], one "
+        "port for each subevent id"},
+       {"flush-after", text_value("TIME", "1ms"),
+        "idle time after which a source sends a mark, with a unit; no generated hit waits longer"},
+       {"datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507"},
+       {"session", text_value("N"),
+        "number that distinguishes this stream from an earlier one of the same source (default: drawn at random)"}});
 }
 
 LiveSenderSettings sending_options(const po::variables_map& values, std::size_t streams) {

@@ -36,11 +36,11 @@ OfLink slow_link(const std::string& text) {
 }  // namespace
 
 void add_link_options(po::options_description& options) {
-  options.add_options()("slow-link", po::value<std::vector<std::string>>()->value_name("LINK[:FACTOR]")->composing(),
-                        "link that has FACTOR times its rate (0.5): a node, counted from 0, for its own links; a name "
-                        "as in the report, or up:LEAF:SPINE, down:LEAF:SPINE, cable:LEAF:SPINE; repeatable")(
-      "dead-link", po::value<std::vector<std::string>>()->value_name("LINK")->composing(),
-      "link that carries nothing, named likewise: routes lead around it; repeatable");
+  add_option_rows(options, {{"slow-link", list_value("LINK[:FACTOR]"),
+                             "link that has FACTOR times its rate (0.5): a node, counted from 0, for its own links; a "
+                             "name as in the report, or up:LEAF:SPINE, down:LEAF:SPINE, cable:LEAF:SPINE; repeatable"},
+                            {"dead-link", list_value("LINK"),
+                             "link that carries nothing, named likewise: routes lead around it; repeatable"}});
 }
 
 void read_link_options(const po::variables_map& values, SimulationSettings& settings) {

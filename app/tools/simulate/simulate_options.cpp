@@ -193,47 +193,49 @@ double parse_rate(const std::string& text) {
 }
 
 void add_network_options(po::options_description& options) {
-  options.add_options()(
-      "topology", text_value("TEXT", "star"),
-      "switch (one ideal switch; also: star); leaf-spine:LEAVES,NODES_PER_LEAF,SPINES, each leaf with one link to each "
-      "spine; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
-      "numbers; or a SimGrid platform file")("link", text_value("RATE,LATENCY", "100Gbit,1us"),
-                                             "of each link; the latency of a star is from node to node")(
-      "tcp", po::bool_switch(),
-      "all data between two ranks are one ordered stream each way: notifications and acknowledgements wait behind "
-      "them");
+  add_option_rows(
+      options,
+      {{"topology", text_value("TEXT", "star"),
+        "switch (one ideal switch; also: star); leaf-spine:LEAVES,NODES_PER_LEAF,SPINES, each leaf with one link to "
+        "each spine; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
+        "numbers; or a SimGrid platform file"},
+       {"link", text_value("RATE,LATENCY", "100Gbit,1us"), "of each link; the latency of a star is from node to node"},
+       {"tcp", po::bool_switch(),
+        "all data between two ranks are one ordered stream each way: notifications and acknowledgements wait behind "
+        "them"}});
   add_link_options(options);
   add_transfers_option(options);
-  options.add_options()("ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
-      "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
-      "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down")(
-      "slices", text_value("N", "8"), "slices of each builder")(
-      "build-rate", text_value("RATE", "", "no time"), "of a builder, as in 4GB: it does nothing else meanwhile")(
-      "source-rate", text_value("RATE", "", "no time"), "likewise of a source")(
-      "calibrate", po::value<std::string>()->value_name("DEF")->default_value("", "no")->implicit_value("gap:25ns,4"),
-      "measure both rates on this machine, events defined by DEF: --calibrate=gap:25ns,4 unless given")(
-      "message-cost", text_value("TIME", "0ns"), "time that a source takes for each message, whatever its size")(
-      "noise", text_value("TIME", "0ns"),
-      "random delay of each message of a source, on average: what else its host does")(
-      "slow-builder", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
-      "node whose builders take FACTOR times as long (2); repeatable")(
-      "jitter", text_value("PERCENT", "0"),
-      "random delay of builders: on average this part of the time in which a slice arrives at the link's rate")(
-      "clock-drift", text_value("PPM", "0"), "the nodes' clocks run fast or slow by up to this much")(
-      "clock-noise", text_value("TIME", "0ns"), "messages, by which clocks are compared, are up to this much late")(
-      "seed", text_value("N", "1"), "of all random numbers: the same seed gives the same output");
+  add_option_rows(
+      options,
+      {{"ranks-per-node", text_value("N", "1"), "each with a source and a builder"},
+       {"sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice"},
+       {"spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down"},
+       {"slices", text_value("N", "8"), "slices of each builder"},
+       {"build-rate", text_value("RATE", "", "no time"), "of a builder, as in 4GB: it does nothing else meanwhile"},
+       {"source-rate", text_value("RATE", "", "no time"), "likewise of a source"},
+       {"calibrate", text_value("DEF", "", "no")->implicit_value("gap:25ns,4"),
+        "measure both rates on this machine, events defined by DEF: --calibrate=gap:25ns,4 unless given"},
+       {"message-cost", text_value("TIME", "0ns"), "time that a source takes for each message, whatever its size"},
+       {"noise", text_value("TIME", "0ns"),
+        "random delay of each message of a source, on average: what else its host does"},
+       {"slow-builder", list_value("NODE[:FACTOR]"), "node whose builders take FACTOR times as long (2); repeatable"},
+       {"jitter", text_value("PERCENT", "0"),
+        "random delay of builders: on average this part of the time in which a slice arrives at the link's rate"},
+       {"clock-drift", text_value("PPM", "0"), "the nodes' clocks run fast or slow by up to this much"},
+       {"clock-noise", text_value("TIME", "0ns"), "messages, by which clocks are compared, are up to this much late"},
+       {"seed", text_value("N", "1"), "of all random numbers: the same seed gives the same output"}});
 }
 
 void add_simulate_options(po::options_description& options) {
-  options.add_options()("nodes", text_value("LIST", "16"), "numbers of nodes, each a simulation")(
-      "schedule",
-      po::value<std::vector<std::string>>()->value_name("LIST")->composing()->default_value({"round-robin"},
-                                                                                            "round-robin"),
-      "schedules as in 'run', comma-separated; repeatable")(
-      "slot", text_value("LIST", "", "none"),
-      "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a "
-      "message takes); comma-separated")("slices-in-flight", text_value("N", "4"),
-                                         "slices that a builder assembles at a time");
+  add_option_rows(options, {{"nodes", text_value("LIST", "16"), "numbers of nodes, each a simulation"},
+                            {"schedule",
+                             po::value<std::vector<std::string>>()->value_name("LIST")->composing()->default_value(
+                                 {"round-robin"}, "round-robin"),
+                             "schedules as in 'run', comma-separated; repeatable"},
+                            {"slot", text_value("LIST", "", "none"),
+                             "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a message "
+                             "takes); comma-separated"},
+                            {"slices-in-flight", text_value("N", "4"), "slices that a builder assembles at a time"}});
   add_ring_options(options);
   add_network_options(options);
 }

@@ -1,95 +1,24 @@
 #include "app/tools/simulate/simulator.hpp"
 
-#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include "app/tools/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/memory.hpp"
+#include "core/runtime/subprocess.hpp"
 #include "core/simulation/leaf_spine.hpp"
 
 namespace eventloom {
 
 namespace {
-
-struct Ended {
-  int status = 0;
-  std::string output;
-  std::string messages;
-  std::uint64_t peak_bytes = 0;
-};
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), std::string("simulation: ") + what);
-}
-
-std::string text_from(int file) {
-  std::string text;
-  std::array<char, 65536> part{};
-  for (;;) {
-    const auto n = read(file, part.data(), part.size());
-    if (n > 0) text.append(part.data(), static_cast<std::size_t>(n));
-    if (n == 0 || (n < 0 && errno != EINTR)) return text;
-  }
-}
-
-/// Returns an in-memory file that holds `text`, positioned at its beginning. A table may exceed the maximum
-/// length of an argument.
-int file_with(const std::string& text) {
-  const int file = memfd_create("input", MFD_CLOEXEC);
-  std::size_t done = 0;
-  while (file >= 0 && done < text.size()) {
-    const auto n = write(file, text.data() + done, text.size() - done);
-    if (n < 0 && errno != EINTR) fail("input");
-    if (n > 0) done += static_cast<std::size_t>(n);
-  }
-  if (file < 0 || lseek(file, 0, SEEK_SET) != 0) fail("input");
-  return file;
-}
-
-Ended run_program(std::array<const char*, 3> arguments, const std::string& text) {
-  std::array<int, 2> pipe{};
-  const int input = file_with(text);
-  const int messages = memfd_create("messages", MFD_CLOEXEC);
-  if (messages < 0 || pipe2(pipe.data(), O_CLOEXEC) != 0) fail("pipe");
-  const pid_t child = fork();
-  if (child < 0) fail("fork");
-  if (child == 0) {
-    dup2(input, STDIN_FILENO);
-    dup2(pipe[1], STDOUT_FILENO);
-    dup2(messages, STDERR_FILENO);
-    execv(arguments[0], const_cast<char* const*>(arguments.data()));
-    _exit(127);
-  }
-  close(pipe[1]);
-  close(input);
-  Ended ended;
-  ended.output = text_from(pipe[0]);
-  close(pipe[0]);
-  rusage usage{};
-  while (wait4(child, &ended.status, 0, &usage) < 0 && errno == EINTR) {
-  }
-  ended.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-  lseek(messages, 0, SEEK_SET);
-  ended.messages = text_from(messages);
-  close(messages);
-  return ended;
-}
 
 void tell_oversubscription(const std::string& topology) {
   const auto of = leaf_spine_of(topology);
@@ -162,20 +91,27 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
 nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const {
   const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto begun = std::chrono::steady_clock::now();
-  const auto ended = run_program({program_.c_str(), task, nullptr}, text);
+  // In a file: a table is longer than an argument may be.
+  const MemoryFile input(text);
+  const MemoryFile result;
+  const MemoryFile messages;
+  Program program{
+      .words = {program_}, .input = input.descriptor(), .output = result.descriptor(), .errors = messages.descriptor()};
+  if (task != nullptr) program.words.emplace_back(task);
+  const auto end = Subprocess(program).wait();
+  const auto output = result.text();
   if (cost != nullptr) {
     cost->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    cost->peak_bytes = ended.peak_bytes;
+    cost->peak_bytes = end.peak_bytes;
   }
-  if (!WIFEXITED(ended.status) || ended.output.empty()) {
-    const auto words = last_words(ended.messages);
+  if (end.signal != 0 || output.empty()) {
+    const auto words = last_words(messages.text());
     if (task != nullptr) throw UserError("--topology " + settings.topology + ": " + words);
     throw std::runtime_error("the simulation ended without a result" + (words.empty() ? "" : ": " + words));
   }
-  auto answer = nlohmann::json::parse(ended.output);
-  const int code = WEXITSTATUS(ended.status);
-  if (code == kExitUsage) throw UserError(answer.value("error", ""));
-  if (code != kExitOk) throw std::runtime_error("the simulation failed: " + answer.value("error", ""));
+  auto answer = nlohmann::json::parse(output);
+  if (end.exit_code == kExitUsage) throw UserError(answer.value("error", ""));
+  if (end.exit_code != kExitOk) throw std::runtime_error("the simulation failed: " + answer.value("error", ""));
   return answer;
 }
 

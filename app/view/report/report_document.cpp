@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/document/detector_json.hpp"
+#include "app/document/status_parts.hpp"
 #include "app/view/report/statistics_document.hpp"
 #include "formats/duration_text.hpp"
 
@@ -50,29 +51,14 @@ Document setup_of(const RunRecord& record) {
 Document counters_of(const RunTotals& totals) {
   Document list = Document::array();
   for (const auto account : {Account::slices, Account::dropped}) {
-    for (const auto& metric : metrics_of(account)) {
-      list.push_back({{"name", metric.name},
-                      {"unit", metric.unit},
-                      {"help", metric.help},
-                      {"value", totals[metric.metric]},
-                      {"trouble", metric.trouble}});
-    }
+    for (const auto& metric : metrics_of(account))
+      list.push_back(Document(counter_json(metric, totals[metric.metric])));
   }
   return list;
 }
 
 Document ledger_of(const RunTotals& totals) {
-  Document dropped = Document::object();
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
-    if (hits != 0) dropped[std::string(kDropCauseNames[i])] = hits;
-  }
-  Document ledger = {
-      {"dropped", dropped}, {"lost", hits_lost(totals.counters)}, {"balances", totals[Metric::unbalanced_slices] == 0}};
-  totals.counters.put_into(
-      ledger, {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected,
-               Metric::events, Metric::incomplete_slices, Metric::events_truncated, Metric::events_incomplete});
-  return ledger;
+  return Document(ledger_json(totals.counters, CausesShown::with_hits, totals[Metric::unbalanced_slices] == 0));
 }
 
 double per(std::uint64_t n, double seconds) { return seconds > 0 ? static_cast<double>(n) / seconds : 0; }
@@ -101,19 +87,9 @@ void add_detector_of_run(Document& json, const RunSummary& summary) {
 }
 
 Document channels_of(const RunSummary& summary) {
-  Document list = Document::array();
   const auto share = kMostChannelsOfAll / std::max<std::size_t>(summary.hits.of_sources().size(), 1);
-  for (const auto& of : summary.hits.busiest(std::clamp<std::size_t>(share, 16, kMostChannels))) {
-    Document item = {
-        {"source", of.source}, {"channel", Document::array()}, {"hits", Document::array()}, {"others", of.others}};
-    for (const auto& [channel, hits] : of.channels) {
-      item["channel"].push_back(channel);
-      item["hits"].push_back(hits);
-    }
-    if (const auto names = channel_names(summary.known, of); !names.is_null()) item["name"] = Document(names);
-    list.push_back(std::move(item));
-  }
-  return list;
+  return Document(
+      channels_json(summary.known, summary.hits.busiest(std::clamp<std::size_t>(share, 16, kMostChannels))));
 }
 
 /// `scale`: converts values to units of the axis.
@@ -231,26 +207,12 @@ Document balance_of(const RunSummary& summary) {
 
 Document event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
-  Document hits = {{"dt_ns", Document::array()}, {"source", Document::array()}, {"channel", Document::array()}};
+  ShownEvent shown{event.time, event.duration, event.n_hits, event.slice, event.flags, record.with_payload, {}};
   for (const auto& hit : event.hits) {
-    hits["dt_ns"].push_back(static_cast<double>(hit.time - event.time) * tick_ns);
-    hits["source"].push_back(hit.source);
-    hits["channel"].push_back(hit.channel);
-    if (record.with_payload)
-      hits["payload"].push_back(hit.payload.empty() ? Document() : Document(hit.payload.front()));
+    shown.hits.push_back({hit.time - event.time, hit.source, hit.channel,
+                          hit.payload.empty() ? std::nullopt : std::optional(hit.payload.front())});
   }
-  add_detector(hits, known);
-  Document flags = Document::array();
-  if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
-  if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
-  if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
-  Document json = {{"time", std::to_string(event.time)},
-                   {"duration_ns", static_cast<double>(event.duration) * tick_ns},
-                   {"n_hits", event.n_hits},
-                   {"slice", event.slice},
-                   {"flags", flags},
-                   {"truncated", event.n_hits > event.hits.size()},
-                   {"hits", hits}};
+  Document json(to_json(shown, tick_ns, known));
   if (const auto utc = utc_of_tick(record, event.time)) json["utc"] = *utc;
   return json;
 }

@@ -8,6 +8,7 @@
 
 #include "app/document/alarm_json.hpp"
 #include "app/document/latency_histogram.hpp"
+#include "app/document/status_parts.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/metrics.hpp"
 
@@ -24,12 +25,7 @@ void add_counters(Document& list, const std::vector<CounterRecord>& counters) {
   for (const auto account : {Account::exchange, Account::rank, Account::tap}) {
     for (const auto& metric : metrics_of(account)) {
       const auto found = std::ranges::find(counters, metric.name, &CounterRecord::name);
-      if (found == counters.end()) continue;
-      list.push_back({{"name", metric.name},
-                      {"unit", metric.unit},
-                      {"help", metric.help},
-                      {"value", found->value},
-                      {"trouble", metric.trouble}});
+      if (found != counters.end()) list.push_back(Document(counter_json(metric, found->value)));
     }
   }
 }

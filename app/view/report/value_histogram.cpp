@@ -5,39 +5,22 @@
 #include <cmath>
 #include <limits>
 
+#include "core/monitor/octave_bins.hpp"
+
 namespace eventloom {
 
 namespace {
 
-// Significant bits of a value; lower bits are ignored.
-constexpr unsigned kFineBits = 8;
-constexpr std::uint64_t kHalf = std::uint64_t{1} << (kFineBits - 1);
-constexpr std::size_t kFineBins = (64 - kFineBits + 2) * kHalf;
+using FineBins = OctaveBins<8, 7>;
 
 constexpr std::uint64_t kWideSpan = 50;
-
-unsigned dropped_bits(std::uint64_t value, unsigned bits) {
-  const auto width = static_cast<unsigned>(std::bit_width(value));
-  return width > bits ? width - bits : 0;
-}
-
-std::size_t fine_bin(std::uint64_t value) {
-  const unsigned shift = dropped_bits(value, kFineBits);
-  return shift * kHalf + (value >> shift);
-}
-
-/// Returns the smallest value in a bin.
-std::uint64_t fine_edge(std::size_t bin) {
-  if (bin < 2 * kHalf) return bin;
-  const auto shift = bin / kHalf - 1;
-  return (bin - shift * kHalf) << shift;
-}
 
 /// Returns a power of two, so that its multiples are also edges of fine bins.
 std::uint64_t even_width(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
   std::uint64_t width = 1;
   while (greatest / width - least / width >= most) width *= 2;
-  return std::max(width, std::uint64_t{1} << dropped_bits(greatest, kFineBits));
+  const auto bin = FineBins::bin_of(greatest);
+  return std::max(width, FineBins::begin_of(bin + 1) - FineBins::begin_of(bin));
 }
 
 std::vector<std::uint64_t> even_edges(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
@@ -56,7 +39,7 @@ std::vector<std::uint64_t> wide_edges(std::uint64_t least, std::uint64_t greates
   std::vector<std::uint64_t> edges = {0};
   for (unsigned i = 0; i < 64 * per_octave && edges.back() <= greatest; ++i) {
     const auto power = static_cast<std::uint64_t>(std::round(std::exp2(static_cast<double>(i) / per_octave)));
-    const auto edge = fine_edge(fine_bin(power));
+    const auto edge = FineBins::begin_of(FineBins::bin_of(power));
     if (edge <= least) edges.pop_back();
     if (edges.empty() || edge > edges.back()) edges.push_back(edge);
   }
@@ -72,10 +55,10 @@ unsigned bins_per_octave(std::uint64_t least, std::uint64_t greatest, std::size_
 
 }  // namespace
 
-ValueHistogram::ValueHistogram() : counts_(kFineBins), sums_(kFineBins) {}
+ValueHistogram::ValueHistogram() : counts_(FineBins::kBins), sums_(FineBins::kBins) {}
 
 void ValueHistogram::add(std::uint64_t value) {
-  const auto bin = fine_bin(value);
+  const auto bin = FineBins::bin_of(value);
   ++counts_[bin];
   sums_[bin] += static_cast<double>(value);
   ++count_;
@@ -87,18 +70,18 @@ double ValueHistogram::mean() const { return count_ == 0 ? 0 : tail(0).sum / sta
 
 std::uint64_t ValueHistogram::quantile(double p) const {
   double left = p * static_cast<double>(count_);
-  for (auto bin = fine_bin(least()); bin < fine_bin(greatest_); ++bin) {
+  for (auto bin = FineBins::bin_of(least()); bin < FineBins::bin_of(greatest_); ++bin) {
     left -= static_cast<double>(counts_[bin]);
-    if (left <= 0) return fine_edge(bin + 1) - 1;
+    if (left <= 0) return FineBins::begin_of(bin + 1) - 1;
   }
   return greatest_;
 }
 
 ValueHistogram::Tail ValueHistogram::tail(std::uint64_t from) const {
-  auto bin = fine_bin(from);
-  if (fine_edge(bin) < from && bin + 1 < kFineBins) ++bin;
-  Tail tail{fine_edge(bin), 0, 0};
-  for (; bin <= fine_bin(greatest_); ++bin) {
+  auto bin = FineBins::bin_of(from);
+  if (FineBins::begin_of(bin) < from && bin + 1 < FineBins::kBins) ++bin;
+  Tail tail{FineBins::begin_of(bin), 0, 0};
+  for (; bin <= FineBins::bin_of(greatest_); ++bin) {
     tail.count += counts_[bin];
     tail.sum += sums_[bin];
   }
@@ -113,8 +96,8 @@ Bins ValueHistogram::bins(std::size_t most) const {
                         : even_edges(least_, greatest_, most);
   bins.counts.resize(bins.edges.size() - 1);
   std::size_t at = 0;
-  for (std::size_t fine = fine_bin(least_); fine <= fine_bin(greatest_); ++fine) {
-    while (at + 1 < bins.counts.size() && fine_edge(fine) >= bins.edges[at + 1]) ++at;
+  for (std::size_t fine = FineBins::bin_of(least_); fine <= FineBins::bin_of(greatest_); ++fine) {
+    while (at + 1 < bins.counts.size() && FineBins::begin_of(fine) >= bins.edges[at + 1]) ++at;
     bins.counts[at] += counts_[fine];
   }
   return bins;

@@ -1,0 +1,71 @@
+#include "app/document/status_parts.hpp"
+
+#include <string>
+#include <utility>
+
+#include "app/document/detector_json.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+StatusJson counter_json(const MetricInfo& metric, std::uint64_t value) {
+  return {{"name", metric.name},
+          {"unit", metric.unit},
+          {"help", metric.help},
+          {"value", value},
+          {"trouble", metric.trouble}};
+}
+
+StatusJson ledger_json(const Counters& totals, CausesShown causes, bool balances) {
+  StatusJson json;
+  totals.put_into(json, {Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected});
+  json["dropped"] = StatusJson::object();
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
+    if (causes == CausesShown::all || hits != 0) json["dropped"][std::string(kDropCauseNames[i])] = hits;
+  }
+  json["lost"] = hits_lost(totals);
+  json["balances"] = balances;
+  totals.put_into(json, {Metric::slices, Metric::incomplete_slices, Metric::events, Metric::events_truncated,
+                         Metric::events_incomplete});
+  return json;
+}
+
+StatusJson channels_json(const KnownChannels& known, const std::vector<ChannelCounts::OfSource>& sources) {
+  auto list = StatusJson::array();
+  for (const auto& of : sources) {
+    StatusJson item{
+        {"source", of.source}, {"channel", StatusJson::array()}, {"hits", StatusJson::array()}, {"others", of.others}};
+    for (const auto& [channel, hits] : of.channels) {
+      item["channel"].push_back(channel);
+      item["hits"].push_back(hits);
+    }
+    if (auto names = channel_names(known, of); !names.is_null()) item["name"] = std::move(names);
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known) {
+  auto flags = StatusJson::array();
+  if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
+  if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
+  if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
+  StatusJson hits{{"dt_ns", StatusJson::array()}, {"source", StatusJson::array()}, {"channel", StatusJson::array()}};
+  for (const auto& hit : event.hits) {
+    hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);
+    hits["source"].push_back(hit.source);
+    hits["channel"].push_back(hit.channel);
+    if (event.with_payload) hits["payload"].push_back(hit.payload ? StatusJson(*hit.payload) : StatusJson());
+  }
+  add_detector(hits, known);
+  return {{"time", std::to_string(event.time)},
+          {"duration_ns", static_cast<double>(event.duration) * tick_ns},
+          {"n_hits", event.n_hits},
+          {"slice", event.slice},
+          {"flags", flags},
+          {"truncated", event.hits.size() < event.n_hits},
+          {"hits", hits}};
+}
+
+}  // namespace eventloom
