@@ -8,19 +8,21 @@
 
 #include "app/run/event_latency.hpp"
 #include "app/run/explained_events.hpp"
+#include "app/run/output_settings.hpp"
 #include "app/run/resumable_writer.hpp"
-#include "app/run/run_config.hpp"
-#include "app/run/run_report.hpp"
+#include "app/run/run_result.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
 #include "app/run/run_taps.hpp"
+#include "app/run/run_view.hpp"
 #include "core/engine/session.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
 
 /// Settings of the session of a run.
-SessionSettings session_settings(const RunConfig& config, const RunSetup& setup);
+SessionSettings session_settings(const SourceSettings& sources, const BuildingSettings& building,
+                                 const ExchangeSettings& exchange, const ViewSettings& view, const RunSetup& setup);
 
 /// One rank of a run: plays a session of the engine, with its output files and messages. Construction, work() and
 /// destruction are collective; the arguments must outlive it.
@@ -28,7 +30,7 @@ class RankRun final : SessionEnds {
  public:
   /// Takes the local sources out of `setup`. `resumptions`: one for each definition. Throws UserError, the same on all
   /// ranks, when any of them cannot write.
-  RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
+  RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
           Session& session);
 
   /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
@@ -54,15 +56,14 @@ class RankRun final : SessionEnds {
   void report(const BuildProblem& problem) override;
   EventSink& tapped(std::uint32_t number, EventSink& writer);
   EventSink& add_writer(std::uint32_t number, std::size_t definition);
-  [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefineOption& define,
+  [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefinitionOutput& run,
                                                 const WriterPlace& place) const;
   [[nodiscard]] RunResult common_result();
-  void close_writers(std::vector<RunResult>& results);
   [[nodiscard]] bool unfinished() const;
   void leave_scratch();
   void finish_sorted(RunResult& result);
 
-  const RunConfig& config_;
+  const OutputSettings& output_;
   RunSetup& setup_;
   const std::vector<Resumption>& resumptions_;
   RunTaps& taps_;

@@ -59,12 +59,12 @@ struct EarlierRun {
 };
 
 /// The earlier run of this output; nothing where none can be read.
-std::optional<EarlierRun> earlier_run(const RunConfig& config) {
-  if (!is_there(config.output)) return std::nullopt;
+std::optional<EarlierRun> earlier_run(const std::string& run_file) {
+  if (!is_there(run_file)) return std::nullopt;
   try {
-    auto run = read_run_file(config.output);
+    auto run = read_run_file(run_file);
     EarlierRun earlier{std::move(run.record), {}};
-    if (!earlier.record.closed) earlier.work = read_finished_work(config.output);
+    if (!earlier.record.closed) earlier.work = read_finished_work(run_file);
     for (auto& part : run.parts) earlier.work.parts.push_back({std::move(part), {}, {}});
     return earlier;
   } catch (const UserError&) {
@@ -153,40 +153,40 @@ EventFileRun agreed_event_file_run(const RunRecord& record, const Collective& ra
   return event_file_run(agreed);
 }
 
-void check_file_triggers(const RunConfig& config, std::uint32_t writers) {
+void check_file_triggers(const OutputSettings& output, std::uint32_t writers) {
   if (writers == 1) return;
-  for (std::size_t i = 0; i < config.also.size(); ++i) {
-    if (config.define.front().also[i].triggers.empty()) continue;
+  for (const auto& [given, target] : output.runs.front().also) {
+    if (target.triggers.empty()) continue;
     throw UserError(
         fmt::format("--also '{}': begin= and end= need the events of all writers in one order; use "
                     "--builders 1 --filters 0, or 'eventloom merge --to' after the run",
-                    config.also[i]));
+                    given));
   }
 }
 
-CompanionPlace::CompanionPlace(const RunConfig& config, const EventFileRun& run, std::uint32_t writers)
-    : force_(config.force) {
-  for (const auto& target : config.define.front().also) {
-    Output output{target, {}, {}, {}};
+CompanionPlace::CompanionPlace(const DefinitionOutput& output, bool force, const EventFileRun& run,
+                               std::uint32_t writers)
+    : force_(force) {
+  for (const auto& [given, target] : output.also) {
+    Output files{target, {}, {}, {}};
     const auto n = std::max(kListedFiles / writers, kListedOfWriter);
-    for (std::uint32_t w = 0; w < writers; ++w)
-      add_names(target_of_writer(target, w, writers), run, 0, n, output.names);
-    outputs_.push_back(std::move(output));
+    for (std::uint32_t w = 0; w < writers; ++w) add_names(target_of_writer(target, w, writers), run, 0, n, files.names);
+    outputs_.push_back(std::move(files));
   }
-  add_earlier(config);
+  add_earlier(output);
 }
 
 /// Of outputs that both runs have.
-void CompanionPlace::add_earlier(const RunConfig& config) {
-  const auto run = outputs_.empty() ? std::nullopt : earlier_run(config);
+void CompanionPlace::add_earlier(const DefinitionOutput& output) {
+  const auto run = outputs_.empty() ? std::nullopt : earlier_run(output.file);
   if (!run) return;
   const auto before = setup_options(run->record, "also");
   const auto stated = event_file_run(run->record);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (std::ranges::find(before, config.also[i]) == before.end()) continue;
-    auto& output = outputs_[i];
-    for (const auto& part : run->work.parts) output.earlier.merge(names_beside(part.info, output.target));
-    add_unfinished(output.target, stated, run->work, output.unfinished);
+    if (std::ranges::find(before, output.also[i].given) == before.end()) continue;
+    auto& files = outputs_[i];
+    for (const auto& part : run->work.parts) files.earlier.merge(names_beside(part.info, files.target));
+    add_unfinished(files.target, stated, run->work, files.unfinished);
   }
 }
 
@@ -213,10 +213,10 @@ void CompanionPlace::clear() const {
   }
 }
 
-void take_up_companions(const RunConfig& config, const RunRecord& before, const FinishedWork& work,
+void take_up_companions(const DefinitionOutput& output, const RunRecord& before, const FinishedWork& work,
                         const DamagedParts& damaged) {
   const auto run = event_file_run(before);
-  for (const auto& target : config.define.front().also) take_up_output(target, run, work, damaged);
+  for (const auto& [given, target] : output.also) take_up_output(target, run, work, damaged);
 }
 
 }  // namespace eventloom

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/output_settings.hpp"
 #include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
@@ -26,11 +26,11 @@ int exit_code_of(const RunResult& result);
 int exit_code_of(const std::vector<RunResult>& results);
 
 /// The summary for people, with a section for each definition. `stopped_by`: what an unfinished run was stopped by.
-void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup,
+void print_summary(std::ostream& out, const OutputSettings& output, const RunSetup& setup,
                    const std::vector<RunResult>& results, const std::string& stopped_by);
 
 /// The summary as one JSON object. Throws UserError when the file cannot be written.
-void write_report_json(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+void write_report_json(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend);
 
 }  // namespace eventloom

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/document/latency_histogram.hpp"
 #include "app/observe/status_document.hpp"
+#include "app/run/unused_channels.hpp"
 #include "core/control/clock_fit.hpp"
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source_counts.hpp"
@@ -25,6 +27,7 @@ struct RunResult {
   std::map<std::uint32_t, std::vector<std::string>> remarks;  ///< of the sources, see Source::remarks()
   bool input_cut = false;                    ///< a run on live input was ended before a recorded source had been read
   std::vector<std::uint64_t> channels_seen;  ///< bits of the detector's ChannelUse
+  std::optional<UnusedChannels> unused;      ///< on rank 0, of the first definition
   LatencyHistogram latency;  ///< from the first hit of an event until it is built; empty where it is not known
   std::map<Tick, std::string> explained;  ///< for --explain, by the time of the event
   std::vector<ClockQuality> clocks;       ///< by rank, where slots are kept by clocks; on rank 0

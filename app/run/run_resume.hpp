@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/output_settings.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
 #include "core/dataflow/run_totals.hpp"
@@ -40,14 +40,14 @@ SliceSet finished_in_all(const std::vector<Resumption>& resumptions);
 
 /// Collective. Whether the outputs are those of a complete run, as far as known before its sources are open; one for
 /// each definition.
-std::vector<Resumption> find_complete_runs(const RunConfig& config, const Collective& ranks);
+std::vector<Resumption> find_complete_runs(const OutputSettings& output, const Collective& ranks);
 
 /// Collective. Throws UserError when a complete run of live sources has damaged parts: they cannot be built again.
-void require_undamaged(const RunConfig& config, const std::vector<Resumption>& found, const Collective& ranks);
+void require_undamaged(const OutputSettings& output, const std::vector<Resumption>& found, const Collective& ranks);
 
 /// Collective. Finds an interrupted run of the output's name, and prepares its folder; `now` and the result have one
 /// for each definition. Throws UserError when its input or definitions were different, or when its parts are damaged.
-std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& now,
-                                   const Collective& ranks);
+std::vector<Resumption> resume_run(const OutputSettings& output, const RunSetup& setup,
+                                   const std::vector<RunRecord>& now, const Collective& ranks);
 
 }  // namespace eventloom

@@ -87,14 +87,14 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
 }
 
-Roles assign_roles(const RunConfig& config, const std::vector<SourceSpec>& specs, int ranks) {
+Roles assign_roles(const ExchangeSettings& exchange, const std::vector<SourceSpec>& specs, int ranks) {
   if (specs.size() > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
   Roles roles;
   roles.ranks = ranks;
   roles.sources = static_cast<std::uint32_t>(specs.size());
   for (const auto& spec : specs) roles.homes.push_back(spec.home);
-  roles.builders = config.builders == 0 ? static_cast<std::uint32_t>(ranks) : config.builders;
-  roles.filters = config.filters;
+  roles.builders = exchange.builders == 0 ? static_cast<std::uint32_t>(ranks) : exchange.builders;
+  roles.filters = exchange.filters;
   return roles;
 }
 
@@ -219,10 +219,10 @@ void tell_far_clocks(const std::vector<SourceInfo>& sources) {
 }
 
 /// The numbered sources and the map of the detector, which every rank has read, for require_same_setup().
-std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
+std::string files_given(const DetectorMap& detector, const std::vector<SourceSpec>& specs) {
   std::string text;
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
-  std::istringstream map(config.detector.map.text);
+  std::istringstream map(detector.text);
   for (std::string line; std::getline(map, line);) text += "the detector map = " + line + "\n";
   return text;
 }
@@ -265,11 +265,11 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
 }
 
 /// Refuses a definition or a filter that asks for what the sources and the detector do not have.
-void require_known_quantities(const RunConfig& config, RunSetup& setup) {
+void require_known_quantities(const BuildingSettings& building, RunSetup& setup) {
   for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
     if (!setup.run.events[i].definition->traits().uses(Quantity::Kind::causal) || setup.run.detector->has_positions())
       continue;
-    const auto given = config.define[i].given();
+    const auto given = building.definitions[i].given();
     throw TextError("--define '" + shortened(given) +
                         "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv",
                     marked_word(given, "causal"));
@@ -295,17 +295,17 @@ void tell_sources_beyond(const RunSetup& setup) {
 }
 
 /// Derived from the sources.
-void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedInfo>& sorted) {
+void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std::optional<SortedInfo>& sorted) {
   require_one_clock(setup.streams);
   setup.sources = sorted ? sorted->sources : setup.streams;
   setup.numbered = is_numbered(setup.sources.front());
   const auto& base = setup.streams.front().base;
   DetectorSources known{{}, base.tick_ps, setup.numbered};
   for (const auto& source : setup.sources) known.names.push_back(source.name);
-  setup.detector = detector_of(config.detector, known);
-  setup.run = interpret(config, {base, setup.numbered}, setup.detector.detector);
-  require_whole_events(config, setup.run);
-  require_known_quantities(config, setup);
+  setup.detector = detector_of(building.detector, known);
+  setup.run = interpret(building, {base, setup.numbered}, setup.detector.detector);
+  require_whole_events(building, setup.run);
+  require_known_quantities(building, setup);
   resolve_sorted(setup, sorted);
   setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
   require_slice_fits(setup);
@@ -314,8 +314,8 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
 }
 
 /// The sources of time-sorted hits are described by their own streams.
-void take_time_origin(RunSetup& setup, const RunConfig& config, bool reports) {
-  auto origin = find_time_origin(config.time_origin, setup.streams);
+void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
+  auto origin = find_time_origin(given, setup.streams);
   setup.time_of_tick_0 = std::move(origin.time_of_tick_0);
   if (!reports) return;
   for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
@@ -331,46 +331,45 @@ void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
 
 }  // namespace
 
-std::string in_force(const RunConfig& config, const RunSetup& setup) {
-  return in_force(config, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
-}
-
 SliceId first_slice_with_data(const RunSetup& setup) {
   return setup.run.geometry.slice_of(first_epoch_of(corrected_streams(setup)));
 }
 
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const SetupWatch& watch) {
+RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& building, const ExchangeSettings& exchange,
+                    const Communicator& communicator, const SetupWatch& watch) {
   RunSetup setup;
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
-    specs = communicator.rank() == 0 ? expand_and_compare(config.sources) : expand_sources(config.sources);
-    setup.roles = assign_roles(config, specs, communicator.size());
+    specs = communicator.rank() == 0 ? expand_and_compare(sources.uris) : expand_sources(sources.uris);
+    setup.roles = assign_roles(exchange, specs, communicator.size());
   });
-  require_same_setup(communicator, files_given(config, specs));
+  require_same_setup(communicator, files_given(building.detector.map, specs));
   share_copies(specs, communicator);
-  setup.schedule_table = schedule_table_text(config.schedule, communicator);
+  setup.schedule = exchange.schedule;
+  setup.schedule.table_text = schedule_table_text(exchange.schedule.name, communicator);
   setup.hosts = communicator.all_gather(host_name());
   expect_streams(setup, specs);
   watch.expected(setup);
-  agree(communicator, [&] { setup.local = open_local_sources(config, specs, setup.roles, communicator.rank()); });
-  loop_recordings(setup.local, specs, config, communicator);
-  if (setup.live) setup.time_over = !wait_for_live(setup.local, config, communicator, watch.each_turn);
+  agree(communicator, [&] { setup.local = open_local_sources(sources, specs, setup.roles, communicator.rank()); });
+  loop_recordings(setup.local, specs, sources, building, communicator);
+  if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch.each_turn);
   nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
-      mine.push_back(describe(specs[source.id.value], source, config.loops));
+      mine.push_back(describe(specs[source.id.value], source, sources.loops));
     }
   });
   const auto described = all_gather_json(communicator, mine);
-  agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, described)); });
+  agree(communicator, [&] { resolve_setup(setup, building, take_info(setup, described)); });
   auto needs = ring_needs(communicator, setup.roles);
   needs.message_bytes = message_bytes(setup.streams, setup.run.geometry);
-  setup.ring = ring_size(needs, config.ring);
+  setup.ring = ring_size(needs, exchange.ring);
+  setup.in_force = in_force(building, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
   if (communicator.rank() == 0) {
     tell_sources_beyond(setup);
     tell_far_clocks(setup.streams);
   }
-  agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
+  agree(communicator, [&] { take_time_origin(setup, sources.time_origin, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);
   return setup;
 }

@@ -6,25 +6,36 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/run_definition.hpp"
+#include "app/run/run_sources.hpp"
 #include "app/run/source_info.hpp"
-#include "core/dataflow/slice_builder_settings.hpp"
 #include "core/engine/ring_rule.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
+#include "core/engine/wiring.hpp"
 #include "core/mpi/communicator.hpp"
-#include "formats/geometry.hpp"
-#include "formats/markers.hpp"
 #include "formats/slice_set.hpp"
 #include "io/event_files/event_target.hpp"
+#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
+
+/// How data move between the ranks.
+struct ExchangeSettings {
+  std::uint32_t builders = 0;  ///< 0: one per rank
+  std::uint32_t filters = 0;
+  ScheduleSettings schedule;  ///< name and slots
+  RingOptions ring;
+  InFlight in_flight;
+};
 
 /// A run ready to start: the same on every rank except `local`.
 struct RunSetup {
   Roles roles;
+  ScheduleSettings schedule;  ///< with the contents of its file
   RingSize ring;
   RunDefinition run;
+  std::string in_force;  ///< lengths and rings, for messages and the record
   RunDetector detector;
   std::vector<SourceInfo> streams;  ///< streams to read, by number
   std::vector<SourceInfo> sources;  ///< sources of the hits, by number: the streams, unless those are sorted ones
@@ -40,13 +51,9 @@ struct RunSetup {
   bool time_over = false;          ///< --duration has passed while waiting for live sources
   SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
   SliceSet finished;               ///< slices finished by an earlier run
-  std::string schedule_table;      ///< contents of the schedule's file; empty: it has none
   std::vector<std::string> hosts;  ///< by rank
   std::vector<SourceRole::LocalSource> local;
 };
-
-/// As of its definition, with the rings.
-std::string in_force(const RunConfig& config, const RunSetup& setup);
 
 /// Where the earliest data of any source are, though others may lack some there.
 SliceId first_slice_with_data(const RunSetup& setup);
@@ -61,6 +68,7 @@ struct SetupWatch {
 
 /// Collective. Opens the sources, each on its rank, and describes them to all ranks. When any rank meets an error all
 /// throw the same UserError.
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const SetupWatch& watch);
+RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& building, const ExchangeSettings& exchange,
+                    const Communicator& communicator, const SetupWatch& watch);
 
 }  // namespace eventloom

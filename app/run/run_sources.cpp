@@ -15,6 +15,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/recorded/looped_source.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 
@@ -108,9 +109,9 @@ class SetupPatience {
 class SetupEnd {
  public:
   /// `decides`: this rank watches the clock for all.
-  SetupEnd(const RunConfig& config, bool decides)
-      : timeout_(decides ? config.epoch_timeout : nanoseconds{}),
-        duration_(decides ? config.duration : nanoseconds{}) {}
+  SetupEnd(const SourceSettings& settings, bool decides)
+      : timeout_(decides ? settings.epoch_timeout : nanoseconds{}),
+        duration_(decides ? settings.duration : nanoseconds{}) {}
 
   /// The first data of any source are known.
   void heard() { heard_ = heard_.value_or(steady_clock::now()); }
@@ -172,11 +173,12 @@ Extent of_all(const Extent& mine, const Collective& ranks) {
 
 }  // namespace
 
-std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config, const std::vector<SourceSpec>& specs,
-                                                        const Roles& roles, int rank) {
+std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& settings,
+                                                        const std::vector<SourceSpec>& specs, const Roles& roles,
+                                                        int rank) {
   const Activity activity("opening the sources");
   std::vector<SourceRole::LocalSource> local;
-  SourceOpener opener(config.time_base, config.live);
+  SourceOpener opener(settings.time_base, settings.live);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const SourceId id{static_cast<std::uint16_t>(s)};
     if (roles.rank_of(id) != rank) continue;
@@ -188,11 +190,11 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
   return local;
 }
 
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config, const Collective& ranks,
+bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    const std::function<void(std::size_t live, std::size_t known)>& each_turn) {
   const Activity activity("waiting for live sources");
-  SetupPatience waiting(config.stall_warning);
-  SetupEnd end(config, ranks.rank() == 0);
+  SetupPatience waiting(settings.stall_warning);
+  SetupEnd end(settings, ranks.rank() == 0);
   Readiness all;
   for (;;) {
     each_turn(all.live, all.known);
@@ -214,21 +216,21 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
 }
 
 void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
-                     const RunConfig& config, const Collective& ranks) {
-  if (config.loops == 1) return;
+                     const SourceSettings& settings, const BuildingSettings& building, const Collective& ranks) {
+  if (settings.loops == 1) return;
   Extent mine;
   agree(ranks, [&] { mine = extent_of(local); });
   const auto all = of_all(mine, ranks);
   if (all.end <= all.first) return;  // there is nothing in them
   agree(ranks, [&] {
-    const Epoch apart = 2 * largest_offset(config.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
+    const Epoch apart = 2 * largest_offset(building.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
     const Epoch gap =
-        interpret(config, {.base = all.base}, named_groups(config.detector)).geometry.margin_epochs() + apart;
+        interpret(building, {.base = all.base}, named_groups(building.detector)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);
     for (auto& source : local) {
       const auto& spec = specs[source.id.value];
-      const auto open = [spec, id = source.id, base = config.time_base] { return open_source(spec, id, base); };
-      source.stream = std::make_unique<LoopedSource>(open, config.loops, period);
+      const auto open = [spec, id = source.id, base = settings.time_base] { return open_source(spec, id, base); };
+      source.stream = std::make_unique<LoopedSource>(open, settings.loops, period);
     }
   });
 }

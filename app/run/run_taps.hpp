@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "app/run/event_tap.hpp"
-#include "app/run/tap_option.hpp"
+#include "app/run/output_settings.hpp"
 #include "core/control/collective.hpp"
 #include "core/engine/role_layout.hpp"
 #include "io/event_files/event_target.hpp"

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "app/observe/alarm_condition.hpp"
 #include "app/observe/alarms.hpp"
 #include "app/observe/monitor.hpp"
 #include "app/observe/progress.hpp"
+#include "app/observe/run_description.hpp"
 #include "app/observe/run_snapshot.hpp"
-#include "app/run/run_config.hpp"
-#include "app/run/run_report.hpp"
+#include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/engine/session.hpp"
 #include "core/runtime/failure.hpp"
@@ -18,19 +19,26 @@
 
 namespace eventloom {
 
+/// How a run in progress is shown.
+struct ViewSettings {
+  ProgressStyle progress = ProgressStyle::automatic;
+  std::optional<MonitorSettings> monitor;  ///< nothing: no port is opened
+  std::vector<AlarmCondition> alarms;
+  std::vector<std::string> alarm_command;  ///< words; empty: none
+};
+
 /// What people see of a run while it goes on, and the commands they give: progress, monitor and alarms. Does nothing on
 /// other ranks than the first.
 class RunView {
  public:
   /// Collective. Opens the port of the monitor and finds the program of alarms; throws UserError, the same on all
   /// ranks, when it cannot.
-  RunView(const RunConfig& config, const Collective& ranks);
+  RunView(const ViewSettings& settings, RunDescription run, const Collective& ranks);
 
   /// As soon as it is known which sources and roles the run has, before the sources are open.
-  void announce(const RunConfig& config, const RunSetup& setup);
-  /// Before the first slice. `before`: what an earlier invocation has finished; `session` must outlive the turns.
-  void begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
-             Session& session);
+  void announce(const RunSetup& setup);
+  /// Before the first slice. `session` must outlive the turns.
+  void begin(const RunSetup& setup, const RunRecord& record, const RunTracker& tracker, Session& session);
   /// Once a turn before that, while live sources are waited for, see wait_for_live(): stop and end do what a signal
   /// does, the rest is for later.
   void wait(std::size_t live, std::size_t known);
@@ -51,6 +59,7 @@ class RunView {
   void look_at_end(const RunResult& result);
   void tell_wait(std::size_t live, std::size_t known);
 
+  RunDescription description_;
   std::vector<Request> early_;        ///< commands that came before the first slice
   std::optional<std::size_t> known_;  ///< live sources, as last reported
   std::optional<Progress> progress_;

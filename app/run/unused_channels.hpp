@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/run_detector.hpp"
 #include "app/run/run_setup.hpp"
 
 namespace eventloom {
@@ -28,7 +28,7 @@ struct UnusedChannels {
 
 /// `seen`: bits of the detector's ChannelUse, of all builders. Nothing without a map or groups, and where hits that the
 /// map takes out were not saved with the time-sorted ones.
-std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup,
+std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, const RunSetup& setup,
                                               std::span<const std::uint64_t> seen, bool resumed);
 
 /// Warnings of a line each.
