@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -16,7 +15,7 @@ namespace eventloom {
 namespace {
 
 struct CompanionSum {
-  std::vector<std::string> files;  ///< in the order of writers and numbers
+  std::vector<std::string> files;  ///< sorted by writer and number
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
 };

@@ -7,12 +7,12 @@
 #include "app/run/output_settings.hpp"
 #include "io/hdf5/part_info.hpp"
 
-/// What is said of the list-mode files of `--also`, of one definition.
+/// Reports on the list-mode files of `--also` of one definition.
 namespace eventloom {
 
-/// A line for each format.
+/// Prints one line per format.
 void print_companions(std::ostream& out, const DefinitionOutput& run, const std::vector<PartInfo>& parts);
-/// A list with an object for each format.
+/// Returns a list with one object per format.
 nlohmann::ordered_json companions_json(const DefinitionOutput& run, const std::vector<PartInfo>& parts);
 
 }  // namespace eventloom

@@ -18,7 +18,7 @@ std::filesystem::path place_of(const std::filesystem::path& output, std::uint32_
   return output.parent_path() / live_place_name(output, source);
 }
 
-/// Of several definitions that which has finished the least: what is lost is said of all.
+/// The definition that has finished the least determines the reported loss.
 LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std::vector<Resumption>& resumptions) {
   LivePast past;
   past.hits = std::numeric_limits<std::uint64_t>::max();
@@ -33,7 +33,7 @@ LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std:
   return past;
 }
 
-/// Rank 0 alone. Indexed by stream; those of recordings are unused.
+/// Rank 0 only. Indexed by stream; those of recordings are unused.
 std::vector<LivePast> pasts_of(const std::string& output, const RunSetup& setup,
                                const std::vector<Resumption>& resumptions) {
   std::vector<LivePast> pasts(setup.streams.size());
@@ -45,7 +45,7 @@ std::vector<LivePast> pasts_of(const std::string& output, const RunSetup& setup,
   return pasts;
 }
 
-/// A resumed run can do without: it then says that the loss is unknown.
+/// Failure is not an error: a resumed run then reports the loss as unknown.
 void keep_place(const std::filesystem::path& file, const PeerPlace& place) {
   try {
     write_live_place(file, place);

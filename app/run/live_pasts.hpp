@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// Collective, before the sources begin. Tells the live sources of a resumed run where the earlier invocations left
-/// them, and has all live sources keep their places beside the output.
+/// Collective. Call before the sources begin. Passes to the live sources of a resumed run the positions that earlier
+/// invocations reached, and makes all live sources record their positions in files beside `output`.
 void prepare_live_sources(const std::string& output, RunSetup& setup, const std::vector<Resumption>& resumptions,
                           const Collective& ranks);
 

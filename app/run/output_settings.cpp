@@ -22,7 +22,7 @@ bool is_name(const std::string& text) {
          text.front() != '_' && std::ranges::all_of(text, good);
 }
 
-/// `NAME=DEF` or `DEF`, in which the first word ends with a colon.
+/// Parses `NAME=DEF` or `DEF`; the first word of DEF ends with a colon.
 DefineOption parse(const std::string& given) {
   const auto equals = given.find('=');
   if (equals == std::string::npos || given.find(':') < equals) return {{}, given};
@@ -34,7 +34,7 @@ DefineOption parse(const std::string& given) {
 }
 
 std::string file_of(const std::filesystem::path& output, const std::string& name) {
-  // Without an extension the name would pass for one, and be left out of the names of parts.
+  // Otherwise the name would be taken for the extension, which names of parts omit.
   const auto extension = output.has_extension() ? output.extension().string() : ".h5";
   const auto file = output.stem().string() + "." + name + extension;
   return (output.parent_path() / file).string();

@@ -16,7 +16,7 @@ struct DefineOption {
   std::string name;  ///< empty for a single definition without a name
   std::string text;  ///< the definition itself
 
-  /// As on the command line.
+  /// Returns the option as on the command line.
   [[nodiscard]] std::string given() const { return name.empty() ? text : name + "=" + text; }
 };
 
@@ -33,13 +33,13 @@ struct DefinitionOutput {
   std::vector<AlsoOption> also = {};  ///< list-mode files
 };
 
-/// `run --tap`: where the events of the first writer are served; each further one takes the next port.
+/// `run --tap`: the port at which the events of the first writer are served. Each further writer takes the next port.
 struct TapOption {
   ListenPlace place;
-  bool by_request = true;  ///< an MBS stream server, else a transport
+  bool by_request = true;  ///< MBS stream server; otherwise MBS transport
 };
 
-/// What a run writes, and which earlier output it continues or replaces.
+/// The output of a run, and whether it continues or replaces earlier output.
 struct OutputSettings {
   std::string file;                    ///< run file; with named definitions the index of their run files
   std::vector<DefinitionOutput> runs;  ///< one per definition, never empty
@@ -48,7 +48,7 @@ struct OutputSettings {
   std::string scratch;                 ///< node-local folder for unfinished parts; empty: none
   std::string save_sorted;             ///< folder for the time-sorted hits; empty: none
   std::string report_json;             ///< file for the summary as JSON; empty: none
-  std::optional<TapOption> tap;        ///< nothing: no port is opened
+  std::optional<TapOption> tap;        ///< not set: no port is opened
   std::size_t explain = 0;             ///< number of events for which the summary explains the terms of the filters
   bool resume = false;
   bool force = false;  ///< replace a finished run of this output; with `resume` only a finished one
@@ -64,7 +64,7 @@ struct OutputSettings {
 /// write one run file each, `run.NAME.h5` for `run.h5`, and `output` is the index of these. Throws UserError.
 std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string>& given, const std::string& output);
 
-/// "6002", "0.0.0.0:6002/transport", "mbs://[::1]:6002/stream". Throws UserError.
+/// Parses "6002", "0.0.0.0:6002/transport" or "mbs://[::1]:6002/stream". Throws UserError.
 TapOption parse_tap_option(const std::string& text);
 
 }  // namespace eventloom

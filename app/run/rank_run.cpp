@@ -15,11 +15,11 @@ namespace eventloom {
 
 namespace {
 
-/// Messages of one kind before the counters must do.
+/// Maximum number of messages of one kind; beyond it they are only counted.
 constexpr std::uint64_t kTold = 10;
 constexpr std::uint64_t kToldOfSource = 100;
 
-/// After this time plus --flush-after live sources count as having no data for the waiting slice.
+/// Live sources silent for --flush-after plus this time count as having no data for the waiting slice.
 constexpr std::chrono::seconds kSilence{1};
 
 SliceBuilderSettings slice_builder_settings(const RunSetup& setup) {
@@ -99,7 +99,7 @@ void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
   });
 }
 
-/// Work remains for a resumed run.
+/// Whether work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();
   const bool cut_off = sources != nullptr && sources->cut_off() && !session_.control().ended();
@@ -133,7 +133,7 @@ std::vector<RunResult> RankRun::close() {
   return results;
 }
 
-/// What does not depend on the definition. Collective.
+/// Returns the results that all definitions share. Collective.
 RunResult RankRun::common_result() {
   RunResult result;
   const auto* sources = session_.sources();
@@ -153,7 +153,7 @@ RunResult RankRun::common_result() {
   return result;
 }
 
-/// The last writer of the host that ends removes the folder.
+/// Removes the folder; this succeeds for the last writer on the host.
 void RankRun::leave_scratch() {
   if (output_.scratch.empty() || writers_.empty()) return;
   std::error_code still_in_use;

@@ -23,13 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a run that are looked for before it begins: of all writers, and of each at least.
+/// Number of file names checked before a run begins: in total, and at least per writer.
 constexpr std::uint32_t kListedFiles = 1000;
 constexpr std::uint32_t kListedOfWriter = 20;
-/// Of a part that has not been finished: more only where a slice is too long for so many.
+/// File names checked per unfinished part. A part exceeds this only if a single slice needs more files.
 constexpr std::uint32_t kUnfinishedFiles = 1000;
 
-/// The names of `n` files from number `first` on.
+/// Adds the names of `n` files, beginning with number `first`.
 void add_names(const EventTarget& target, const EventFileRun& run, std::uint32_t first, std::uint32_t n,
                std::set<std::string>& names) {
   const auto format = make_event_format(target, run);
@@ -42,7 +42,7 @@ std::string without_partial(const std::string& name) {
   return name.ends_with(kPartial) ? name.substr(0, name.size() - std::string_view(kPartial).size()) : name;
 }
 
-/// Removes a file that is Eventloom's, and an unfinished one without contents; leaves any other alone.
+/// Removes a file written by Eventloom, or an empty unfinished one; leaves any other file alone.
 void remove_if_ours(const fs::path& file, Recognise is_ours) {
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
@@ -55,10 +55,10 @@ void remove_if_ours(const fs::path& file, Recognise is_ours) {
 
 struct EarlierRun {
   RunRecord record;
-  FinishedWork work;  ///< without writers where it has ended
+  FinishedWork work;  ///< has no writers if that run has ended
 };
 
-/// The earlier run of this output; nothing where none can be read.
+/// Returns the earlier run of this output, or nothing if none can be read.
 std::optional<EarlierRun> earlier_run(const std::string& run_file) {
   if (!is_there(run_file)) return std::nullopt;
   try {
@@ -72,7 +72,7 @@ std::optional<EarlierRun> earlier_run(const std::string& run_file) {
   }
 }
 
-/// Names that the writers of an interrupted run may have begun, whether it had one or several.
+/// Adds the names that writers of an interrupted run may have begun, whether it had one writer or several.
 void add_unfinished(const EventTarget& target, const EventFileRun& run, const FinishedWork& work,
                     std::set<std::string>& names) {
   for (const auto& [writer, place] : work.writers) {
@@ -86,13 +86,13 @@ void add_unfinished(const EventTarget& target, const EventFileRun& run, const Fi
 std::set<std::string> names_beside(const PartInfo& part, const EventTarget& target) {
   std::set<std::string> names;
   for (const auto& file : part.event_files) {
-    const auto name = fs::path(file.name).filename();  // whatever an untrusted list says
+    const auto name = fs::path(file.name).filename();  // the list is untrusted
     if (name.extension() == target.extension()) names.insert(name.string());
   }
   return names;
 }
 
-/// A file of a finished part gets its final name, unless it has it. Returns whether it is there.
+/// Gives a file of a finished part its final name, if it lacks it. Returns whether the file exists.
 bool finish_renaming(const fs::path& place, Recognise is_ours) {
   const fs::path partial = place.string() + kPartial;
   if (is_there(partial)) {
@@ -176,7 +176,7 @@ CompanionPlace::CompanionPlace(const DefinitionOutput& output, bool force, const
   add_earlier(output);
 }
 
-/// Of outputs that both runs have.
+/// Considers only outputs that both runs have.
 void CompanionPlace::add_earlier(const DefinitionOutput& output) {
   const auto run = outputs_.empty() ? std::nullopt : earlier_run(output.file);
   if (!run) return;

@@ -1,9 +1,7 @@
 #include "app/run/run_config.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "app/command/command_line.hpp"
 #include "app/command/options.hpp"
@@ -12,7 +10,6 @@
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/stream_file.hpp"
-#include "formats/units.hpp"
 #include "formats/utc_time.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
@@ -23,7 +20,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// A repeatable option.
 po::typed_value<std::vector<std::string>>* list_value(const char* name) {
   return po::value<std::vector<std::string>>()->value_name(name)->composing();
 }
@@ -154,7 +150,7 @@ void add_watching_options(po::options_description& options) {
       "EVENTLOOM_RUN in its environment");
 }
 
-/// Empty if the option was not given.
+/// Returns the values of a repeatable option; empty if it was not given.
 std::vector<std::string> list_option(const po::variables_map& values, const char* option) {
   return values.count(option) == 0 ? std::vector<std::string>() : values[option].as<std::vector<std::string>>();
 }
@@ -194,7 +190,7 @@ ViewSettings view_settings(const po::variables_map& values) {
   return view;
 }
 
-/// Returns `name`; lists of a run's files are JSON, which requires UTF-8.
+/// Returns `name`. The lists of a run's files are JSON, which requires UTF-8.
 const std::string& utf8_name(const std::string& name, const char* option) {
   try {
     static_cast<void>(nlohmann::json(name).dump());
@@ -204,7 +200,7 @@ const std::string& utf8_name(const std::string& name, const char* option) {
   }
 }
 
-/// Each definition has list-mode files of its own, as it has a run file.
+/// Each definition has its own list-mode files and run file.
 void add_also(const std::string& text, OutputSettings& output) {
   const auto target = parse_event_target(utf8_name(text, "also"), "--also");
   for (const auto& other : output.runs.front().also) {
@@ -310,7 +306,7 @@ RunConfig to_config(const po::variables_map& values) {
   return config;
 }
 
-/// For --print-config: defaults that depend on the clock of the sources, where a recording states it.
+/// Describes, for --print-config, the defaults that depend on the clock of the sources, if a recording states it.
 std::string in_force_remark(const po::variables_map& values) {
   try {
     const auto config = to_config(values);
@@ -348,7 +344,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   if (!values) return std::nullopt;
   auto config = to_config(*values);
   config.output.setup = line.effective_config(*values);
-  // Errors that do not depend on the clock of the run are reported before anything is opened.
+  // Reports errors that do not depend on the clock of the run before anything is opened.
   const TimeBase any{config.sources.time_base.tick_ps.value_or(1), kMaxEpochTicks};
   interpret(config.building, {.base = any}, named_groups(config.building.detector));
   return config;

@@ -21,7 +21,7 @@ struct RunConfig {
   ViewSettings view;
   StallSettings stalls;
   bool quiet = false;       ///< report only errors
-  std::string config_file;  ///< of --config; empty: none
+  std::string config_file;  ///< file of --config; empty: none
 };
 
 /// Returns nothing if --help or --print-config was asked for. Throws UserError.

@@ -18,14 +18,15 @@ namespace {
 
 std::uint64_t epoch_ps(const TimeBase& base) { return base.tick_ps * base.epoch_ticks; }
 
-/// The greatest width of the corrections to the times of one source.
+/// Returns the largest width of the time corrections of any source.
 Tick widest_correction(const Detector& detector) {
   Tick widest = 0;
   for (const auto& span : stream_offsets(detector, false, detector.sources())) widest = std::max(widest, span.width());
   return widest;
 }
 
-/// Of the slices, by default. `geometry` has the margins: with those of long events fewer epochs fit a builder.
+/// Returns the default number of epochs per slice. `geometry` includes the margins: with the margins of long events,
+/// fewer epochs fit a builder.
 std::uint64_t default_epochs(SliceGeometry geometry, const RunClock& clock, const Detector& detector) {
   geometry.epochs_per_slice = clock.numbered ? kLeastDefaultEpochs : default_epochs_per_slice(epoch_ps(clock.base));
   const Tick apart = widest_correction(detector);
@@ -35,7 +36,7 @@ std::uint64_t default_epochs(SliceGeometry geometry, const RunClock& clock, cons
   return geometry.epochs_per_slice;
 }
 
-/// The requested or default length of a slice, in epochs, unless --flush-after makes it shorter.
+/// Limits the requested or default number of epochs per slice to --flush-after.
 std::uint64_t chosen_epochs(const BuildingSettings& settings, std::uint64_t wanted, const TimeBase& base) {
   if (settings.flush_after.count() <= 0) return wanted;
   const auto epochs = steps_in(static_cast<std::uint64_t>(settings.flush_after.count()), epoch_ps(base));

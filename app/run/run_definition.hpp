@@ -16,12 +16,12 @@
 
 namespace eventloom {
 
-/// What events are, and how data are cut into slices. Durations stay text until the tick of the run is known.
+/// Definition of events and slices. Durations stay text until the tick of the run is known.
 struct BuildingSettings {
   std::vector<DefineOption> definitions;  ///< never empty
   std::vector<std::string> filters;       ///< expressions
   DetectorOptions detector;
-  std::optional<std::uint64_t> epochs_per_slice;  ///< nothing: derived from the length of an epoch
+  std::optional<std::uint64_t> epochs_per_slice;  ///< not set: derived from the length of an epoch
   std::string overlap;                            ///< empty: see default_overlap()
   std::chrono::nanoseconds flush_after{};         ///< 0: slices have the requested length
 };
@@ -30,7 +30,7 @@ struct BuildingSettings {
 struct RunDefinition {
   SliceGeometry geometry;            ///< includes the margin of the widest events
   bool flushes_early = false;        ///< --flush-after makes slices shorter than requested
-  std::vector<WantedEvents> events;  ///< in the order of BuildingSettings::definitions
+  std::vector<WantedEvents> events;  ///< one per definition, in their order
   std::vector<std::string> filters;  ///< expressions as given
   EventFilter filter;
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null

@@ -37,10 +37,10 @@ bool was_live(const RunFile& run) {
   });
 }
 
-/// A run file, or the index of several.
+/// Whether it is a run file, or the index of several.
 bool is_of_output(const fs::path& file) { return is_run_file(file) || is_run_index(file); }
 
-/// Whether the files of an earlier run of this output may be replaced.
+/// Whether the files of an earlier run of `file` may be replaced.
 bool gives_way(const std::string& file, const OutputSettings& output) {
   if (output.force) return true;
   if (!is_of_output(file)) return false;
@@ -50,7 +50,7 @@ bool gives_way(const std::string& file, const OutputSettings& output) {
   return !run.record.closed && !was_live(run);
 }
 
-/// The hits of a run that has ended stay; one that is resumed may have been stopped right before its own end.
+/// Keeps the hits of a finished run. A resumed run replaces its own: it may have been stopped just before its end.
 Existing existing_sorted(const OutputSettings& output) {
   const bool of_this_run = output.resume && is_of_output(output.file);
   return output.force || of_this_run || !has_sorted_hits(output.save_sorted) ? Existing::replace : Existing::keep;
@@ -58,15 +58,15 @@ Existing existing_sorted(const OutputSettings& output) {
 
 bool is_any_file(const fs::path&) { return true; }
 
-/// `file`: a run file, or the index.
+/// `file`: run file or index.
 void plan_output(FilePlan& plan, const std::string& file, const OutputSettings& settings) {
   const auto existing = gives_way(file, settings) ? Existing::replace : Existing::keep;
   const fs::path output(file);
   plan.write(output, "--output", is_of_output, existing, false);
   plan.write(OutputLock::place_for(output), "--output", OutputLock::is_lock, Existing::replace, false);
-  // The longest name that will occur.
+  // The longest possible name.
   plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
-  // The remains of a damaged part need not be recognisable.
+  // A damaged part may be unrecognisable.
   const bool resumes = settings.resume && is_run_file(output);
   const auto is_part = [output](const std::string& name) { return is_name_of_part(output, name); };
   plan.write_in(output.parent_path(), "--output", is_part, resumes ? is_any_file : is_of_run, existing);
@@ -75,7 +75,7 @@ void plan_output(FilePlan& plan, const std::string& file, const OutputSettings& 
       [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);
 }
 
-/// Whether list-mode files can be written, by a name longer than those that will occur.
+/// Checks that list-mode files can be written, using a name longer than any that will occur.
 void try_companions(FilePlan& plan, const DefinitionOutput& output) {
   constexpr std::uint32_t kHighestWriter = 9999;
   for (const auto& [given, target] : output.also) {

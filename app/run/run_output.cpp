@@ -30,7 +30,7 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
 
 std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
 
-/// The manifest that --save-sorted writes beside its streams.
+/// Writes the manifest of --save-sorted beside its streams.
 void write_manifest(const std::string& folder, const RunSetup& setup, const RunResult& result) {
   SortedManifest manifest;
   manifest.base = setup.run.geometry.base;
@@ -58,7 +58,7 @@ RunRecord describe(const OutputSettings& output, const RunSetup& setup, std::siz
   record.filters = setup.run.filters;
   record.began = began;
   record.command_lines = {command_line_of_process()};
-  std::error_code error;  // a folder that is gone has no path
+  std::error_code error;  // a deleted folder has no path
   record.folders = {std::filesystem::current_path(error).string()};
   record.time_of_tick_0 = setup.time_of_tick_0;
   record.eventloom_version = EVENTLOOM_VERSION;
@@ -86,11 +86,10 @@ void write_index(const OutputSettings& output, bool closed) {
   write_run_index(output.file, index);
 }
 
-/// Of one definition.
 void write_result(const std::string& run_file, const RunResult& result, RunRecord& record) {
   add_commands(record, result.commands);
   record.ended = utc_now();
-  // For the one that resumes the run.
+  // Read by the run that resumes this one.
   if (result.unfinished) return write_run_file(run_file, record, {}, result.statistics);
   record.closed = true;
   record.totals = result.totals;
@@ -146,7 +145,7 @@ void begin_output(const std::string& run_file, const std::string& save_sorted, c
     spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", run_file);
   }
   if (!save_sorted.empty()) prepare_sorted_folder(save_sorted);
-  // In this order: an interruption here leaves the old run unchanged, or the new one without old parts.
+  // The order matters: an interruption leaves the old run unchanged, or the new one without old parts.
   remove_lists(run_file);
   write_run_file(run_file, record, {});
   clear_up(run_file, {});

@@ -38,7 +38,7 @@ Json per_source(const RunSetup& setup, const RunResult& result) {
   return list;
 }
 
-/// Events that the i-th expression accepted, and those it rejected: each was asked about all of them.
+/// Returns how many events the i-th expression accepted and rejected; every expression is evaluated for all events.
 std::pair<std::uint64_t, std::uint64_t> judged_by(const RunTotals& t, std::size_t i) {
   const std::uint64_t rejected = i < t.rejected_by.size() ? t.rejected_by[i] : 0;
   return {t[Metric::events] + t[Metric::events_rejected] - rejected, rejected};
@@ -60,7 +60,7 @@ void print_filters(std::ostream& out, const std::vector<std::string>& filters, c
   }
 }
 
-/// Each rank has reported its first ones: the first of the run are among them.
+/// Every rank has reported its first events; the first of the run are among these.
 void print_explained(std::ostream& out, std::size_t most, const RunResult& result) {
   std::size_t n = 0;
   for (const auto& [time, text] : result.explained) {
@@ -68,14 +68,14 @@ void print_explained(std::ostream& out, std::size_t most, const RunResult& resul
   }
 }
 
-/// `of`: begins the message where there are several definitions.
+/// `of`: prefix that names the definition if there are several.
 void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
   spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
                setup.numbered ? std::to_string(overlap) + " event numbers"
                               : duration_text(overlap, setup.run.geometry.base.tick_ps));
 }
 
-/// Markers of front ends are data, too.
+/// Front-end markers are data, too.
 void tell_left_out(const RunTotals& totals) {
   const auto counts = other_markers(totals.counters);
   if (!counts.any()) return;
@@ -173,6 +173,85 @@ Json to_json(const std::vector<PartInfo>& parts) {
   return list;
 }
 
+/// Returns the number of hits that builders received of those that sources read; nothing if sources also read other
+/// hits.
+std::optional<std::uint64_t> built_of_read(const RunResult& result) {
+  if (!result.live) return result.totals[Metric::hits_in];
+  // Live sources do not resend what an earlier run has built; recordings are read from the beginning.
+  const bool mixed = !result.all_live && result.hits_before != 0;
+  if (result.input_cut || mixed) return std::nullopt;
+  return result.totals[Metric::hits_in] - result.hits_before;
+}
+
+/// Counts the input elements that were not requested, such as events with other ids.
+std::uint64_t skipped_elements(const RunResult& result) {
+  std::uint64_t all = 0;
+  for (const auto& [source, counts] : result.sources) all += counts.counters[Metric::skipped_elements];
+  return all;
+}
+
+/// Returns the prefix of messages about a definition.
+std::string prefix_of(const DefineOption& define) { return define.name.empty() ? "" : define.name + ": "; }
+
+/// Prints the events of one definition and the account of its hits.
+void print_events(std::ostream& out, const std::string& of, const RunSetup& setup, const RunResult& result) {
+  const auto& t = result.totals;
+  out << of
+      << fmt::format("{} events with {} hits in {} slices from {} sources, by {} builders and {} filters on {} ranks\n",
+                     t[Metric::events], t[Metric::hits_written], t[Metric::slices], setup.sources.size(),
+                     setup.roles.builders, setup.roles.filters, setup.roles.ranks);
+  print_ledger(out, t);
+  print_filters(out, setup.run.filters, t);
+  if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
+  if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
+  if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
+  if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
+  if (const auto skipped = skipped_elements(result)) print_count(out, "elements skipped in inputs", skipped);
+  print_sources(out, setup, result);
+}
+
+/// Prints warnings last, where they are visible on a terminal.
+void tell_warnings(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
+  const auto& result = results.front();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto of = prefix_of(output.runs[i].define);
+    const auto truncated = results[i].totals[Metric::events_truncated];
+    if (truncated != 0 && !results[i].unfinished) tell_truncated(of, setup, setup.run.events[i].overlap, truncated);
+  }
+  tell_left_out(result.totals);
+  if (result.unused && !result.unfinished) tell_unused(*result.unused);
+  tell_remarks(setup, result);
+}
+
+std::string files_of(const OutputSettings& output) {
+  std::string files = output.file;
+  if (!output.has_index()) return files;
+  for (const auto& run : output.runs) files += (&run == &output.runs.front() ? ": " : ", ") + run.file;
+  return files;
+}
+
+Json of_events(const DefinitionOutput& output, const RunSetup& setup, const RunResult& result) {
+  Json json = Json::object();
+  json["totals"] = to_json(result.totals);
+  json["parts"] = to_json(result.parts);
+  json["balanced"] = imbalances(result).empty();
+  json["output"] = output.file;
+  if (!output.also.empty()) json["also"] = companions_json(output, result.parts);
+  if (!setup.run.filters.empty()) json["per_filter"] = per_filter(setup.run.filters, result.totals);
+  return json;
+}
+
+Json per_definition(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& run = output.runs[i];
+    Json json{{"name", run.define.name}, {"definition", run.define.text}};
+    json.update(of_events(run, setup, results[i]));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 }  // namespace
 
 RunResult add_up(const RunResult& mine, const Collective& ranks) {
@@ -203,19 +282,6 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   return all;
 }
 
-namespace {
-
-/// Hits that the builders had of those that the sources have read; nothing where sources have read others, too.
-std::optional<std::uint64_t> built_of_read(const RunResult& result) {
-  if (!result.live) return result.totals[Metric::hits_in];
-  // Live sources do not send again what an earlier run has built; recordings are read from their beginning.
-  const bool mixed = !result.all_live && result.hits_before != 0;
-  if (result.input_cut || mixed) return std::nullopt;
-  return result.totals[Metric::hits_in] - result.hits_before;
-}
-
-}  // namespace
-
 std::vector<std::string> imbalances(const RunResult& result) {
   const auto& t = result.totals;
   std::vector<std::string> wrong;
@@ -226,7 +292,7 @@ std::vector<std::string> imbalances(const RunResult& result) {
   expect(t[Metric::hits_in],
          t[Metric::hits_in_events] + t[Metric::hits_outside] + t[Metric::hits_rejected] + t.dropped(),
          "hits in and accounted for");
-  // Where a run was cut off, events have hits in slices that are still to come.
+  // Events of an interrupted run extend into slices that are still to come.
   if (result.unfinished) return wrong;
   if (const auto built = built_of_read(result)) {
     expect(*built, t[Metric::hits_read], "hits that the builders had and that the sources read");
@@ -247,57 +313,6 @@ int exit_code_of(const std::vector<RunResult>& results) {
   for (const auto& result : results) worst = std::max(worst, exit_code_of(result));
   return worst;
 }
-
-namespace {
-
-/// Of the inputs' elements, those that were not asked for, such as events of other ids.
-std::uint64_t skipped_elements(const RunResult& result) {
-  std::uint64_t all = 0;
-  for (const auto& [source, counts] : result.sources) all += counts.counters[Metric::skipped_elements];
-  return all;
-}
-
-/// How messages about a definition begin.
-std::string prefix_of(const DefineOption& define) { return define.name.empty() ? "" : define.name + ": "; }
-
-/// The events of one definition, and what became of the hits.
-void print_events(std::ostream& out, const std::string& of, const RunSetup& setup, const RunResult& result) {
-  const auto& t = result.totals;
-  out << of
-      << fmt::format("{} events with {} hits in {} slices from {} sources, by {} builders and {} filters on {} ranks\n",
-                     t[Metric::events], t[Metric::hits_written], t[Metric::slices], setup.sources.size(),
-                     setup.roles.builders, setup.roles.filters, setup.roles.ranks);
-  print_ledger(out, t);
-  print_filters(out, setup.run.filters, t);
-  if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
-  if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
-  if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
-  if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
-  if (const auto skipped = skipped_elements(result)) print_count(out, "elements skipped in inputs", skipped);
-  print_sources(out, setup, result);
-}
-
-/// What must not be overlooked, below all else on a terminal.
-void tell_warnings(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
-  const auto& result = results.front();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto of = prefix_of(output.runs[i].define);
-    const auto truncated = results[i].totals[Metric::events_truncated];
-    if (truncated != 0 && !results[i].unfinished) tell_truncated(of, setup, setup.run.events[i].overlap, truncated);
-  }
-  tell_left_out(result.totals);
-  if (result.unused && !result.unfinished) tell_unused(*result.unused);
-  tell_remarks(setup, result);
-}
-
-std::string files_of(const OutputSettings& output) {
-  std::string files = output.file;
-  if (!output.has_index()) return files;
-  for (const auto& run : output.runs) files += (&run == &output.runs.front() ? ": " : ", ") + run.file;
-  return files;
-}
-
-}  // namespace
 
 void print_summary(std::ostream& out, const OutputSettings& output, const RunSetup& setup,
                    const std::vector<RunResult>& results, const std::string& stopped_by) {
@@ -326,36 +341,9 @@ void print_summary(std::ostream& out, const OutputSettings& output, const RunSet
       static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
   out << "output: " << files_of(output) << '\n';
   for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, output.runs[i], results[i].parts);
-  out.flush();  // before what goes to standard error
+  out.flush();  // before anything on standard error
   tell_warnings(output, setup, results);
 }
-
-namespace {
-
-/// What is said of the events of one definition.
-Json of_events(const DefinitionOutput& output, const RunSetup& setup, const RunResult& result) {
-  Json json = Json::object();
-  json["totals"] = to_json(result.totals);
-  json["parts"] = to_json(result.parts);
-  json["balanced"] = imbalances(result).empty();
-  json["output"] = output.file;
-  if (!output.also.empty()) json["also"] = companions_json(output, result.parts);
-  if (!setup.run.filters.empty()) json["per_filter"] = per_filter(setup.run.filters, result.totals);
-  return json;
-}
-
-Json per_definition(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto& run = output.runs[i];
-    Json json{{"name", run.define.name}, {"definition", run.define.text}};
-    json.update(of_events(run, setup, results[i]));
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-
-}  // namespace
 
 void write_report_json(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend) {

@@ -26,7 +26,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kDifferencesTold = 4;
-/// An interrupted run of recorded sources would give way without --force.
+/// Interrupted runs of recorded sources are replaced even without --force.
 constexpr const char* kToBeginAnew = "start over with --force instead of --resume";
 
 template <class T>
@@ -41,7 +41,7 @@ std::string joined(const std::vector<std::string>& texts, const char* separator,
   return all;
 }
 
-/// As given; the same time may be written in several ways.
+/// Returns --time-origin in its standard form: the same time may be written in several ways.
 std::string time_origin_in(const RunRecord& record) {
   const auto text = setup_option(record, "time-origin");
   return text.empty() ? text : utc_text(parsed("time-origin", [&] { return parse_unix_ns(text); }));
@@ -61,7 +61,7 @@ void compare_sources(std::vector<std::string>& found, const RunRecord& before, c
   }
 }
 
-/// Maps are long: the first line that differs.
+/// Reports only the first line that differs: maps are long.
 void compare_maps(std::vector<std::string>& found, const std::string& before, const std::string& now) {
   std::istringstream a(before);
   std::istringstream b(now);
@@ -90,7 +90,7 @@ void refuse_differences(const std::string& run_file, const RunRecord& before, co
 
 std::string given(const std::vector<std::string>& definitions) { return "'" + joined(definitions, "' and '") + "'"; }
 
-/// Names and texts of the definitions of the run in the place of the output.
+/// Returns the definitions, with names, of the run at the output's path.
 std::vector<std::string> definitions_before(const std::string& output) {
   if (!is_run_index(output)) return {read_run_record(output).definition};
   std::vector<std::string> definitions;
@@ -100,7 +100,7 @@ std::vector<std::string> definitions_before(const std::string& output) {
 
 void refuse_other_definitions(const OutputSettings& output) {
   if (!std::filesystem::exists(output.file)) return;
-  if (!output.has_index() && !is_run_index(output.file)) return;  // its record says more
+  if (!output.has_index() && !is_run_index(output.file)) return;  // its record contains more
   std::vector<std::string> now;
   for (const auto& run : output.runs) now.push_back(run.define.given());
   const auto before = definitions_before(output.file);
@@ -109,7 +109,7 @@ void refuse_other_definitions(const OutputSettings& output) {
   }
 }
 
-/// Live sources do not begin again with the first slice of the run.
+/// Live sources do not begin again at the first slice of the run.
 SliceId first_finished(SliceId first, const std::vector<SliceRun>& runs) {
   for (const auto& run : runs) first.value = std::min(first.value, run.first);
   return first;
@@ -127,7 +127,7 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
   }
 }
 
-/// Damaged ones are no reason to refuse the data.
+/// Damaged statistics are no reason to refuse the data.
 RunStatistics earlier_statistics(const std::string& run_file) {
   try {
     return read_statistics(run_file);
@@ -137,13 +137,13 @@ RunStatistics earlier_statistics(const std::string& run_file) {
   }
 }
 
-/// What rank 0 knows before any part has been read.
+/// State of a run as known to rank 0 before any part is read.
 struct FoundRun {
   Resumption resumption;
   FinishedWork work;
 };
 
-/// Rank 0 alone.
+/// Rank 0 only.
 FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunSetup& setup, const RunRecord& now) {
   FoundRun found;
   auto& resumption = found.resumption;
@@ -183,7 +183,7 @@ std::vector<PartInfo> parts_of(const FoundRun& found) {
   return parts;
 }
 
-/// Collective: every rank reads its share of the parts that rank 0 has found.
+/// Collective. Each rank reads its share of the parts that rank 0 has found.
 DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
   nlohmann::json list = nlohmann::json::array();
@@ -202,7 +202,7 @@ DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo
   return damaged;
 }
 
-/// Data that cannot be built again.
+/// Throws UserError if the damaged parts cannot be built again.
 void refuse_damage(const std::string& run_file, bool saves_sorted, bool live, const DamagedParts& damaged) {
   if (damaged.empty() || (!saves_sorted && !live)) return;
   const auto& [name, damage] = *damaged.begin();
@@ -211,7 +211,7 @@ void refuse_damage(const std::string& run_file, bool saves_sorted, bool live, co
                               live ? "live data cannot be received again" : "--save-sorted keeps whole runs only"));
 }
 
-/// Treats a closed run as interrupted, with all but its damaged parts finished.
+/// Treats a closed run as an interrupted one in which all but the damaged parts are finished.
 FinishedWork reopen(const DefinitionOutput& output, Resumption& resumption, const DamagedParts& damaged) {
   const auto folder = std::filesystem::path(output.file).parent_path();
   for (const auto& info : resumption.parts) {
@@ -242,8 +242,8 @@ FinishedWork reopen(const DefinitionOutput& output, Resumption& resumption, cons
   return work;
 }
 
-/// Rank 0 alone. `whole`: the run is complete for all definitions; one that is complete alone is taken up for the
-/// others.
+/// Rank 0 only. `whole`: the run is complete for all definitions. Otherwise, definitions that are complete are
+/// reopened, to be finished with the others.
 Resumption take_up(const DefinitionOutput& output, bool saves_sorted, const RunSetup& setup, FoundRun found,
                    const DamagedParts& damaged, bool whole) {
   auto resumption = std::move(found.resumption);

@@ -6,7 +6,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
 
 #include "app/command/mpi_command.hpp"
@@ -29,7 +28,7 @@ namespace eventloom {
 
 namespace {
 
-/// `loops`: passes over a recording.
+/// `loops`: number of passes over a recording.
 SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
   auto& source = *local.stream;
   const auto& header = source.header();
@@ -58,16 +57,15 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local,
   return info;
 }
 
-/// The description of an opened stream for the other ranks.
 nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
   nlohmann::json json = to_json(local.id, info_of(spec, local, loops));
-  // The manifest represents all streams of its folder.
+  // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
   return json;
 }
 
-/// How time-sorted streams are read.
+/// Determines how time-sorted streams are read.
 void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   const auto is_sorted = [](const SourceInfo& s) { return (s.flags & kSorted) != 0; };
   const auto n_sorted = std::ranges::count_if(setup.streams, is_sorted);
@@ -78,8 +76,8 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   }
   for (auto& wanted : setup.run.events) {
     const auto traits = wanted.definition->traits();
-    // Events by number are matched again: their tags cover all hits of a number.
-    // Groups and positions may be others than those of the run that tagged, and hits may be corrected only now.
+    // Events by number are matched again: their tags cover all hits of a number. Groups and positions may differ from
+    // those of the run that tagged the hits, and hits may be corrected only now.
     wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses(Quantity::Kind::group) &&
                       !traits.uses(Quantity::Kind::causal) && !setup.run.detector->corrects() &&
                       sorted->definition == wanted.definition->text() && sorted->overlap == wanted.overlap;
@@ -134,14 +132,14 @@ void require_slice_fits(const RunSetup& setup) {
   }
 }
 
-/// Live sources that begin farther apart are out of step: one hour.
+/// Live sources that begin more than an hour apart are out of step.
 Epoch most_apart(const SourceInfo& source) {
   constexpr double kMostApart_s = 3600;
   if (is_numbered(source)) return std::numeric_limits<Epoch>::max();
   return static_cast<Epoch>(std::min(kMostApart_s * epochs_per_second(source.base), 0x1p62));
 }
 
-/// The streams, their first epochs by the corrected times.
+/// Returns the streams, with first epochs in corrected times.
 std::vector<SourceInfo> corrected_streams(const RunSetup& setup) {
   auto streams = setup.streams;
   for (std::size_t s = 0; s < setup.offsets.size(); ++s) {
@@ -156,8 +154,8 @@ bool begins_with(const SourceInfo& source, Epoch first) {
   return source.first_epoch && *source.first_epoch >= first && *source.first_epoch - first <= most_apart(source);
 }
 
-/// Where most live sources begin, at the first of them: a clock that is wrong at the start of the run must not define
-/// it.
+/// Returns the first epoch of most live sources: a single clock that is wrong at the start must not determine where the
+/// run begins.
 std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> found;
   std::ptrdiff_t most = 0;
@@ -172,7 +170,7 @@ std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
   return found;
 }
 
-/// Over all sources; 0 without data.
+/// Returns the first epoch of any source; 0 without data.
 Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> first = first_live_epoch(sources);
   for (const auto& source : sources) {
@@ -181,8 +179,8 @@ Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   return first.value_or(0);
 }
 
-/// Where sources were joined on their way the run begins with the first slice that is complete in all of them, unless a
-/// recording begins before it.
+/// If sources were joined while sending, the run begins with the first slice that is complete in all of them, unless a
+/// recording begins earlier.
 SliceId first_slice_of(const RunSetup& setup) {
   const auto& geometry = setup.run.geometry;
   const auto sources = corrected_streams(setup);
@@ -204,8 +202,8 @@ SliceId first_slice_of(const RunSetup& setup) {
 
 bool has_far_clock(const SourceInfo& source) { return source.clock_behind_ns && is_far_clock(*source.clock_behind_ns); }
 
-/// Unix time of tick 0 according to the first source that knows it and whose clock can be compared with those of hosts;
-/// 0: unknown.
+/// Returns the Unix time of tick 0 according to the first source that knows it and whose clock is comparable with those
+/// of hosts; 0: unknown.
 std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
   const auto found =
       std::ranges::find_if(sources, [](const SourceInfo& s) { return s.started_ns != 0 && !has_far_clock(s); });
@@ -218,7 +216,7 @@ void tell_far_clocks(const std::vector<SourceInfo>& sources) {
   }
 }
 
-/// The numbered sources and the map of the detector, which every rank has read, for require_same_setup().
+/// Returns the list of sources and the detector map, which every rank has read, for require_same_setup().
 std::string files_given(const DetectorMap& detector, const std::vector<SourceSpec>& specs) {
   std::string text;
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
@@ -227,7 +225,7 @@ std::string files_given(const DetectorMap& detector, const std::vector<SourceSpe
   return text;
 }
 
-/// What is known of the streams before they are open.
+/// Fills in what is known before the streams are open.
 void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
   for (const auto& spec : specs) {
     SourceInfo info;
@@ -239,7 +237,7 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
 }
 
-/// Numbers that wrap around begin within half of their range of each other: those far below the highest have done so.
+/// Adds the range of wrapping numbers to those that have wrapped: all begin within half the range of the highest.
 void align_wrapping(std::vector<SourceInfo>& streams) {
   Epoch newest = 0;
   for (const auto& stream : streams) {
@@ -251,7 +249,7 @@ void align_wrapping(std::vector<SourceInfo>& streams) {
   }
 }
 
-/// `described`: the descriptions of all ranks' opened streams.
+/// `described`: descriptions of the opened streams of all ranks.
 std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
   std::optional<SortedInfo> sorted;
   for (const auto& of_rank : described) {
@@ -264,7 +262,7 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
   return sorted;
 }
 
-/// Refuses a definition or a filter that asks for what the sources and the detector do not have.
+/// Refuses definitions and filters that need quantities which the sources and the detector lack.
 void require_known_quantities(const BuildingSettings& building, RunSetup& setup) {
   for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
     if (!setup.run.events[i].definition->traits().uses(Quantity::Kind::causal) || setup.run.detector->has_positions())
@@ -279,7 +277,7 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
   setup.run.filter.set_streams(std::move(flags));
 }
 
-/// A range of sources that the run does not have counts nothing: true, and probably not meant.
+/// A condition on sources that do not exist counts nothing, which is probably a mistake.
 void tell_sources_beyond(const RunSetup& setup) {
   std::vector<const Expression*> conditions;
   for (const auto& events : setup.run.events) conditions.push_back(events.definition->traits().condition);
@@ -294,7 +292,6 @@ void tell_sources_beyond(const RunSetup& setup) {
   }
 }
 
-/// Derived from the sources.
 void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std::optional<SortedInfo>& sorted) {
   require_one_clock(setup.streams);
   setup.sources = sorted ? sorted->sources : setup.streams;
@@ -313,7 +310,7 @@ void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std:
   setup.started_ns = started_ns_of(setup.streams);
 }
 
-/// The sources of time-sorted hits are described by their own streams.
+/// Time-sorted hits: their streams, not their original sources, state the origin.
 void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
   auto origin = find_time_origin(given, setup.streams);
   setup.time_of_tick_0 = std::move(origin.time_of_tick_0);
@@ -321,7 +318,7 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
   for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
 }
 
-/// Rank 0 has compared the files.
+/// Only rank 0 has compared the files.
 void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
   auto copies = nlohmann::json::array();
   for (const auto& spec : specs) copies.push_back(spec.copy);

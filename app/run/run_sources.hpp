@@ -15,7 +15,7 @@
 
 namespace eventloom {
 
-/// What a run reads, and how long it waits for live sources.
+/// The sources of a run, and how long it waits for live ones.
 struct SourceSettings {
   std::vector<std::string> uris;
   TimeBaseOptions time_base;
@@ -28,20 +28,20 @@ struct SourceSettings {
   std::chrono::nanoseconds stall_warning{};  ///< 0: silent live sources are not reported
 };
 
-/// The sources opened on the rank where they play, in rising numbers. Throws UserError.
+/// Opens the sources that belong to `rank`, in ascending order of numbers. Throws UserError.
 std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& settings,
                                                         const std::vector<SourceSpec>& specs, const Roles& roles,
                                                         int rank);
 
-/// Collective. Waits until all live sources are described and their first data known; at most --epoch-timeout longer
-/// than until the first is, and 0.2 s when the run is asked to stop. They receive meanwhile. `each_turn` is called
-/// before each look at them, with how many are live and described; both 0 before the first. Afterwards the headers of
-/// live sources are fixed. False when --duration is over.
+/// Collective. Waits until all live sources are described and their first data are known; at most --epoch-timeout
+/// longer than until the first is, and 0.2 s if the run is asked to stop. The sources receive meanwhile. `each_turn` is
+/// called before each look at them, with the number of live sources and of those described; both are 0 the first time.
+/// Afterwards the headers of live sources are final. Returns false if --duration has elapsed.
 bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    const std::function<void(std::size_t live, std::size_t known)>& each_turn);
 
-/// Collective. With --loop: replaces recordings in `local` by looped ones. All passes have the same length, separated
-/// by a gap longer than events reach. Throws UserError, the same on all ranks.
+/// Collective. With --loop, replaces the recordings in `local` by looped ones. All passes have the same length and are
+/// separated by a gap longer than any event. Throws UserError, the same on all ranks.
 void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
                      const SourceSettings& settings, const BuildingSettings& building, const Collective& ranks);
 

@@ -110,7 +110,7 @@ void RunView::turn(SteadyTime now) {
     for (const auto& request : std::exchange(early_, {})) session_->control().ask(request);
     for (const auto& request : monitor_->take_commands()) session_->control().ask(request);
   }
-  // Little time is left after a failure: it is reported at once.
+  // Failures are reported at once: little time is left.
   const auto& failure = session_->control().failure();
   const bool fails = !failure.empty();
   if (fails == failing_ && !tracker_->due(now)) return;
@@ -140,7 +140,7 @@ void RunView::add_to(RunResult& result) {
   result.statistics.alarms = alarms_->records();
 }
 
-/// Before the output is written, which keeps the alarms.
+/// Call before the output is written, which includes the alarms.
 void RunView::look_at_end(const RunResult& result) {
   last_look_ = true;
   alarms_->look(*tracker_->conclude(*session_->picture(), result.totals.counters, exit_code_of(result), ""));

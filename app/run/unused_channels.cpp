@@ -21,7 +21,7 @@ std::string text_of(const ChannelSelection& channels) {
   return text + fmt::format(", channels {0} to {1} (0x{0:x}-0x{1:x})", channels.low, channels.high);
 }
 
-/// An option whose group has no hits at all is not named besides the group.
+/// Omits options whose whole group has no hits: the group is reported instead.
 bool says_more(const Detector& detector, const GroupOption& option, GroupSet used) {
   const auto group = detector.group(option.name);
   return group && (used >> *group & 1U) != 0;
