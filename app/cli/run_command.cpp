@@ -22,6 +22,7 @@
 #include "app/run/run_taps.hpp"
 #include "app/run/run_view.hpp"
 #include "app/run/run_watch.hpp"
+#include "app/run/unused_channels.hpp"
 #include "app/tools/doctor/shared_memory_check.hpp"
 #include "core/engine/run_control.hpp"
 #include "core/mpi/environment.hpp"
@@ -41,8 +42,8 @@ namespace eventloom {
 
 namespace {
 
-void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
-  spdlog::info("{}", in_force(config, setup));
+void tell_setup(const RunSetup& setup, const ExchangeBackend& backend) {
+  spdlog::info("{}", setup.in_force);
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (backend.osc.empty()) {
     spdlog::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());
@@ -88,13 +89,13 @@ void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vec
 }
 
 /// Rank 0 only. Returns the exit code.
-int finish(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+int finish(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
            std::vector<RunRecord>& records, const ExchangeBackend& backend, const std::string& stopped_by,
            RunView& view) {
   const Activity activity("writing the run file");
   int code = exit_code_of(results);
   try {
-    write_results(config, setup, results, records, backend);
+    write_results(output, setup, results, records, backend);
   } catch (const std::exception&) {
     const auto failure = Failure::of(std::current_exception());
     if (failure.code != kExitUsage) throw;
@@ -102,7 +103,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const std::vector<Run
     code = kExitStopped;
   }
   view.make_way();
-  print_summary(std::cout, config, setup, results, stopped_by);
+  print_summary(std::cout, output, setup, results, stopped_by);
   for (const auto& result : results) {
     for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
   }
@@ -110,30 +111,35 @@ int finish(const RunConfig& config, const RunSetup& setup, const std::vector<Run
   return code;
 }
 
+InputFiles input_files(const RunConfig& config) {
+  return {expand_sources(config.sources.uris), config.exchange.schedule.name, config.config_file};
+}
+
 /// Rank 0 only. Replaces existing outputs, except those of definitions whose run is resumed.
 void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                    const std::vector<Resumption>& resumptions) {
-  check_file_triggers(config, setup.roles.writers());
-  const auto configs = by_definition(config);
+  const auto& output = config.output;
+  const auto writers = setup.roles.writers();
+  check_file_triggers(output, writers);
   std::vector<CompanionPlace> companions;
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    if (!resumptions[i].resumes) companions.emplace_back(configs[i], setup.event_files, setup.roles.writers());
+  for (std::size_t i = 0; i < output.runs.size(); ++i) {
+    if (!resumptions[i].resumes) companions.emplace_back(output.runs[i], output.force, setup.event_files, writers);
   }
-  if (!config.also.empty()) check_companions(config, expand_sources(config.sources), companions);
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    if (!resumptions[i].resumes) begin_output(configs[i], records[i]);
+  if (output.has_companions()) check_companions(input_files(config), output, companions);
+  for (std::size_t i = 0; i < output.runs.size(); ++i) {
+    if (!resumptions[i].resumes) begin_output(output.runs[i].file, output.save_sorted, records[i]);
   }
   for (const auto& place : companions) place.clear();
-  begin_index(config);
+  begin_index(output);
 }
 
 /// Collective. Prepares the scratch folders and begins the outputs.
 void prepare_output(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                     const std::vector<Resumption>& resumptions, const Collective& ranks) {
-  const auto configs = by_definition(config);
+  const auto& output = config.output;
   agree(ranks, [&] {
-    if (config.scratch.empty()) return;
-    for (const auto& of_one : configs) prepare_scratch(scratch_folder(config.scratch, config.output), of_one.output);
+    if (output.scratch.empty()) return;
+    for (const auto& run : output.runs) prepare_scratch(scratch_folder(output.scratch, output.file), run.file);
   });
   agree(ranks, [&] {
     if (ranks.rank() == 0) begin_outputs(config, setup, records, resumptions);
@@ -141,10 +147,10 @@ void prepare_output(const RunConfig& config, const RunSetup& setup, const std::v
 }
 
 /// Collective. Returns null if a resumed run cannot write: it can still be resumed.
-std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
+std::unique_ptr<RankRun> begin_roles(const OutputSettings& output, RunSetup& setup,
                                      const std::vector<Resumption>& resumptions, RunTaps& taps, Session& session) {
   try {
-    return std::make_unique<RankRun>(config, setup, resumptions, taps, session);
+    return std::make_unique<RankRun>(output, setup, resumptions, taps, session);
   } catch (const UserError& e) {
     if (!any_resumes(resumptions)) throw;
     if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
@@ -170,7 +176,7 @@ RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resump
 }
 
 /// Collective. Runs everything between the first and the last slice and returns one result per definition.
-std::vector<RunResult> build_events(RankRun& rank_run, const RunSetup& setup,
+std::vector<RunResult> build_events(RankRun& rank_run, const DetectorOptions& detector, const RunSetup& setup,
                                     const std::vector<Resumption>& resumptions, RunView& view,
                                     const Collective& ranks) {
   const auto start = std::chrono::steady_clock::now();
@@ -182,16 +188,18 @@ std::vector<RunResult> build_events(RankRun& rank_run, const RunSetup& setup,
     results[i].totals[Metric::peak_rss_bytes] = peak_bytes();
     results[i] = add_up(std::move(results[i]), setup, resumptions[i], view, ranks);
   }
+  auto& first = results.front();
+  if (ranks.rank() == 0) first.unused = unused_channels(detector, setup, first.channels_seen, first.slices_before != 0);
   return results;
 }
 
 /// Rank 0 only. Returns the exit code of a run that had already ended.
-int tell_complete(const RunConfig& config, const std::vector<Resumption>& resumptions) {
+int tell_complete(const OutputSettings& output, const std::vector<Resumption>& resumptions) {
   std::vector<RunResult> results;
-  const auto configs = by_definition(config);
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    clear_up(configs[i], resumptions[i].parts);
-    std::cout << configs[i].output << ": the run is complete, there is nothing to resume\n";
+  for (std::size_t i = 0; i < resumptions.size(); ++i) {
+    const auto& file = output.runs[i].file;
+    clear_up(file, resumptions[i].parts);
+    std::cout << file << ": the run is complete, there is nothing to resume\n";
     auto& totals = results.emplace_back().totals;
     totals = resumptions[i].before.totals;
     totals[Metric::hits_read] = totals[Metric::hits_in];
@@ -209,8 +217,8 @@ int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
 }
 
 /// The sources themselves need not exist any more.
-bool has_live_sources(const RunConfig& config) {
-  return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
+bool has_live_sources(const std::vector<std::string>& uris) {
+  return std::ranges::any_of(expand_sources(uris), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
 using OutputLocks = std::vector<std::unique_ptr<OutputLock>>;
@@ -221,18 +229,18 @@ OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
   OutputLocks locks;
   agree(ranks, [&] {
     if (ranks.rank() != 0) return;
-    locks.push_back(std::make_unique<OutputLock>(config.output));
-    for (const auto& define : config.define) {
-      if (!define.name.empty()) locks.push_back(std::make_unique<OutputLock>(define.output));
+    locks.push_back(std::make_unique<OutputLock>(config.output.file));
+    for (const auto& run : config.output.runs) {
+      if (!run.define.name.empty()) locks.push_back(std::make_unique<OutputLock>(run.file));
     }
-    check_run_files(config, expand_sources(config.sources));
+    check_run_files(input_files(config), config.output, config.sources.live.record);
   });
   return locks;
 }
 
 /// Collective. `--resume --force`: continues an interrupted run, replaces a complete one.
 void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
-  config.resume = config.live.go_on = !all_complete(find_complete_runs(config, ranks));
+  config.output.resume = config.sources.live.go_on = !all_complete(find_complete_runs(config.output, ranks));
 }
 
 /// Calls `work`. Viewers of the run see its error before the monitor closes.
@@ -251,11 +259,11 @@ constexpr const char* kNotBegun =
     "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
 
 /// `before`: is reset when live sources begin to receive. All arguments must outlive the result.
-SetupWatch watch_setup(const RunConfig& config, std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view) {
+SetupWatch watch_setup(std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view) {
   SetupWatch setup;
   setup.expected = [&](const RunSetup& expected) {
     if (expected.live) before.reset();
-    view.announce(config, expected);
+    view.announce(expected);
   };
   setup.each_turn = [&](std::size_t live, std::size_t known) {
     watch.turn();
@@ -264,47 +272,64 @@ SetupWatch watch_setup(const RunConfig& config, std::optional<EndsAtOnce>& befor
   return setup;
 }
 
+RunDescription describe_run(const RunConfig& config) {
+  RunDescription run;
+  run.name = config.output.file;
+  run.command_line = command_line_of_process();
+  run.definition = config.building.definitions.front().given();
+  run.filters = config.building.filters;
+  run.schedule = config.exchange.schedule.name;
+  run.eventloom_version = EVENTLOOM_VERSION;
+  run.mpi_version = MpiEnvironment::mpi_version();
+  run.ucx_version = MpiEnvironment::ucx_version();
+  run.configuration = config.output.setup;
+  return run;
+}
+
 /// `before`: covers the time before the first slice; it is reset here.
 int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
-  RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
+  const auto& output = config.output;
+  RunWatch watch(config.stalls, communicator);
   const auto locks = lock_outputs(config, communicator);
-  RunView view(config, communicator);
-  if (config.resume && config.force) choose_by_what_is_there(config, communicator);
-  if (config.resume && has_live_sources(config)) {
-    const auto ended = find_complete_runs(config, communicator);
-    require_undamaged(config, ended, communicator);
-    if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
+  RunView view(config.view, describe_run(config), communicator);
+  if (output.resume && output.force) choose_by_what_is_there(config, communicator);
+  if (output.resume && has_live_sources(config.sources.uris)) {
+    const auto ended = find_complete_runs(output, communicator);
+    require_undamaged(output, ended, communicator);
+    if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(output, ended); });
   }
   const auto backend = exchange_backend();
-  RunSetup setup = set_up_run(config, communicator, watch_setup(config, before, watch, view));
-  require_alarm_sources(config.alarms, setup.sources.size());
+  RunSetup setup =
+      set_up_run(config.sources, config.building, config.exchange, communicator, watch_setup(before, watch, view));
+  require_alarm_sources(config.view.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   tell_place(setup, communicator);
-  auto records = describe(config, setup);
-  const auto resumptions = resume_run(config, setup, records, communicator);
+  auto records = describe(output, setup);
+  const auto resumptions = resume_run(output, setup, records, communicator);
   if (all_complete(resumptions)) {
-    return from_first_rank(communicator, [&] { return tell_complete(config, resumptions); });
+    return from_first_rank(communicator, [&] { return tell_complete(output, resumptions); });
   }
-  if (first) tell_setup(config, setup, backend);
+  if (first) tell_setup(setup, backend);
   if (any_resumes(resumptions)) go_on(resumptions, setup, records);
-  if (!config.also.empty() || config.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
-  auto taps = config.tap ? RunTaps(*config.tap, setup.event_files, setup.roles, communicator) : RunTaps();
+  if (output.has_companions() || output.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
+  auto taps = output.tap ? RunTaps(*output.tap, setup.event_files, setup.roles, communicator) : RunTaps();
   MpiNetwork network(communicator);
   Idle idle;
-  Session session(session_settings(config, setup), {network, watch, idle});
+  Session session(session_settings(config.sources, config.building, config.exchange, config.view, setup),
+                  {network, watch, idle});
   prepare_output(config, setup, records, resumptions, communicator);
-  prepare_live_sources(config, setup, resumptions, communicator);
-  view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
-  const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
+  prepare_live_sources(output.file, setup, resumptions, communicator);
+  view.begin(setup, records.front(), {config.sources.duration, resumptions.front().totals.counters}, session);
+  const auto rank_run = begin_roles(output, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;
   const PutsEnd puts_end(session.wiring().data());
   tell_crowding(communicator);
   before.reset();
   return seen_to_fail(view, [&] {
-    const auto results = build_events(*rank_run, setup, resumptions, view, communicator);
+    const auto results = build_events(*rank_run, config.building.detector, setup, resumptions, view, communicator);
     return from_first_rank(communicator, [&] {
-      return finish(config, setup, results, records, backend, session.control().stopped_by(), view);
+      return finish(output, setup, results, records, backend, session.control().stopped_by(), view);
     });
   });
 }
@@ -323,7 +348,8 @@ int run_command(int argc, const char* const* argv) {
       },
       [](const RunConfig& config) {
         const auto text = [](bool on) { return on ? "true\n" : "false\n"; };
-        return config.effective + "resume = " + text(config.resume) + "force = " + text(config.force);
+        const auto& output = config.output;
+        return output.setup + "resume = " + text(output.resume) + "force = " + text(output.force);
       },
       [&](const RunConfig& config, const Communicator& communicator) {
         if (config.quiet) spdlog::set_level(spdlog::level::err);

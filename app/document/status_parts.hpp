@@ -8,7 +8,7 @@
 #include "core/monitor/channel_counts.hpp"
 #include "core/runtime/metrics.hpp"
 #include "formats/ids.hpp"
-#include "io/hdf5/detector_record.hpp"
+#include "io/run_format/detector_record.hpp"
 
 /// Parts that the status documents of the monitor and of reports have in common.
 namespace eventloom {

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -16,7 +15,7 @@ namespace eventloom {
 namespace {
 
 struct CompanionSum {
-  std::vector<std::string> files;  ///< in the order of writers and numbers
+  std::vector<std::string> files;  ///< sorted by writer and number
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
 };
@@ -36,8 +35,8 @@ CompanionSum sum_of(const EventTarget& target, const std::vector<PartInfo>& part
 
 }  // namespace
 
-void print_companions(std::ostream& out, const RunConfig& config, const std::vector<PartInfo>& parts) {
-  for (const auto& target : config.define.front().also) {
+void print_companions(std::ostream& out, const DefinitionOutput& run, const std::vector<PartInfo>& parts) {
+  for (const auto& [given, target] : run.also) {
     const auto sum = sum_of(target, parts);
     if (sum.files.empty()) continue;
     const auto n = sum.files.size();
@@ -47,12 +46,11 @@ void print_companions(std::ostream& out, const RunConfig& config, const std::vec
   }
 }
 
-nlohmann::ordered_json companions_json(const RunConfig& config, const std::vector<PartInfo>& parts) {
+nlohmann::ordered_json companions_json(const DefinitionOutput& run, const std::vector<PartInfo>& parts) {
   auto list = nlohmann::ordered_json::array();
-  const auto& targets = config.define.front().also;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const auto sum = sum_of(targets[i], parts);
-    list.push_back({{"target", config.also[i]}, {"files", sum.files}, {"events", sum.events}, {"bytes", sum.bytes}});
+  for (const auto& [given, target] : run.also) {
+    const auto sum = sum_of(target, parts);
+    list.push_back({{"target", given}, {"files", sum.files}, {"events", sum.events}, {"bytes", sum.bytes}});
   }
   return list;
 }

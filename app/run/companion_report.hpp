@@ -4,15 +4,15 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/output_settings.hpp"
 #include "io/run_format/part_info.hpp"
 
-/// What is said of the list-mode files of `--also`, of one definition.
+/// Reports on the list-mode files of `--also` of one definition.
 namespace eventloom {
 
-/// A line for each format.
-void print_companions(std::ostream& out, const RunConfig& config, const std::vector<PartInfo>& parts);
-/// A list with an object for each format.
-nlohmann::ordered_json companions_json(const RunConfig& config, const std::vector<PartInfo>& parts);
+/// Prints one line per format.
+void print_companions(std::ostream& out, const DefinitionOutput& run, const std::vector<PartInfo>& parts);
+/// Returns a list with one object per format.
+nlohmann::ordered_json companions_json(const DefinitionOutput& run, const std::vector<PartInfo>& parts);
 
 }  // namespace eventloom

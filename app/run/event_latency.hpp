@@ -7,8 +7,8 @@
 
 namespace eventloom {
 
-/// Age of events when they are built: from their first hit, by the clock of the source that states the time of its tick
-/// 0, to now, by the clock of this host.
+/// Age of events when they are built: the time since their first hit. The hit's time is by the clock of the source that
+/// states the time of tick 0, the current time by the clock of this host.
 class EventLatency {
  public:
   /// `started_ns`: Unix time of tick 0.

@@ -9,7 +9,7 @@ namespace eventloom {
 
 namespace {
 
-/// A larger event is not sent.
+/// Larger events are not sent.
 constexpr MbsLayout kTapLayout{.buffer_bytes = 1U << 20};
 constexpr std::int64_t kFlushAfterNs = 100'000'000;
 

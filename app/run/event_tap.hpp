@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "core/dataflow/event_sink.hpp"
 #include "core/runtime/message_limit.hpp"
@@ -14,21 +13,22 @@
 
 namespace eventloom {
 
-/// Serves the events of one writer to MBS clients, as LMD events. Costs next to nothing while there is no client.
+/// Serves the events of one writer to MBS clients, as LMD events. Costs almost nothing while no client is connected.
 class EventTap {
  public:
-  /// Listens from here on. Throws UserError.
+  /// Starts to listen. Throws UserError.
   EventTap(const MbsClientsSettings& settings, LmdEventMaker events);
 
   [[nodiscard]] const std::string& address() const { return server_.address(); }
-  /// The events of a slice, numbered from 1 over all slices of this tap, whether anybody gets them or not.
+  /// Serves the events of a slice. They are numbered from 1 over all slices of this tap, whether or not a client
+  /// receives them.
   void take(const BuiltSlice& slice);
-  /// Call often: events that have waited long enough are sent, though their buffer is not full.
+  /// Sends events that have waited long enough, even if their buffer is not full. Call often.
   void turn();
-  /// No more events follow: see MbsTap.
+  /// Call after the last event; see MbsTap.
   void end();
   void join() { server_.join(); }
-  /// Adds Account::tap.
+  /// Adds the counters of Account::tap.
   void add_to(Counters& counters) const;
 
  private:
@@ -40,13 +40,14 @@ class EventTap {
   MbsTap server_;
   std::uint64_t taken_ = 0;    ///< events
   MessageLimit too_large_;     ///< events
-  std::int64_t begun_at_ = 0;  ///< when the packer began its group, ns of the steady clock
+  std::int64_t begun_at_ = 0;  ///< when the packer began its group, in ns of the steady clock
 };
 
-/// A writer's events, tapped.
+/// Passes events on to a writer and to its tap.
 class TappedSink final : public EventSink {
  public:
-  /// Slices in `finished` have been written, and served, by an earlier invocation. All must outlive this.
+  /// Slices in `finished` were written, and served, by an earlier invocation; they are not served again. All arguments
+  /// must outlive this object.
   TappedSink(EventSink& writer, EventTap& tap, const SliceSet& finished)
       : writer_(writer), tap_(tap), finished_(finished) {}
   void write(const BuiltSlice& slice) override;

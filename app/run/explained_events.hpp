@@ -10,16 +10,17 @@
 
 namespace eventloom {
 
-/// For --explain: what the terms of the filters say of the first events. Texts by the time of the event.
+/// Explains the first events for --explain: which terms of the filters hold. The texts are keyed by the time of the
+/// event.
 class ExplainedEvents {
  public:
   /// `filter` must outlive it. `tick_ps`: 0 where times are event numbers.
   ExplainedEvents(const EventFilter& filter, std::size_t most, std::uint64_t tick_ps)
       : filter_(&filter), most_(most), tick_ps_(tick_ps) {}
 
-  /// A slice before its selection, in any order.
+  /// Adds a slice before its events are selected; slices may come in any order.
   void add(const BuiltSlice& slice);
-  /// What others have kept.
+  /// Adds an explanation made elsewhere.
   void add(Tick time, std::string text);
   [[nodiscard]] const std::map<Tick, std::string>& texts() const { return texts_; }
 

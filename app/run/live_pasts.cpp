@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
 
-#include "app/document/json_message.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/error.hpp"
 #include "io/run_output/live_place.hpp"
@@ -17,14 +14,11 @@ namespace eventloom {
 
 namespace {
 
-using LivePasts = std::map<std::uint32_t, LivePast>;
-
-std::filesystem::path place_of(const RunConfig& config, std::uint32_t source) {
-  const std::filesystem::path output(config.output);
+std::filesystem::path place_of(const std::filesystem::path& output, std::uint32_t source) {
   return output.parent_path() / live_place_name(output, source);
 }
 
-/// Of several definitions that which has finished the least: what is lost is said of all.
+/// The definition that has finished the least determines the reported loss.
 LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std::vector<Resumption>& resumptions) {
   LivePast past;
   past.hits = std::numeric_limits<std::uint64_t>::max();
@@ -39,38 +33,19 @@ LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std:
   return past;
 }
 
-/// Rank 0 alone.
-LivePasts pasts_of(const RunConfig& config, const RunSetup& setup, const std::vector<Resumption>& resumptions) {
-  LivePasts pasts;
-  for (std::uint32_t s = 0; s < setup.streams.size(); ++s) {
+/// Rank 0 only. Indexed by stream; those of recordings are unused.
+std::vector<LivePast> pasts_of(const std::string& output, const RunSetup& setup,
+                               const std::vector<Resumption>& resumptions) {
+  std::vector<LivePast> pasts(setup.streams.size());
+  for (std::uint32_t s = 0; s < pasts.size(); ++s) {
     if (!setup.streams[s].live) continue;
-    auto past = past_of(s, setup.run.geometry, resumptions);
-    past.place = read_live_place(place_of(config, s));
-    pasts.emplace(s, past);
+    pasts[s] = past_of(s, setup.run.geometry, resumptions);
+    pasts[s].place = read_live_place(place_of(output, s));
   }
   return pasts;
 }
 
-nlohmann::json to_json(const LivePasts& pasts) {
-  auto json = nlohmann::json::array();
-  for (const auto& [source, past] : pasts) {
-    json.push_back({source, past.hits, past.end, past.epochs_missing, past.place.has_value(),
-                    past.place.value_or(PeerPlace{}).session, past.place.value_or(PeerPlace{}).base});
-  }
-  return json;
-}
-
-LivePasts pasts_from_json(const nlohmann::json& json) {
-  LivePasts pasts;
-  for (const auto& one : json) {
-    LivePast past{std::nullopt, one.at(1), one.at(2), one.at(3)};
-    if (one.at(4).get<bool>()) past.place = PeerPlace{one.at(5), one.at(6)};
-    pasts.emplace(one.at(0).get<std::uint32_t>(), past);
-  }
-  return pasts;
-}
-
-/// A resumed run can do without: it then says that the loss is unknown.
+/// Failure is not an error: a resumed run then reports the loss as unknown.
 void keep_place(const std::filesystem::path& file, const PeerPlace& place) {
   try {
     write_live_place(file, place);
@@ -81,21 +56,19 @@ void keep_place(const std::filesystem::path& file, const PeerPlace& place) {
 
 }  // namespace
 
-void prepare_live_sources(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions,
+void prepare_live_sources(const std::string& output, RunSetup& setup, const std::vector<Resumption>& resumptions,
                           const Collective& ranks) {
   if (!setup.live) return;
-  LivePasts pasts;
+  std::vector<LivePast> pasts;
   if (any_resumes(resumptions)) {
-    auto mine = nlohmann::json::array();
-    if (ranks.rank() == 0) mine = to_json(pasts_of(config, setup, resumptions));
-    pasts = pasts_from_json(broadcast_json(ranks, mine));
+    if (ranks.rank() == 0) pasts = pasts_of(output, setup, resumptions);
+    pasts = ranks.all_gather(pasts).front();
   }
   for (auto& source : setup.local) {
     if (source.live == nullptr) continue;
-    const auto past = pasts.find(source.id.value);
-    if (past != pasts.end()) source.live->resume_after(past->second);
+    if (!pasts.empty()) source.live->resume_after(pasts[source.id.value]);
     source.live->keep_place(
-        [file = place_of(config, source.id.value)](const PeerPlace& place) { keep_place(file, place); });
+        [file = place_of(output, source.id.value)](const PeerPlace& place) { keep_place(file, place); });
   }
 }
 

@@ -8,14 +8,15 @@
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
 
-/// How long the messages of a run are going to be, as far as recordings tell before they are read: rings are made for
-/// them.
+/// Estimates the length of messages from what recordings state before they are read. It determines the size of rings.
 namespace eventloom {
 
-/// Bytes of an epoch of a recording, on average; 0: it does not state its end before it is read. `passes` over it.
+/// Returns the mean size of an epoch of a recording in bytes, for `passes` over it; 0 if its end is unknown before it
+/// is read.
 double epoch_bytes(Source& source, std::uint64_t passes);
 
-/// What the fullest source has for a slice at its usual longest; nothing unless all of them tell.
+/// Returns the usual longest message of the source with the most data per slice; nothing if the size of any source is
+/// unknown.
 std::optional<std::uint64_t> message_bytes(const std::vector<SourceInfo>& streams, const SliceGeometry& geometry);
 
 }  // namespace eventloom

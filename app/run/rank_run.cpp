@@ -15,13 +15,13 @@ namespace eventloom {
 
 namespace {
 
-/// Messages of dropped epoch buffers before the counters must do.
+/// Maximum number of messages about the epoch buffers of a source; beyond it they are only counted.
 constexpr std::uint64_t kToldOfSource = 100;
 
-/// After this time plus --flush-after live sources count as having no data for the waiting slice.
+/// Live sources silent for --flush-after plus this time count as having no data for the waiting slice.
 constexpr std::chrono::seconds kSilence{1};
 
-SliceBuilderSettings building_settings(const RunConfig& config, const RunSetup& setup) {
+SliceBuilderSettings slice_builder_settings(const RunSetup& setup) {
   SliceBuilderSettings building{setup.run.geometry, setup.run.events, {}, setup.with_payload};
   for (const auto& stream : setup.streams) building.payload.push_back(stream.payload);
   for (const auto& source : setup.sources) building.stream_flags.push_back(source.flags);
@@ -30,63 +30,51 @@ SliceBuilderSettings building_settings(const RunConfig& config, const RunSetup& 
     for (const auto& stream : setup.streams) building.live.push_back(stream.live ? 1 : 0);
   }
   building.detector = setup.run.detector;
-  if (!config.save_sorted.empty()) building.save_bin_ticks = histogram_ticks(setup.run);
+  building.save_bin_ticks = histogram_ticks(setup.run);
   return building;
 }
 
-LivePatience patience(const RunConfig& config, const RunSetup& setup) {
+LivePatience patience(const SourceSettings& sources, std::chrono::nanoseconds flush_after, const RunSetup& setup) {
   LivePatience patience;
-  patience.epoch_timeout = config.epoch_timeout;
-  patience.stall_warning = config.stall_warning;
+  patience.epoch_timeout = sources.epoch_timeout;
+  patience.stall_warning = sources.stall_warning;
   if (!setup.numbered) {
     patience.epochs_per_second = epochs_per_second(setup.run.geometry.base);
-    if (config.flush_after.count() > 0) patience.quiet = config.flush_after + kSilence;
+    if (flush_after.count() > 0) patience.quiet = flush_after + kSilence;
   }
   patience.alone = std::ranges::count_if(setup.streams, &SourceInfo::live) == 1;
   return patience;
 }
 
-WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
-  WiringSettings settings;
-  settings.roles = setup.roles;
-  settings.ring = setup.ring.geometry();
-  settings.schedule.name = config.schedule;
-  settings.schedule.table_text = setup.schedule_table;
-  settings.schedule.slot_ns = config.slot_ns;
-  settings.schedule.first_slice = setup.first_slice;
-  settings.slices_in_flight = config.slices_in_flight;
-  settings.transfers_in_flight = config.transfers_in_flight;
-  settings.finished = setup.finished;
-  return settings;
-}
-
 }  // namespace
 
-SessionSettings session_settings(const RunConfig& config, const RunSetup& setup) {
+SessionSettings session_settings(const SourceSettings& sources, const BuildingSettings& building,
+                                 const ExchangeSettings& exchange, const ViewSettings& view, const RunSetup& setup) {
   SessionSettings settings;
-  settings.wiring = wiring_settings(config, setup);
-  settings.building = building_settings(config, setup);
+  settings.wiring = {setup.roles, setup.ring.geometry(), setup.schedule, exchange.in_flight, setup.finished};
+  settings.wiring.schedule.first_slice = setup.first_slice;
+  settings.building = slice_builder_settings(setup);
   settings.filter = setup.run.filter;
   settings.builder_threads = builder_threads();
-  settings.speed = config.speed;
-  settings.patience = patience(config, setup);
-  settings.duration = setup.time_over ? std::chrono::nanoseconds(1) : config.duration;
+  settings.speed = sources.speed;
+  settings.patience = patience(sources, building.flush_after, setup);
+  settings.duration = setup.time_over ? std::chrono::nanoseconds(1) : sources.duration;
   settings.live = setup.live;
   settings.all_live = setup.all_live;
-  settings.telemetry.pictures = config.monitor.has_value();
-  settings.telemetry.counters = config.monitor || config.progress != ProgressStyle::none || !config.alarms.empty();
+  settings.telemetry.pictures = view.monitor.has_value();
+  settings.telemetry.counters = view.monitor || view.progress != ProgressStyle::none || !view.alarms.empty();
   settings.telemetry.started_ns = setup.started_ns;
   settings.telemetry.tick_ps = setup.run.geometry.base.tick_ps;
   return settings;
 }
 
-RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
-                 Session& session)
-    : config_(config), setup_(setup), resumptions_(resumptions), taps_(taps), session_(session) {
+RankRun::RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions,
+                 RunTaps& taps, Session& session)
+    : output_(output), setup_(setup), resumptions_(resumptions), taps_(taps), session_(session) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
-  if (config.explain != 0) {
-    const ExplainedEvents none(setup.run.filter, config.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
-    explained_.assign(config.define.size(), none);
+  if (output.explain != 0) {
+    const ExplainedEvents none(setup.run.filter, output.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
+    explained_.assign(output.runs.size(), none);
   }
   session_.begin(*this, std::move(setup.local));
 }
@@ -110,7 +98,7 @@ void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
   });
 }
 
-/// Work remains for a resumed run.
+/// Whether work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();
   const bool cut_off = sources != nullptr && sources->report().cut_off() && !session_.control().ended();
@@ -118,28 +106,8 @@ bool RankRun::unfinished() const {
 }
 
 std::vector<RunResult> RankRun::close() {
-  std::vector<RunResult> results(config_.define.size());
+  std::vector<RunResult> results(output_.runs.size());
   taps_.end();
-  close_writers(results);
-  leave_scratch();
-  taps_.join();
-  if (auto* sources = session_.sources()) sources->live().close();
-  const auto common = common_result();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    auto parts = std::move(results[i].parts);
-    auto totals = std::move(results[i].totals);
-    results[i] = common;
-    results[i].parts = std::move(parts);
-    results[i].totals.add(totals);
-    if (!explained_.empty()) results[i].explained = explained_[i].texts();
-  }
-  agree(session_.ranks(), [&] {
-    if (!common.unfinished) finish_sorted(results.front());
-  });
-  return results;
-}
-
-void RankRun::close_writers(std::vector<RunResult>& results) {
   for (auto& writer : writers_) {
     auto& result = results[writer.definition];
     for (const auto& part : writer.to->close()) {
@@ -147,9 +115,24 @@ void RankRun::close_writers(std::vector<RunResult>& results) {
       result.totals.add(part.totals);
     }
   }
+  leave_scratch();
+  taps_.join();
+  if (auto* sources = session_.sources()) sources->live().close();
+  const auto common = common_result();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    auto result = common;
+    result.parts = std::move(results[i].parts);
+    result.totals.add(results[i].totals);
+    if (!explained_.empty()) result.explained = explained_[i].texts();
+    results[i] = std::move(result);
+  }
+  agree(session_.ranks(), [&] {
+    if (!common.unfinished) finish_sorted(results.front());
+  });
+  return results;
 }
 
-/// What does not depend on the definition. Collective.
+/// Returns the results that all definitions share. Collective.
 RunResult RankRun::common_result() {
   RunResult result;
   const auto* sources = session_.sources();
@@ -169,11 +152,11 @@ RunResult RankRun::common_result() {
   return result;
 }
 
-/// The last writer of the host that ends removes the folder.
+/// Removes the folder; this succeeds for the last writer on the host.
 void RankRun::leave_scratch() {
-  if (config_.scratch.empty() || writers_.empty()) return;
+  if (output_.scratch.empty() || writers_.empty()) return;
   std::error_code still_in_use;
-  std::filesystem::remove(scratch_folder(config_.scratch, config_.output), still_in_use);
+  std::filesystem::remove(scratch_folder(output_.scratch, output_.file), still_in_use);
 }
 
 void RankRun::finish_sorted(RunResult& result) {
@@ -186,7 +169,7 @@ void RankRun::finish_sorted(RunResult& result) {
 
 std::vector<EventSink*> RankRun::sinks_of(std::uint32_t number) {
   std::vector<EventSink*> sinks;
-  for (std::size_t i = 0; i < config_.define.size(); ++i) sinks.push_back(&add_writer(number, i));
+  for (std::size_t i = 0; i < output_.runs.size(); ++i) sinks.push_back(&add_writer(number, i));
   sinks.front() = &tapped(number, *sinks.front());
   return sinks;
 }
@@ -199,32 +182,29 @@ EventSink& RankRun::tapped(std::uint32_t number, EventSink& writer) {
 
 EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   const auto& resumption = resumptions_[definition];
-  PartWriterSettings settings;
-  settings.run_file = config_.define[definition].output;
+  auto settings = output_.parts;
+  settings.run_file = output_.runs[definition].file;
   settings.writer = number;
   settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
-  settings.with_payload = setup_.with_payload && !config_.no_payload;
+  settings.with_payload = setup_.with_payload && !output_.no_payload;
   settings.numbered = setup_.numbered;
-  settings.compress = config_.compress;
-  settings.segment_bytes = config_.segment_bytes;
-  settings.segment_time = config_.segment_time;
-  if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output);
+  if (!output_.scratch.empty()) settings.scratch = scratch_folder(output_.scratch, output_.file);
   const auto found = resumption.writers.find(number);
   const auto place = found == resumption.writers.end() ? WriterPlace{} : found->second;
   settings.list = place.list;
   settings.first_segment = place.next_segment;
-  settings.companions = companions_of(number, config_.define[definition], place);
+  settings.companions = companions_of(number, output_.runs[definition], place);
   auto writer = std::make_unique<ResumableWriter>(std::move(settings), resumption.finished,
                                                   [this](const auto& why) { session_.control().stop_writing(why); });
   writers_.push_back({definition, std::move(writer)});
   return *writers_.back().to;
 }
 
-CompanionSettings RankRun::companions_of(std::uint32_t writer, const DefineOption& define,
+CompanionSettings RankRun::companions_of(std::uint32_t writer, const DefinitionOutput& run,
                                          const WriterPlace& place) const {
-  CompanionSettings settings{{}, setup_.event_files, place.events + 1, config_.force};
-  for (const auto& target : define.also) {
+  CompanionSettings settings{{}, setup_.event_files, place.events + 1, output_.force};
+  for (const auto& [given, target] : run.also) {
     const auto next = place.next_files.find(target.extension());
     settings.outputs.push_back(
         {target_of_writer(target, writer, setup_.roles.writers()), next == place.next_files.end() ? 0 : next->second});
@@ -233,9 +213,9 @@ CompanionSettings RankRun::companions_of(std::uint32_t writer, const DefineOptio
 }
 
 std::function<void(const SortedSlice&)> RankRun::sorted_sink_of(BuilderId id) {
-  if (config_.save_sorted.empty()) return {};
-  sorted_.push_back(std::make_unique<SortedWriter>(config_.save_sorted, id.value, setup_.run.geometry.base,
-                                                   "time-sorted hits of " + config_.output));
+  if (output_.save_sorted.empty()) return {};
+  sorted_.push_back(std::make_unique<SortedWriter>(output_.save_sorted, id.value, setup_.run.geometry.base,
+                                                   "time-sorted hits of " + output_.file));
   return [writer = sorted_.back().get()](const SortedSlice& slice) { writer->write(slice); };
 }
 

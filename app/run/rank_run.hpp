@@ -8,40 +8,40 @@
 
 #include "app/run/event_latency.hpp"
 #include "app/run/explained_events.hpp"
+#include "app/run/output_settings.hpp"
 #include "app/run/resumable_writer.hpp"
-#include "app/run/run_config.hpp"
-#include "app/run/run_report.hpp"
+#include "app/run/run_result.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
 #include "app/run/run_taps.hpp"
+#include "app/run/run_view.hpp"
 #include "core/engine/session.hpp"
 #include "core/runtime/message_limit.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
 
-/// Settings of the session of a run.
-SessionSettings session_settings(const RunConfig& config, const RunSetup& setup);
+/// Returns the settings of the run's session.
+SessionSettings session_settings(const SourceSettings& sources, const BuildingSettings& building,
+                                 const ExchangeSettings& exchange, const ViewSettings& view, const RunSetup& setup);
 
-/// One rank of a run: plays a session of the engine, with its output files and messages. Construction, work() and
-/// destruction are collective; the arguments must outlive it.
+/// One rank of a run: plays a session of the engine, and provides its output files and messages. Construction, work(),
+/// close() and destruction are collective; the arguments must outlive this object.
 class RankRun final : SessionEnds {
  public:
-  /// Takes the local sources out of `setup`. `resumptions`: one for each definition. Throws UserError, the same on all
-  /// ranks, when any of them cannot write.
-  RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
+  /// Moves the local sources out of `setup`. `resumptions`: one per definition. Throws UserError, the same on all
+  /// ranks, if any rank cannot write.
+  RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
           Session& session);
 
-  /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
-  /// same on all ranks, when an input fails on any of them. Collective.
-  /// `each_turn`: called once a turn.
+  /// The roles take turns until no rank has work left, or all have stopped in good order. `each_turn` is called once
+  /// per turn. Throws UserError, the same on all ranks, if an input fails on any rank.
   void work(const std::function<void(SteadyTime)>& each_turn);
 
-  /// Ends the part files and reports on this rank, for each definition. Collective; throws UserError like work().
+  /// Ends the part files and returns the results of this rank, one per definition. Throws UserError like work().
   std::vector<RunResult> close();
 
  private:
-  /// A writer of the events of one definition.
   struct Writer {
     std::size_t definition;
     std::unique_ptr<ResumableWriter> to;
@@ -55,15 +55,14 @@ class RankRun final : SessionEnds {
   void report(const BuildProblem& problem) override;
   EventSink& tapped(std::uint32_t number, EventSink& writer);
   EventSink& add_writer(std::uint32_t number, std::size_t definition);
-  [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefineOption& define,
+  [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefinitionOutput& run,
                                                 const WriterPlace& place) const;
   [[nodiscard]] RunResult common_result();
-  void close_writers(std::vector<RunResult>& results);
   [[nodiscard]] bool unfinished() const;
   void leave_scratch();
   void finish_sorted(RunResult& result);
 
-  const RunConfig& config_;
+  const OutputSettings& output_;
   RunSetup& setup_;
   const std::vector<Resumption>& resumptions_;
   RunTaps& taps_;
@@ -71,10 +70,10 @@ class RankRun final : SessionEnds {
   std::vector<Writer> writers_;
   std::vector<std::unique_ptr<TappedSink>> tapped_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
-  std::optional<EventLatency> latency_;         ///< if the sources state their start time
-  std::vector<ExplainedEvents> explained_;      ///< by definition, if they were asked for
-  MessageLimit told_out_of_step_;               ///< messages of this kind
-  std::map<std::uint16_t, MessageLimit> told_;  ///< messages of dropped epoch buffers, by source
+  std::optional<EventLatency> latency_;         ///< set if the sources state the time of tick 0
+  std::vector<ExplainedEvents> explained_;      ///< indexed by definition; empty without --explain
+  MessageLimit told_out_of_step_;               ///< messages about events that are out of step
+  std::map<std::uint16_t, MessageLimit> told_;  ///< messages about dropped epoch buffers, by source
 };
 
 }  // namespace eventloom

@@ -10,20 +10,20 @@
 
 namespace eventloom {
 
-/// A writer of a run that can be resumed. When writing fails it reports that once, and from then on ignores slices:
-/// those are built again when the run is resumed.
+/// A writer for a run that can be resumed. When writing fails, it reports this once and then ignores all further
+/// slices; the resumed run builds them again.
 class ResumableWriter final : public EventSink {
  public:
-  /// Ignores the slices in `finished`, which must outlive it: those that an earlier invocation has written, and another
-  /// definition of the run has not. `on_failure` gets the reason. Throws UserError when the first part cannot be
-  /// created.
+  /// Ignores the slices in `finished`, which must outlive this object: an earlier invocation has written them, though
+  /// not for every definition. `on_failure` receives the reason of a failure. Throws UserError if the first part cannot
+  /// be created.
   ResumableWriter(PartWriterSettings settings, const SliceSet& finished,
                   std::function<void(const std::string& why)> on_failure);
 
   void write(const BuiltSlice& slice) override;
-  /// The next slice begins another part.
+  /// Begins a new part with the next slice.
   void begin_part();
-  /// Ends the last part, if possible; returns the parts finished by this invocation.
+  /// Ends the last part if possible, and returns the parts that this invocation finished.
   const std::vector<FinishedPart>& close();
   [[nodiscard]] bool failed() const { return failed_; }
 

@@ -20,7 +20,7 @@ std::uint64_t added(Adding adding, std::uint64_t a, std::uint64_t b) {
   return adding == Adding::max ? std::max(a, b) : std::min(a, b);
 }
 
-/// Those of the slices are sums over all finished parts already.
+/// Whether a counter covers one invocation only. Counters of slices are already sums over all finished parts.
 bool counted_by_invocation(Account account, Metric metric, bool all_live) {
   if (account == Account::exchange || account == Account::tap) return true;
   if (metric == Metric::late_transfers || metric == Metric::peak_rss_bytes) return true;
@@ -42,7 +42,7 @@ std::vector<CounterRecord> counters_of_run(const RunResult& result, const RunSta
   return records;
 }
 
-/// What builders found of the source in parts finished earlier: these counts are in the totals of now, too.
+/// Counts of the builders for `source` in parts finished earlier; the current totals already include them.
 std::uint64_t found_by_builders(const RunTotals& totals, std::uint32_t source, const MetricInfo* metric) {
   if (metric == nullptr) return 0;
   if (metric->metric == Metric::events_lacking) {
@@ -77,7 +77,7 @@ std::vector<CounterRecord> counters_of_sources(const RunResult& result, const Ru
     if (s < setup.streams.size() && setup.streams[s].live) add_earlier(counts, s, earlier);
     for (const auto& [name, n] : counts) {
       const auto* metric = info_of_metric(name);
-      // Others count events by their trigger type.
+      // A counter that is no metric counts events by trigger type.
       records.push_back({s, name, metric == nullptr ? "events" : std::string(metric->unit), n});
     }
   }

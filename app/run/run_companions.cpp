@@ -24,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a run that are looked for before it begins: of all writers, and of each at least.
+/// Number of file names checked before a run begins: in total, and at least per writer.
 constexpr std::uint32_t kListedFiles = 1000;
 constexpr std::uint32_t kListedOfWriter = 20;
-/// Of a part that has not been finished: more only where a slice is too long for so many.
+/// File names checked per unfinished part. A part exceeds this only if a single slice needs more files.
 constexpr std::uint32_t kUnfinishedFiles = 1000;
 
-/// The names of `n` files from number `first` on.
+/// Adds the names of `n` files, beginning with number `first`.
 void add_names(const EventTarget& target, const EventFileRun& run, std::uint32_t first, std::uint32_t n,
                std::set<std::string>& names) {
   const auto format = make_event_format(target, run);
@@ -43,7 +43,7 @@ std::string without_partial(const std::string& name) {
   return name.ends_with(kPartial) ? name.substr(0, name.size() - std::string_view(kPartial).size()) : name;
 }
 
-/// Removes a file that is Eventloom's, and an unfinished one without contents; leaves any other alone.
+/// Removes a file written by Eventloom, or an empty unfinished one; leaves any other file alone.
 void remove_if_ours(const fs::path& file, Recognise is_ours) {
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
@@ -56,16 +56,16 @@ void remove_if_ours(const fs::path& file, Recognise is_ours) {
 
 struct EarlierRun {
   RunRecord record;
-  FinishedWork work;  ///< without writers where it has ended
+  FinishedWork work;  ///< has no writers if that run has ended
 };
 
-/// The earlier run of this output; nothing where none can be read.
-std::optional<EarlierRun> earlier_run(const RunConfig& config) {
-  if (!is_there(config.output)) return std::nullopt;
+/// Returns the earlier run of this output, or nothing if none can be read.
+std::optional<EarlierRun> earlier_run(const std::string& run_file) {
+  if (!is_there(run_file)) return std::nullopt;
   try {
-    auto run = read_run_file(config.output);
+    auto run = read_run_file(run_file);
     EarlierRun earlier{std::move(run.record), {}};
-    if (!earlier.record.closed) earlier.work = read_finished_work(config.output);
+    if (!earlier.record.closed) earlier.work = read_finished_work(run_file);
     for (auto& part : run.parts) earlier.work.parts.push_back({std::move(part), {}, {}});
     return earlier;
   } catch (const UserError&) {
@@ -73,7 +73,7 @@ std::optional<EarlierRun> earlier_run(const RunConfig& config) {
   }
 }
 
-/// Names that the writers of an interrupted run may have begun, whether it had one or several.
+/// Adds the names that writers of an interrupted run may have begun, whether it had one writer or several.
 void add_unfinished(const EventTarget& target, const EventFileRun& run, const FinishedWork& work,
                     std::set<std::string>& names) {
   for (const auto& [writer, place] : work.writers) {
@@ -87,13 +87,13 @@ void add_unfinished(const EventTarget& target, const EventFileRun& run, const Fi
 std::set<std::string> names_beside(const PartInfo& part, const EventTarget& target) {
   std::set<std::string> names;
   for (const auto& file : part.event_files) {
-    const auto name = fs::path(file.name).filename();  // whatever an untrusted list says
+    const auto name = fs::path(file.name).filename();  // the list is untrusted
     if (name.extension() == target.extension()) names.insert(name.string());
   }
   return names;
 }
 
-/// A file of a finished part gets its final name, unless it has it. Returns whether it is there.
+/// Gives a file of a finished part its final name, if it lacks it. Returns whether the file exists.
 bool finish_renaming(const fs::path& place, Recognise is_ours) {
   const fs::path partial = place.string() + kPartial;
   if (is_there(partial)) {
@@ -154,40 +154,40 @@ EventFileRun agreed_event_file_run(const RunRecord& record, const Collective& ra
   return event_file_run(agreed);
 }
 
-void check_file_triggers(const RunConfig& config, std::uint32_t writers) {
+void check_file_triggers(const OutputSettings& output, std::uint32_t writers) {
   if (writers == 1) return;
-  for (std::size_t i = 0; i < config.also.size(); ++i) {
-    if (config.define.front().also[i].triggers.empty()) continue;
+  for (const auto& [given, target] : output.runs.front().also) {
+    if (target.triggers.empty()) continue;
     throw UserError(
         fmt::format("--also '{}': begin= and end= need the events of all writers in one order; use "
                     "--builders 1 --filters 0, or 'eventloom merge --to' after the run",
-                    config.also[i]));
+                    given));
   }
 }
 
-CompanionPlace::CompanionPlace(const RunConfig& config, const EventFileRun& run, std::uint32_t writers)
-    : force_(config.force) {
-  for (const auto& target : config.define.front().also) {
-    Output output{target, {}, {}, {}};
+CompanionPlace::CompanionPlace(const DefinitionOutput& output, bool force, const EventFileRun& run,
+                               std::uint32_t writers)
+    : force_(force) {
+  for (const auto& [given, target] : output.also) {
+    Output files{target, {}, {}, {}};
     const auto n = std::max(kListedFiles / writers, kListedOfWriter);
-    for (std::uint32_t w = 0; w < writers; ++w)
-      add_names(target_of_writer(target, w, writers), run, 0, n, output.names);
-    outputs_.push_back(std::move(output));
+    for (std::uint32_t w = 0; w < writers; ++w) add_names(target_of_writer(target, w, writers), run, 0, n, files.names);
+    outputs_.push_back(std::move(files));
   }
-  add_earlier(config);
+  add_earlier(output);
 }
 
-/// Of outputs that both runs have.
-void CompanionPlace::add_earlier(const RunConfig& config) {
-  const auto run = outputs_.empty() ? std::nullopt : earlier_run(config);
+/// Considers only outputs that both runs have.
+void CompanionPlace::add_earlier(const DefinitionOutput& output) {
+  const auto run = outputs_.empty() ? std::nullopt : earlier_run(output.file);
   if (!run) return;
   const auto before = setup_options(run->record, "also");
   const auto stated = event_file_run(run->record);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (std::ranges::find(before, config.also[i]) == before.end()) continue;
-    auto& output = outputs_[i];
-    for (const auto& part : run->work.parts) output.earlier.merge(names_beside(part.info, output.target));
-    add_unfinished(output.target, stated, run->work, output.unfinished);
+    if (std::ranges::find(before, output.also[i].given) == before.end()) continue;
+    auto& files = outputs_[i];
+    for (const auto& part : run->work.parts) files.earlier.merge(names_beside(part.info, files.target));
+    add_unfinished(files.target, stated, run->work, files.unfinished);
   }
 }
 
@@ -214,10 +214,10 @@ void CompanionPlace::clear() const {
   }
 }
 
-void take_up_companions(const RunConfig& config, const RunRecord& before, const FinishedWork& work,
+void take_up_companions(const DefinitionOutput& output, const RunRecord& before, const FinishedWork& work,
                         const DamagedParts& damaged) {
   const auto run = event_file_run(before);
-  for (const auto& target : config.define.front().also) take_up_output(target, run, work, damaged);
+  for (const auto& [given, target] : output.also) take_up_output(target, run, work, damaged);
 }
 
 }  // namespace eventloom

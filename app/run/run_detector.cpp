@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-/// Names of it are shown, and kept in files.
+/// Its names are displayed and stored in files.
 bool is_utf8(const std::string& text) {
   try {
     static_cast<void>(nlohmann::json(text).dump());
@@ -35,7 +35,7 @@ std::string names_of(const Detector& detector, GroupSet groups) {
   return names;
 }
 
-/// Those of which something is known.
+/// Adds the ranges of channels with any entry in the detector.
 void add_ranges(const Detector& detector, std::uint16_t source, std::vector<DetectorRange>& ranges) {
   constexpr std::uint32_t kLastChannel = 0xfffffff;
   std::optional<DetectorRange> open;
@@ -55,7 +55,7 @@ void add_ranges(const Detector& detector, std::uint16_t source, std::vector<Dete
   close(kLastChannel);
 }
 
-/// What the output keeps of the detector.
+/// Returns the detector as recorded in the output.
 DetectorRecord record_of(const DetectorOptions& options, const Detector& detector) {
   DetectorRecord record{options.map.file, options.map.text, {}, {}};
   for (const auto& group : options.groups) record.groups.push_back(group.text);

@@ -12,28 +12,28 @@
 
 namespace eventloom {
 
-/// What the options of a run say of its detector.
+/// The options of a run that concern its detector.
 struct DetectorOptions {
-  DetectorMap map;                  ///< of --detector; without rows: none
-  std::vector<GroupOption> groups;  ///< of --group
-  KeptDetector kept;                ///< with which time-sorted hits, if these are the sources, were saved
+  DetectorMap map;                  ///< map of --detector; without rows: none
+  std::vector<GroupOption> groups;  ///< options --group
+  KeptDetector kept;                ///< detector with which the sources were saved, if they are time-sorted hits
 };
 
 /// Throws UserError.
 DetectorMap read_detector_map(const std::string& file);
 
-/// Where the sources, URIs, are time-sorted hits: what their map says holds, unless the options have a map. Throws
-/// UserError when that would correct hits once more.
+/// If the sources (URIs) are time-sorted hits, adopts the map with which they were saved, unless the options have a
+/// map. Throws UserError if hits would be corrected twice.
 void take_kept_detector(DetectorOptions& options, std::span<const std::string> sources);
 
-/// A detector of no sources that has the groups of the options, for expressions to be checked. Never null.
+/// Returns a detector without sources that has the groups of the options, to check expressions. Never null.
 DetectorPtr named_groups(const DetectorOptions& options);
 
-/// The detector that the options describe, resolved for these sources, and what the output keeps of it.
+/// The detector resolved for the sources of a run, and its records for the output.
 struct RunDetector {
-  DetectorPtr detector;  ///< never null; corrects what has not been corrected before
+  DetectorPtr detector;  ///< never null; applies only corrections not yet applied
   DetectorRecord record;
-  KeptDetector kept;  ///< for hits that are saved
+  KeptDetector kept;  ///< saved with time-sorted hits
 };
 /// Throws UserError.
 RunDetector detector_of(const DetectorOptions& options, const DetectorSources& sources);

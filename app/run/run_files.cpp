@@ -23,12 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 using Existing = FilePlan::Existing;
 
-void plan_inputs(FilePlan& plan, const RunConfig& config, const std::vector<SourceSpec>& specs) {
-  for (const auto& spec : specs) {
+void plan_inputs(FilePlan& plan, const InputFiles& inputs) {
+  for (const auto& spec : inputs.sources) {
     for (const auto& file : files_of(spec)) plan.read(file, "the source");
   }
-  if (!config.config_file.empty()) plan.read(config.config_file, "--config");
-  plan_schedule(plan, config.schedule);
+  if (!inputs.config_file.empty()) plan.read(inputs.config_file, "--config");
+  plan_schedule(plan, inputs.schedule);
 }
 
 bool was_live(const RunFile& run) {
@@ -38,37 +38,37 @@ bool was_live(const RunFile& run) {
   });
 }
 
-/// A run file, or the index of several.
+/// Whether it is a run file, or the index of several.
 bool is_of_output(const fs::path& file) { return is_run_file(file) || is_run_index(file); }
 
-/// Whether the files of an earlier run of this output may be replaced.
-bool gives_way(const RunConfig& config) {
-  if (config.force) return true;
-  if (!is_of_output(config.output)) return false;
-  if (config.resume) return true;
-  if (is_run_index(config.output)) return !read_run_index(config.output).closed;
-  const auto run = read_run_file(config.output);
+/// Whether the files of an earlier run of `file` may be replaced.
+bool gives_way(const std::string& file, const OutputSettings& output) {
+  if (output.force) return true;
+  if (!is_of_output(file)) return false;
+  if (output.resume) return true;
+  if (is_run_index(file)) return !read_run_index(file).closed;
+  const auto run = read_run_file(file);
   return !run.record.closed && !was_live(run);
 }
 
-/// The hits of a run that has ended stay; one that is resumed may have been stopped right before its own end.
-Existing existing_sorted(const RunConfig& config) {
-  const bool of_this_run = config.resume && is_of_output(config.output);
-  return config.force || of_this_run || !has_sorted_hits(config.save_sorted) ? Existing::replace : Existing::keep;
+/// Keeps the hits of a finished run. A resumed run replaces its own: it may have been stopped just before its end.
+Existing existing_sorted(const OutputSettings& output) {
+  const bool of_this_run = output.resume && is_of_output(output.file);
+  return output.force || of_this_run || !has_sorted_hits(output.save_sorted) ? Existing::replace : Existing::keep;
 }
 
 bool is_any_file(const fs::path&) { return true; }
 
-/// Of one definition, or of the index.
-void plan_output(FilePlan& plan, const RunConfig& config) {
-  const auto existing = gives_way(config) ? Existing::replace : Existing::keep;
-  const fs::path output(config.output);
+/// `file`: run file or index.
+void plan_output(FilePlan& plan, const std::string& file, const OutputSettings& settings) {
+  const auto existing = gives_way(file, settings) ? Existing::replace : Existing::keep;
+  const fs::path output(file);
   plan.write(output, "--output", is_of_output, existing, false);
   plan.write(OutputLock::place_for(output), "--output", OutputLock::is_lock, Existing::replace, false);
-  // The longest name that will occur.
+  // The longest possible name.
   plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
-  // The remains of a damaged part need not be recognisable.
-  const bool resumes = config.resume && is_run_file(output);
+  // A damaged part may be unrecognisable.
+  const bool resumes = settings.resume && is_run_file(output);
   const auto is_part = [output](const std::string& name) { return is_name_of_part(output, name); };
   plan.write_in(output.parent_path(), "--output", is_part, resumes ? is_any_file : is_of_run, existing);
   plan.write_in(
@@ -76,43 +76,43 @@ void plan_output(FilePlan& plan, const RunConfig& config) {
       [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);
 }
 
-/// Whether list-mode files can be written, by a name longer than those that will occur.
-void try_companions(FilePlan& plan, const DefineOption& define) {
+/// Checks that list-mode files can be written, using a name longer than any that will occur.
+void try_companions(FilePlan& plan, const DefinitionOutput& output) {
   constexpr std::uint32_t kHighestWriter = 9999;
-  for (const auto& target : define.also) {
+  for (const auto& [given, target] : output.also) {
     const auto format = make_event_format(target_of_writer(target, kHighestWriter, kHighestWriter + 1), {});
     plan.write(target.folder / format->file_name(0), "--also", format->ours(), Existing::replace);
   }
 }
 
-void plan_outputs(FilePlan& plan, const RunConfig& config) {
-  if (has_index(config)) plan_output(plan, config);
-  for (const auto& of_one : by_definition(config)) plan_output(plan, of_one);
-  for (const auto& define : config.define) try_companions(plan, define);
-  plan_report(plan, config.report_json, "--report-json");
-  if (!config.live.record.empty()) {
-    plan.write_in(config.live.record, "--record", is_recording_name, is_stream_file, Existing::replace);
+void plan_outputs(FilePlan& plan, const OutputSettings& output, const std::string& recordings) {
+  if (output.has_index()) plan_output(plan, output.file, output);
+  for (const auto& run : output.runs) plan_output(plan, run.file, output);
+  for (const auto& run : output.runs) try_companions(plan, run);
+  plan_report(plan, output.report_json, "--report-json");
+  if (!recordings.empty()) {
+    plan.write_in(recordings, "--record", is_recording_name, is_stream_file, Existing::replace);
   }
-  if (config.save_sorted.empty()) return;
-  plan.write_in(config.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file, existing_sorted(config));
+  if (output.save_sorted.empty()) return;
+  plan.write_in(output.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file, existing_sorted(output));
 }
 
 }  // namespace
 
-void check_run_files(const RunConfig& config, const std::vector<SourceSpec>& specs) {
+void check_run_files(const InputFiles& inputs, const OutputSettings& output, const std::string& recordings) {
   FilePlan plan;
-  plan_inputs(plan, config, specs);
-  plan_outputs(plan, config);
+  plan_inputs(plan, inputs);
+  plan_outputs(plan, output, recordings);
   plan.check();
-  for (const auto& define : config.define) refuse_parts_of_others(define.output);
+  for (const auto& run : output.runs) refuse_parts_of_others(run.file);
 }
 
-void check_companions(const RunConfig& config, const std::vector<SourceSpec>& specs,
+void check_companions(const InputFiles& inputs, const OutputSettings& output,
                       const std::vector<CompanionPlace>& places) {
   FilePlan plan;
-  plan_inputs(plan, config, specs);
-  plan.write(config.output, "--output", is_of_output, Existing::replace, false);
-  plan_report(plan, config.report_json, "--report-json");
+  plan_inputs(plan, inputs);
+  plan.write(output.file, "--output", is_of_output, Existing::replace, false);
+  plan_report(plan, output.report_json, "--report-json");
   for (const auto& place : places) place.plan(plan);
   plan.check();
 }

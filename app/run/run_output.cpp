@@ -10,6 +10,7 @@
 #include "app/command/commit.hpp"
 #include "app/command/shell_word.hpp"
 #include "app/observe/utc_text.hpp"
+#include "app/run/run_report.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
 #include "io/run_format/part_list.hpp"
@@ -30,8 +31,8 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
 
 std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
 
-/// The manifest that --save-sorted writes beside its streams.
-void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
+/// Writes the manifest of --save-sorted beside its streams.
+void write_manifest(const std::string& folder, const RunSetup& setup, const RunResult& result) {
   SortedManifest manifest;
   manifest.base = setup.run.geometry.base;
   manifest.definition = setup.run.events.front().definition->text();
@@ -47,17 +48,18 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   manifest.damage = result.sorted_damage;
   std::ranges::sort(manifest.files, {}, &SortedFile::builder);
   std::ranges::stable_sort(manifest.damage, {}, &Damage::first_epoch);
-  write_sorted_manifest(config.save_sorted, manifest);
+  write_sorted_manifest(folder, manifest);
 }
 
-RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t definition, const std::string& began) {
+RunRecord describe(const OutputSettings& output, const RunSetup& setup, std::size_t definition,
+                   const std::string& began) {
   RunRecord record;
-  record.setup = config.effective + "# in force: " + in_force(config, setup) + '\n';
-  record.definition = config.define[definition].text;
-  record.filters = config.filter;
+  record.setup = output.setup + "# in force: " + setup.in_force + '\n';
+  record.definition = output.runs[definition].define.text;
+  record.filters = setup.run.filters;
   record.began = began;
   record.command_lines = {command_line_of_process()};
-  std::error_code error;  // a folder that is gone has no path
+  std::error_code error;  // a deleted folder has no path
   record.folders = {std::filesystem::current_path(error).string()};
   record.time_of_tick_0 = setup.time_of_tick_0;
   record.eventloom_version = EVENTLOOM_VERSION;
@@ -69,7 +71,7 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t d
   record.epochs_per_slice = setup.run.geometry.epochs_per_slice;
   record.overlap = setup.run.events[definition].overlap;
   record.detector = setup.detector.record;
-  record.with_payload = setup.with_payload && !config.no_payload;
+  record.with_payload = setup.with_payload && !output.no_payload;
   record.numbered = setup.numbered;
   for (const auto& s : setup.sources) {
     record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text});
@@ -77,24 +79,23 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t d
   return record;
 }
 
-void write_index(const RunConfig& config, bool closed) {
+void write_index(const OutputSettings& output, bool closed) {
   RunIndex index{closed, {}};
-  for (const auto& define : config.define) {
-    index.runs.push_back({define.name, std::filesystem::path(define.output).filename().string(), define.text});
+  for (const auto& [define, file, also] : output.runs) {
+    index.runs.push_back({define.name, std::filesystem::path(file).filename().string(), define.text});
   }
-  write_run_index(config.output, index);
+  write_run_index(output.file, index);
 }
 
-/// Of one definition.
-void write_result(const RunConfig& config, const RunResult& result, RunRecord& record) {
+void write_result(const std::string& run_file, const RunResult& result, RunRecord& record) {
   add_commands(record, result.commands);
   record.ended = utc_now();
-  // For the one that resumes the run.
-  if (result.unfinished) return write_run_file(config.output, record, {}, result.statistics);
+  // Read by the run that resumes this one.
+  if (result.unfinished) return write_run_file(run_file, record, {}, result.statistics);
   record.closed = true;
   record.totals = result.totals;
-  write_run_file(config.output, record, result.parts, result.statistics);
-  clear_up(config, result.parts);
+  write_run_file(run_file, record, result.parts, result.statistics);
+  clear_up(run_file, result.parts);
 }
 
 }  // namespace
@@ -109,10 +110,10 @@ std::string command_line_of_process() {
   return line;
 }
 
-std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup) {
+std::vector<RunRecord> describe(const OutputSettings& output, const RunSetup& setup) {
   const auto began = utc_now();
   std::vector<RunRecord> records;
-  for (std::size_t i = 0; i < config.define.size(); ++i) records.push_back(describe(config, setup, i, began));
+  for (std::size_t i = 0; i < output.runs.size(); ++i) records.push_back(describe(output, setup, i, began));
   return records;
 }
 
@@ -132,42 +133,41 @@ void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands)
   }
 }
 
-void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts) {
+void clear_up(const std::string& run_file, const std::vector<PartInfo>& parts) {
   std::set<std::string> names;
   for (const auto& part : parts) names.insert(part.name);
-  remove_leftovers(config.output, names);
+  remove_leftovers(run_file, names);
 }
 
-void begin_output(const RunConfig& config, const RunRecord& record) {
-  const std::filesystem::path output(config.output);
+void begin_output(const std::string& run_file, const std::string& save_sorted, const RunRecord& record) {
+  const std::filesystem::path output(run_file);
   const bool has_parts = std::filesystem::exists(output.parent_path() / part_list_name(output, 0));
   if (std::filesystem::exists(output) && (has_parts || is_run_index(output))) {
-    spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", config.output);
+    spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", run_file);
   }
-  if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);
-  // In this order: an interruption here leaves the old run unchanged, or the new one without old parts.
-  remove_lists(config.output);
-  write_run_file(config.output, record, {});
-  clear_up(config, {});
+  if (!save_sorted.empty()) prepare_sorted_folder(save_sorted);
+  // The order matters: an interruption leaves the old run unchanged, or the new one without old parts.
+  remove_lists(run_file);
+  write_run_file(run_file, record, {});
+  clear_up(run_file, {});
 }
 
-void begin_index(const RunConfig& config) {
-  if (!has_index(config)) return;
-  remove_lists(config.output);
-  write_index(config, false);
-  clear_up(config, {});
+void begin_index(const OutputSettings& output) {
+  if (!output.has_index()) return;
+  remove_lists(output.file);
+  write_index(output, false);
+  clear_up(output.file, {});
 }
 
-void write_results(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+void write_results(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                    std::vector<RunRecord>& records, const ExchangeBackend& backend) {
   const bool ends = !results.front().unfinished;
-  if (!config.report_json.empty()) write_report_json(config, setup, results, backend);
-  if (ends && !config.save_sorted.empty()) write_manifest(config, setup, results.front());
-  const auto configs = by_definition(config);
-  for (std::size_t i = 0; i < configs.size(); ++i) write_result(configs[i], results[i], records[i]);
-  if (!ends || !has_index(config)) return;
-  write_index(config, true);
-  clear_up(config, {});
+  if (!output.report_json.empty()) write_report_json(output, setup, results, backend);
+  if (ends && !output.save_sorted.empty()) write_manifest(output.save_sorted, setup, results.front());
+  for (std::size_t i = 0; i < results.size(); ++i) write_result(output.runs[i].file, results[i], records[i]);
+  if (!ends || !output.has_index()) return;
+  write_index(output, true);
+  clear_up(output.file, {});
 }
 
 }  // namespace eventloom

@@ -3,34 +3,35 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
-#include "app/run/run_report.hpp"
+#include "app/run/output_settings.hpp"
+#include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/mpi/environment.hpp"
 #include "io/run_format/run_record.hpp"
 
-/// The files that a run leaves as a whole, besides the parts of its writers. All of it is for rank 0 alone, and throws
-/// UserError where a file cannot be written.
+/// The files of a run as a whole, besides the parts of its writers. All functions are for rank 0 only, and throw
+/// UserError if a file cannot be written.
 namespace eventloom {
 
-/// As the system knows it, as a shell takes it.
+/// Returns the command line of this process, quoted for a shell.
 std::string command_line_of_process();
-/// What the run files of a run that is about to begin say, one for each of its definitions.
-std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup);
-/// Adds earlier invocations: their beginning, hosts, command lines and commands.
+/// Returns the records of a run that is about to begin, one per definition.
+std::vector<RunRecord> describe(const OutputSettings& output, const RunSetup& setup);
+/// Adds earlier invocations: their start, hosts, command lines and commands.
 void add_invocations(RunRecord& record, const RunRecord& before);
 
-/// Prepares the folder, so that an unwritable one shows before the work. `config`: of one definition.
-void begin_output(const RunConfig& config, const RunRecord& record);
-/// Where definitions have names, replaces what is in the place of their index.
-void begin_index(const RunConfig& config);
-/// Adds those who steered the run.
+/// Replaces earlier output and writes the first version of the run file, so that an unwritable folder is reported
+/// before any work.
+void begin_output(const std::string& run_file, const std::string& save_sorted, const RunRecord& record);
+/// Replaces the index, if the definitions have names.
+void begin_index(const OutputSettings& output);
+/// Adds the commands that steered the run.
 void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands);
-/// The report, the manifest of sorted hits and, for a run that is finished, the run files and their index. These come
-/// last: they close the run. `results`, `records`: one for each definition.
-void write_results(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+/// Writes the report, the manifest of sorted hits and, for a finished run, the run files and their index. The latter
+/// come last: they close the run. `results`, `records`: one per definition.
+void write_results(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                    std::vector<RunRecord>& records, const ExchangeBackend& backend);
-/// For a closed run: only its run file and its `parts` remain.
-void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts);
+/// Removes all other files of a closed run: only its run file and `parts` remain.
+void clear_up(const std::string& run_file, const std::vector<PartInfo>& parts);
 
 }  // namespace eventloom

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -39,45 +38,44 @@ Json per_source(const RunSetup& setup, const RunResult& result) {
   return list;
 }
 
-/// Events that the i-th expression accepted, and those it rejected: each was asked about all of them.
+/// Returns how many events the i-th expression accepted and rejected; every expression is evaluated for all events.
 std::pair<std::uint64_t, std::uint64_t> judged_by(const RunTotals& t, std::size_t i) {
   const std::uint64_t rejected = i < t.rejected_by.size() ? t.rejected_by[i] : 0;
   return {t[Metric::events] + t[Metric::events_rejected] - rejected, rejected};
 }
 
-Json per_filter(const RunConfig& config, const RunTotals& t) {
+Json per_filter(const std::vector<std::string>& filters, const RunTotals& t) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < config.filter.size(); ++i) {
+  for (std::size_t i = 0; i < filters.size(); ++i) {
     const auto [accepted, rejected] = judged_by(t, i);
-    list.push_back({{"expression", config.filter[i]}, {"accepted", accepted}, {"rejected", rejected}});
+    list.push_back({{"expression", filters[i]}, {"accepted", accepted}, {"rejected", rejected}});
   }
   return list;
 }
 
-void print_filters(std::ostream& out, const RunConfig& config, const RunTotals& t) {
-  for (std::size_t i = 0; i < config.filter.size(); ++i) {
+void print_filters(std::ostream& out, const std::vector<std::string>& filters, const RunTotals& t) {
+  for (std::size_t i = 0; i < filters.size(); ++i) {
     const auto [accepted, rejected] = judged_by(t, i);
-    out << fmt::format("filter '{}': {} events accepted, {} rejected\n", for_terminal(config.filter[i]), accepted,
-                       rejected);
+    out << fmt::format("filter '{}': {} events accepted, {} rejected\n", for_terminal(filters[i]), accepted, rejected);
   }
 }
 
-/// Each rank has reported its first ones: the first of the run are among them.
-void print_explained(std::ostream& out, const RunConfig& config, const RunResult& result) {
+/// Every rank has reported its first events; the first of the run are among these.
+void print_explained(std::ostream& out, std::size_t most, const RunResult& result) {
   std::size_t n = 0;
   for (const auto& [time, text] : result.explained) {
-    if (n++ < config.explain) out << text;
+    if (n++ < most) out << text;
   }
 }
 
-/// `of`: begins the message where there are several definitions.
+/// `of`: prefix that names the definition if there are several.
 void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
   spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
                setup.numbered ? std::to_string(overlap) + " event numbers"
                               : duration_text(overlap, setup.run.geometry.base.tick_ps));
 }
 
-/// Markers of front ends are data, too.
+/// Front-end markers are data, too.
 void tell_left_out(const RunTotals& totals) {
   const auto counts = other_markers(totals.counters);
   if (!counts.any()) return;
@@ -96,10 +94,8 @@ std::uint64_t bytes_of(const std::vector<PartInfo>& parts) {
   return sum;
 }
 
-void print_count(std::ostream& out, const char* what, std::uint64_t n) {
-  char line[80];
-  std::snprintf(line, sizeof line, "  %-30s %14llu\n", what, static_cast<unsigned long long>(n));
-  out << line;
+void print_count(std::ostream& out, std::string_view what, std::uint64_t n) {
+  out << fmt::format("  {:<30} {:>14}\n", what, n);
 }
 
 void print_ledger(std::ostream& out, const RunTotals& t) {
@@ -110,18 +106,15 @@ void print_ledger(std::ostream& out, const RunTotals& t) {
   print_count(out, "+ rejected by filter", t[Metric::hits_rejected]);
   for (std::size_t i = 0; i < kDropCauses; ++i) {
     const auto hits = t[dropped_hits(static_cast<DropCause>(i))];
-    if (hits != 0) print_count(out, ("+ dropped, " + std::string(kDropCauseNames[i])).c_str(), hits);
+    if (hits != 0) print_count(out, "+ dropped, " + std::string(kDropCauseNames[i]), hits);
   }
   if (t.dropped() == 0) print_count(out, "+ dropped", 0);
 }
 
 void print_slots(std::ostream& out, const RunResult& result) {
   const auto worst = std::ranges::max(result.clocks, {}, &ClockQuality::precision_ns);
-  char line[160];
-  std::snprintf(line, sizeof line, "slots kept by clocks that agree within %.1f us; %llu of %llu transfers late\n",
-                worst.precision_ns / 1e3, static_cast<unsigned long long>(result.totals[Metric::late_transfers]),
-                static_cast<unsigned long long>(result.totals[Metric::messages]));
-  out << line;
+  out << fmt::format("slots kept by clocks that agree within {:.1f} us; {} of {} transfers late\n",
+                     worst.precision_ns / 1e3, result.totals[Metric::late_transfers], result.totals[Metric::messages]);
 }
 
 void print_tap(std::ostream& out, const RunTotals& t) {
@@ -131,10 +124,8 @@ void print_tap(std::ostream& out, const RunTotals& t) {
 }
 
 void print_latency(std::ostream& out, const LatencyHistogram& latency) {
-  char line[160];
-  std::snprintf(line, sizeof line, "from its first hit until an event is built: median %.2f ms, 99 %% within %.2f ms\n",
-                latency.percentile(50) / 1e6, latency.percentile(99) / 1e6);
-  out << line;
+  out << fmt::format("from its first hit until an event is built: median {:.2f} ms, 99 % within {:.2f} ms\n",
+                     latency.percentile(50) / 1e6, latency.percentile(99) / 1e6);
 }
 
 RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
@@ -182,6 +173,85 @@ Json to_json(const std::vector<PartInfo>& parts) {
   return list;
 }
 
+/// Returns the number of hits that builders received of those that sources read; nothing if sources also read other
+/// hits.
+std::optional<std::uint64_t> built_of_read(const RunResult& result) {
+  if (!result.live) return result.totals[Metric::hits_in];
+  // Live sources do not resend what an earlier run has built; recordings are read from the beginning.
+  const bool mixed = !result.all_live && result.hits_before != 0;
+  if (result.input_cut || mixed) return std::nullopt;
+  return result.totals[Metric::hits_in] - result.hits_before;
+}
+
+/// Counts the input elements that were not requested, such as events with other ids.
+std::uint64_t skipped_elements(const RunResult& result) {
+  std::uint64_t all = 0;
+  for (const auto& [source, counts] : result.sources) all += counts.counters[Metric::skipped_elements];
+  return all;
+}
+
+/// Returns the prefix of messages about a definition.
+std::string prefix_of(const DefineOption& define) { return define.name.empty() ? "" : define.name + ": "; }
+
+/// Prints the events of one definition and the account of its hits.
+void print_events(std::ostream& out, const std::string& of, const RunSetup& setup, const RunResult& result) {
+  const auto& t = result.totals;
+  out << of
+      << fmt::format("{} events with {} hits in {} slices from {} sources, by {} builders and {} filters on {} ranks\n",
+                     t[Metric::events], t[Metric::hits_written], t[Metric::slices], setup.sources.size(),
+                     setup.roles.builders, setup.roles.filters, setup.roles.ranks);
+  print_ledger(out, t);
+  print_filters(out, setup.run.filters, t);
+  if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
+  if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
+  if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
+  if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
+  if (const auto skipped = skipped_elements(result)) print_count(out, "elements skipped in inputs", skipped);
+  print_sources(out, setup, result);
+}
+
+/// Prints warnings last, where they are visible on a terminal.
+void tell_warnings(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
+  const auto& result = results.front();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto of = prefix_of(output.runs[i].define);
+    const auto truncated = results[i].totals[Metric::events_truncated];
+    if (truncated != 0 && !results[i].unfinished) tell_truncated(of, setup, setup.run.events[i].overlap, truncated);
+  }
+  tell_left_out(result.totals);
+  if (result.unused && !result.unfinished) tell_unused(*result.unused);
+  tell_remarks(setup, result);
+}
+
+std::string files_of(const OutputSettings& output) {
+  std::string files = output.file;
+  if (!output.has_index()) return files;
+  for (const auto& run : output.runs) files += (&run == &output.runs.front() ? ": " : ", ") + run.file;
+  return files;
+}
+
+Json of_events(const DefinitionOutput& output, const RunSetup& setup, const RunResult& result) {
+  Json json = Json::object();
+  json["totals"] = to_json(result.totals);
+  json["parts"] = to_json(result.parts);
+  json["balanced"] = imbalances(result).empty();
+  json["output"] = output.file;
+  if (!output.also.empty()) json["also"] = companions_json(output, result.parts);
+  if (!setup.run.filters.empty()) json["per_filter"] = per_filter(setup.run.filters, result.totals);
+  return json;
+}
+
+Json per_definition(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& run = output.runs[i];
+    Json json{{"name", run.define.name}, {"definition", run.define.text}};
+    json.update(of_events(run, setup, results[i]));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 }  // namespace
 
 RunResult add_up(const RunResult& mine, const Collective& ranks) {
@@ -212,19 +282,6 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   return all;
 }
 
-namespace {
-
-/// Hits that the builders had of those that the sources have read; nothing where sources have read others, too.
-std::optional<std::uint64_t> built_of_read(const RunResult& result) {
-  if (!result.live) return result.totals[Metric::hits_in];
-  // Live sources do not send again what an earlier run has built; recordings are read from their beginning.
-  const bool mixed = !result.all_live && result.hits_before != 0;
-  if (result.input_cut || mixed) return std::nullopt;
-  return result.totals[Metric::hits_in] - result.hits_before;
-}
-
-}  // namespace
-
 std::vector<std::string> imbalances(const RunResult& result) {
   const auto& t = result.totals;
   std::vector<std::string> wrong;
@@ -235,7 +292,7 @@ std::vector<std::string> imbalances(const RunResult& result) {
   expect(t[Metric::hits_in],
          t[Metric::hits_in_events] + t[Metric::hits_outside] + t[Metric::hits_rejected] + t.dropped(),
          "hits in and accounted for");
-  // Where a run was cut off, events have hits in slices that are still to come.
+  // Events of an interrupted run extend into slices that are still to come.
   if (result.unfinished) return wrong;
   if (const auto built = built_of_read(result)) {
     expect(*built, t[Metric::hits_read], "hits that the builders had and that the sources read");
@@ -257,131 +314,52 @@ int exit_code_of(const std::vector<RunResult>& results) {
   return worst;
 }
 
-namespace {
-
-/// Of the inputs' elements, those that were not asked for, such as events of other ids.
-std::uint64_t skipped_elements(const RunResult& result) {
-  std::uint64_t all = 0;
-  for (const auto& [source, counts] : result.sources) all += counts.counters[Metric::skipped_elements];
-  return all;
-}
-
-/// The events of one definition, and what became of the hits.
-void print_events(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result) {
-  const auto& t = result.totals;
-  const auto of = has_index(config) ? config.define.front().name + ": " : "";
-  print_explained(out, config, result);
-  out << of
-      << fmt::format("{} events with {} hits in {} slices from {} sources, by {} builders and {} filters on {} ranks\n",
-                     t[Metric::events], t[Metric::hits_written], t[Metric::slices], setup.sources.size(),
-                     setup.roles.builders, setup.roles.filters, setup.roles.ranks);
-  print_ledger(out, t);
-  print_filters(out, config, t);
-  if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
-  if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
-  if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
-  if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
-  if (const auto skipped = skipped_elements(result)) print_count(out, "elements skipped in inputs", skipped);
-  print_sources(out, setup, result);
-}
-
-/// What must not be overlooked, below all else on a terminal.
-void tell_warnings(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results) {
-  const auto& result = results.front();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto of = has_index(config) ? config.define[i].name + ": " : "";
-    const auto truncated = results[i].totals[Metric::events_truncated];
-    if (truncated != 0 && !results[i].unfinished) tell_truncated(of, setup, setup.run.events[i].overlap, truncated);
-  }
-  tell_left_out(result.totals);
-  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0);
-      unused && !result.unfinished)
-    tell_unused(*unused);
-  tell_remarks(setup, result);
-}
-
-std::string files_of(const RunConfig& config) {
-  std::string files = config.output;
-  if (!has_index(config)) return files;
-  for (const auto& define : config.define) files += (&define == &config.define.front() ? ": " : ", ") + define.output;
-  return files;
-}
-
-}  // namespace
-
-void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup,
+void print_summary(std::ostream& out, const OutputSettings& output, const RunSetup& setup,
                    const std::vector<RunResult>& results, const std::string& stopped_by) {
   const auto& result = results.front();
   if (result.unfinished) {
     out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
         << "; the same command with --resume "
-        << (setup.live && !config.save_sorted.empty() ? "and without --save-sorted " : "")
+        << (setup.live && !output.save_sorted.empty() ? "and without --save-sorted " : "")
         << "continues the run; finished so far:\n";
   }
-  const auto configs = by_definition(config);
   std::uint64_t bytes = 0;
   std::size_t parts = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    print_events(out, configs[i], setup, results[i]);
+    print_explained(out, output.explain, results[i]);
+    print_events(out, prefix_of(output.runs[i].define), setup, results[i]);
     bytes += bytes_of(results[i].parts);
     parts += results[i].parts.size();
   }
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
-  if (config.tap) print_tap(out, result.totals);
+  if (output.tap) print_tap(out, result.totals);
   const auto hits = result.totals[Metric::hits_in] - result.hits_before;
   out << fmt::format(
       "{:.3f} s, {:.1f} million hits/s in, {:.1f} MB written in {} part files, {:.0f} MB peak memory of a rank\n",
       result.seconds, million_per_second(hits, result.seconds), static_cast<double>(bytes) / 1e6, parts,
       static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
-  out << "output: " << files_of(config) << '\n';
-  for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, configs[i], results[i].parts);
-  out.flush();  // before what goes to standard error
-  tell_warnings(config, setup, results);
+  out << "output: " << files_of(output) << '\n';
+  for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, output.runs[i], results[i].parts);
+  out.flush();  // before anything on standard error
+  tell_warnings(output, setup, results);
 }
 
-namespace {
-
-/// What is said of the events of one definition.
-Json of_events(const RunConfig& config, const RunResult& result) {
-  Json json = Json::object();
-  json["totals"] = to_json(result.totals);
-  json["parts"] = to_json(result.parts);
-  json["balanced"] = imbalances(result).empty();
-  json["output"] = config.output;
-  if (!config.also.empty()) json["also"] = companions_json(config, result.parts);
-  if (!config.filter.empty()) json["per_filter"] = per_filter(config, result.totals);
-  return json;
-}
-
-Json per_definition(const RunConfig& config, const std::vector<RunResult>& results) {
-  Json list = Json::array();
-  const auto configs = by_definition(config);
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    Json json{{"name", config.define[i].name}, {"definition", config.define[i].text}};
-    json.update(of_events(configs[i], results[i]));
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-
-}  // namespace
-
-void write_report_json(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+void write_report_json(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend) {
   const auto& result = results.front();
   const auto& t = result.totals;
   Json json{{"format", kRunReport}};
-  if (has_index(config)) {
-    json["definitions"] = per_definition(config, results);
-    json["output"] = config.output;
+  if (output.has_index()) {
+    json["definitions"] = per_definition(output, setup, results);
+    json["output"] = output.file;
   } else {
-    json.update(of_events(config, result));
+    json.update(of_events(output.runs.front(), setup, result));
   }
   t.counters.put_into(json, {Metric::hits_read});
   t.counters.put_into(json["sent"], Account::exchange);
   t.counters.put_into(json["sent"], {Metric::late_transfers});
-  if (config.tap) t.counters.put_into(json["tap"], Account::tap);
+  if (output.tap) t.counters.put_into(json["tap"], Account::tap);
   json["unfinished"] = result.unfinished;
   if (result.latency.count() != 0) json["latency"] = result.latency.to_json();
   json["seconds"] = result.seconds;
@@ -393,8 +371,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();
   json["per_source"] = per_source(setup, result);
-  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0))
-    json["detector"] = to_json(*unused);
+  if (result.unused) json["detector"] = to_json(*result.unused);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;
@@ -405,9 +382,9 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   json["alarms"] = Json::array();
   for (const auto& alarm : result.statistics.alarms) json["alarms"].push_back(to_json(alarm));
   json["remarks"] = remarks_json(result);
-  json["setup"] = config.effective;
-  json["in_force"] = in_force(config, setup);
-  write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  json["setup"] = output.setup;
+  json["in_force"] = setup.in_force;
+  write_report(output.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace eventloom

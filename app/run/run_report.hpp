@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/output_settings.hpp"
 #include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
@@ -12,25 +12,25 @@
 
 namespace eventloom {
 
-/// Collective: the results of all ranks added up, on every rank.
+/// Collective. Returns the sum of the results of all ranks, on every rank.
 RunResult add_up(const RunResult& mine, const Collective& ranks);
 
-/// What does not add up in the account of a run that has ended; empty when all does. The sources, the builders and
-/// the writers count on their own, and this holds them against each other.
+/// Returns the discrepancies in the account of a finished run; empty if it balances. Sources, builders and writers
+/// count independently, and this compares their counts.
 std::vector<std::string> imbalances(const RunResult& result);
 
-/// kExitOk, kExitLosses or kExitStopped.
+/// Returns kExitOk, kExitLosses or kExitStopped.
 int exit_code_of(const RunResult& result);
 
-/// The worst of several.
+/// Returns the most severe of the exit codes.
 int exit_code_of(const std::vector<RunResult>& results);
 
-/// The summary for people, with a section for each definition. `stopped_by`: what an unfinished run was stopped by.
-void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup,
+/// Prints the summary, with a section per definition. `stopped_by`: what stopped an unfinished run.
+void print_summary(std::ostream& out, const OutputSettings& output, const RunSetup& setup,
                    const std::vector<RunResult>& results, const std::string& stopped_by);
 
-/// The summary as one JSON object. Throws UserError when the file cannot be written.
-void write_report_json(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+/// Writes the summary as one JSON object. Throws UserError if the file cannot be written.
+void write_report_json(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend);
 
 }  // namespace eventloom

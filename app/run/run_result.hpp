@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/document/latency_histogram.hpp"
 #include "app/observe/status_document.hpp"
+#include "app/run/unused_channels.hpp"
 #include "core/control/clock_fit.hpp"
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source_counts.hpp"
@@ -17,31 +19,32 @@
 
 namespace eventloom {
 
-/// What one rank, or the whole run, has to say at the end of the events of one definition.
+/// The result of one rank, or of the whole run, for one definition.
 struct RunResult {
   RunTotals totals;
-  /// What each source counts, by number.
+  /// Counts of each source, by number.
   std::map<std::uint32_t, SourceCounts> sources;
-  std::map<std::uint32_t, std::vector<std::string>> remarks;  ///< of the sources, see Source::remarks()
-  bool input_cut = false;                    ///< a run on live input was ended before a recorded source had been read
+  std::map<std::uint32_t, std::vector<std::string>> remarks;  ///< remarks of the sources, see Source::remarks()
+  bool input_cut = false;                    ///< a live run ended before a recorded source was read completely
   std::vector<std::uint64_t> channels_seen;  ///< bits of the detector's ChannelUse
-  LatencyHistogram latency;  ///< from the first hit of an event until it is built; empty where it is not known
-  std::map<Tick, std::string> explained;  ///< for --explain, by the time of the event
-  std::vector<ClockQuality> clocks;       ///< by rank, where slots are kept by clocks; on rank 0
+  std::optional<UnusedChannels> unused;      ///< rank 0 only, for the first definition
+  LatencyHistogram latency;               ///< time from the first hit of an event until it is built; empty if unknown
+  std::map<Tick, std::string> explained;  ///< explanations for --explain, by the time of the event
+  std::vector<ClockQuality> clocks;       ///< indexed by rank, if clocks keep the slots; rank 0 only
   std::vector<PartInfo> parts;
-  std::vector<SortedFile> sorted_files;  ///< of --save-sorted
+  std::vector<SortedFile> sorted_files;  ///< files of --save-sorted
   std::vector<Damage> sorted_damage;
-  std::uint64_t slices_before = 0;      ///< of a resumed run: finished before; in the totals, too
-  std::uint64_t hits_before = 0;        ///< those that came in with them
-  bool live = false;                    ///< any source is
-  bool all_live = false;                ///< all sources are
+  std::uint64_t slices_before = 0;      ///< slices finished before the run was resumed; included in the totals
+  std::uint64_t hits_before = 0;        ///< hits in these slices
+  bool live = false;                    ///< any source is live
+  bool all_live = false;                ///< all sources are live
   bool unfinished = false;              ///< stopped in good order before everything was built
-  std::vector<CommandRecord> commands;  ///< of those who steered it; on rank 0
-  RunStatistics statistics;             ///< for run.h5; on rank 0
-  double seconds = 0;                   ///< wall time of event building, output included
+  std::vector<CommandRecord> commands;  ///< commands that steered the run; rank 0 only
+  RunStatistics statistics;             ///< contents of run.h5; rank 0 only
+  double seconds = 0;                   ///< wall time of event building and output
 };
 
-/// The counts of a source, what the builders found unfit of it, and in how many events it is missing.
+/// Returns the counts of a source, including what builders rejected of it and the number of events that lack it.
 SourceCounts counts_of(const RunResult& result, std::uint32_t source);
 
 }  // namespace eventloom

@@ -28,7 +28,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kDifferencesTold = 4;
-/// An interrupted run of recorded sources would give way without --force.
+/// Interrupted runs of recorded sources are replaced even without --force.
 constexpr const char* kToBeginAnew = "start over with --force instead of --resume";
 
 template <class T>
@@ -43,7 +43,7 @@ std::string joined(const std::vector<std::string>& texts, const char* separator,
   return all;
 }
 
-/// As given; the same time may be written in several ways.
+/// Returns --time-origin in its standard form: the same time may be written in several ways.
 std::string time_origin_in(const RunRecord& record) {
   const auto text = setup_option(record, "time-origin");
   return text.empty() ? text : utc_text(parsed("time-origin", [&] { return parse_unix_ns(text); }));
@@ -63,7 +63,7 @@ void compare_sources(std::vector<std::string>& found, const RunRecord& before, c
   }
 }
 
-/// Maps are long: the first line that differs.
+/// Reports only the first line that differs: maps are long.
 void compare_maps(std::vector<std::string>& found, const std::string& before, const std::string& now) {
   std::istringstream a(before);
   std::istringstream b(now);
@@ -92,26 +92,26 @@ void refuse_differences(const std::string& run_file, const RunRecord& before, co
 
 std::string given(const std::vector<std::string>& definitions) { return "'" + joined(definitions, "' and '") + "'"; }
 
-/// Names and texts of the definitions of the run in the place of the output.
-std::vector<std::string> definitions_before(const RunConfig& config) {
-  if (!is_run_index(config.output)) return {read_run_record(config.output).definition};
+/// Returns the definitions, with names, of the run at the output's path.
+std::vector<std::string> definitions_before(const std::string& output) {
+  if (!is_run_index(output)) return {read_run_record(output).definition};
   std::vector<std::string> definitions;
-  for (const auto& run : read_run_index(config.output).runs) definitions.push_back(run.name + "=" + run.definition);
+  for (const auto& run : read_run_index(output).runs) definitions.push_back(run.name + "=" + run.definition);
   return definitions;
 }
 
-void refuse_other_definitions(const RunConfig& config) {
-  if (!std::filesystem::exists(config.output)) return;
-  if (!has_index(config) && !is_run_index(config.output)) return;  // its record says more
+void refuse_other_definitions(const OutputSettings& output) {
+  if (!std::filesystem::exists(output.file)) return;
+  if (!output.has_index() && !is_run_index(output.file)) return;  // its record contains more
   std::vector<std::string> now;
-  for (const auto& define : config.define) now.push_back(define.given());
-  const auto before = definitions_before(config);
+  for (const auto& run : output.runs) now.push_back(run.define.given());
+  const auto before = definitions_before(output.file);
   if (before != now) {
-    refuse_other_setup(config.output, fmt::format("--define was {}, is {}", given(before), given(now)));
+    refuse_other_setup(output.file, fmt::format("--define was {}, is {}", given(before), given(now)));
   }
 }
 
-/// Live sources do not begin again with the first slice of the run.
+/// Live sources do not begin again at the first slice of the run.
 SliceId first_finished(SliceId first, const std::vector<SliceRun>& runs) {
   for (const auto& run : runs) first.value = std::min(first.value, run.first);
   return first;
@@ -129,7 +129,7 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
   }
 }
 
-/// Damaged ones are no reason to refuse the data.
+/// Damaged statistics are no reason to refuse the data.
 RunStatistics earlier_statistics(const std::string& run_file) {
   try {
     return read_statistics(run_file);
@@ -139,41 +139,41 @@ RunStatistics earlier_statistics(const std::string& run_file) {
   }
 }
 
-/// What rank 0 knows before any part has been read.
+/// State of a run as known to rank 0 before any part is read.
 struct FoundRun {
   Resumption resumption;
   FinishedWork work;
 };
 
-/// Rank 0 alone.
-FoundRun look_for_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now) {
+/// Rank 0 only.
+FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunSetup& setup, const RunRecord& now) {
   FoundRun found;
   auto& resumption = found.resumption;
-  if (!std::filesystem::exists(config.output)) {
-    spdlog::info("there is no '{}' to resume: the run begins with the first slice", config.output);
+  if (!std::filesystem::exists(run_file)) {
+    spdlog::info("there is no '{}' to resume: the run begins with the first slice", run_file);
     return found;
   }
-  auto run = read_run_file(config.output);
-  if (!run.record.closed) found.work = read_finished_work(config.output);
+  auto run = read_run_file(run_file);
+  if (!run.record.closed) found.work = read_finished_work(run_file);
   if (setup.live && !run.record.closed && found.work.parts.empty()) {
-    spdlog::info("'{}' was stopped before anything was finished: the run starts over", config.output);
+    spdlog::info("'{}' was stopped before anything was finished: the run starts over", run_file);
     return found;
   }
   resumption.before = std::move(run.record);
-  refuse_differences(config.output, resumption.before, now);
-  resumption.statistics = earlier_statistics(config.output);
+  refuse_differences(run_file, resumption.before, now);
+  resumption.statistics = earlier_statistics(run_file);
   resumption.complete = resumption.before.closed;
-  if (setup.live && !config.save_sorted.empty() && !found.work.parts.empty()) {
+  if (setup.live && saves_sorted && !found.work.parts.empty()) {
     throw UserError(
         fmt::format("'{}' was interrupted, and a run with --save-sorted would start over, but live data cannot "
                     "be received again: omit --save-sorted to continue, or choose another --output",
-                    config.output));
+                    run_file));
   }
-  resumption.resumes = !resumption.complete && config.save_sorted.empty();
+  resumption.resumes = !resumption.complete && !saves_sorted;
   if (resumption.complete) {
     resumption.parts = std::move(run.parts);
   } else if (!resumption.resumes) {
-    spdlog::warn("'{}' was interrupted; a run with --save-sorted starts over", config.output);
+    spdlog::warn("'{}' was interrupted; a run with --save-sorted starts over", run_file);
     found.work = {};
   }
   return found;
@@ -185,8 +185,8 @@ std::vector<PartInfo> parts_of(const FoundRun& found) {
   return parts;
 }
 
-/// Collective: every rank reads its share of the parts that rank 0 has found.
-DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& parts, const Collective& ranks) {
+/// Collective. Each rank reads its share of the parts that rank 0 has found.
+DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
   nlohmann::json list = nlohmann::json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
@@ -195,7 +195,7 @@ DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& p
   nlohmann::json mine = nlohmann::json::object();
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < told.size(); i += n_ranks) {
     const auto part = part_from_json(nlohmann::ordered_json(told[i]));
-    if (const auto damage = damage_of_part(config.output, part)) mine[part.name] = *damage;
+    if (const auto damage = damage_of_part(run_file, part)) mine[part.name] = *damage;
   }
   DamagedParts damaged;
   for (const auto& theirs : all_gather_json(ranks, mine)) {
@@ -204,22 +204,22 @@ DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& p
   return damaged;
 }
 
-/// Data that cannot be built again.
-void refuse_damage(const RunConfig& config, bool live, const DamagedParts& damaged) {
-  if (damaged.empty() || (config.save_sorted.empty() && !live)) return;
+/// Throws UserError if the damaged parts cannot be built again.
+void refuse_damage(const std::string& run_file, bool saves_sorted, bool live, const DamagedParts& damaged) {
+  if (damaged.empty() || (!saves_sorted && !live)) return;
   const auto& [name, damage] = *damaged.begin();
-  throw UserError(fmt::format("'{}': its part {} {}{}: restore it, or {}; {}", config.output, name, damage,
+  throw UserError(fmt::format("'{}': its part {} {}{}: restore it, or {}; {}", run_file, name, damage,
                               damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToBeginAnew,
                               live ? "live data cannot be received again" : "--save-sorted keeps whole runs only"));
 }
 
-/// Treats a closed run as interrupted, with all but its damaged parts finished.
-FinishedWork reopen(const RunConfig& config, Resumption& resumption, const DamagedParts& damaged) {
-  const auto folder = std::filesystem::path(config.output).parent_path();
+/// Treats a closed run as an interrupted one in which all but the damaged parts are finished.
+FinishedWork reopen(const DefinitionOutput& output, Resumption& resumption, const DamagedParts& damaged) {
+  const auto folder = std::filesystem::path(output.file).parent_path();
   for (const auto& info : resumption.parts) {
-    if (is_name_of_part(config.output, info.name)) continue;
+    if (is_name_of_part(output.file, info.name)) continue;
     throw UserError(fmt::format("'{}': its part '{}' does not have the name of a part of this file; was it renamed?",
-                                config.output, info.name));
+                                output.file, info.name));
   }
   FinishedWork work;
   std::map<std::uint32_t, std::vector<FinishedPart>> good;
@@ -230,42 +230,42 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
     if (is_good) good[info.writer].push_back(work.parts.back());
   }
   for (auto& [writer, place] : work.writers) {
-    place.list = rewrite_part_list(folder / part_list_name(config.output, writer), good[writer]);
+    place.list = rewrite_part_list(folder / part_list_name(output.file, writer), good[writer]);
   }
-  take_up_companions(config, resumption.before, work, damaged);
-  take_up_run(config.output, work, damaged);
+  take_up_companions(output, resumption.before, work, damaged);
+  take_up_run(output.file, work, damaged);
   RunRecord record = resumption.before;
   record.closed = false;
   record.totals = {};
-  write_run_file(config.output, record, {}, resumption.statistics);
+  write_run_file(output.file, record, {}, resumption.statistics);
   resumption.complete = false;
   resumption.resumes = true;
   resumption.parts.clear();
   return work;
 }
 
-/// Rank 0 alone. `whole`: the run is complete for all definitions; one that is complete alone is taken up for the
-/// others.
-Resumption take_up(const RunConfig& config, const RunSetup& setup, FoundRun found, const DamagedParts& damaged,
-                   bool whole) {
+/// Rank 0 only. `whole`: the run is complete for all definitions. Otherwise, definitions that are complete are
+/// reopened, to be finished with the others.
+Resumption take_up(const DefinitionOutput& output, bool saves_sorted, const RunSetup& setup, FoundRun found,
+                   const DamagedParts& damaged, bool whole) {
   auto resumption = std::move(found.resumption);
-  refuse_damage(config, setup.live, damaged);
+  refuse_damage(output.file, saves_sorted, setup.live, damaged);
   auto work = std::move(found.work);
   if (resumption.complete && !whole) {
-    work = reopen(config, resumption, damaged);
+    work = reopen(output, resumption, damaged);
   } else if (resumption.resumes) {
-    take_up_companions(config, resumption.before, work, damaged);
-    take_up_run(config.output, work, damaged);
+    take_up_companions(output, resumption.before, work, damaged);
+    take_up_run(output.file, work, damaged);
   } else {
     return resumption;
   }
-  resumption.finished = finished_slices(config.output, setup, work);
+  resumption.finished = finished_slices(output.file, setup, work);
   resumption.writers = std::move(work.writers);
   for (auto& part : work.parts) {
     resumption.totals.add(part.totals);
     resumption.parts.push_back(std::move(part.info));
   }
-  spdlog::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", config.output,
+  spdlog::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", output.file,
                resumption.totals[Metric::slices], resumption.parts.size(), resumption.finished.frontier().value);
   return resumption;
 }
@@ -332,14 +332,14 @@ SliceSet finished_in_all(const std::vector<Resumption>& resumptions) {
   return finished;
 }
 
-std::vector<Resumption> find_complete_runs(const RunConfig& config, const Collective& ranks) {
-  const auto configs = by_definition(config);
-  std::vector<Resumption> found(configs.size());
+std::vector<Resumption> find_complete_runs(const OutputSettings& output, const Collective& ranks) {
+  std::vector<Resumption> found(output.runs.size());
   agree(ranks, [&] {
-    if (ranks.rank() == 0) refuse_other_definitions(config);
-    for (std::size_t i = 0; i < configs.size() && ranks.rank() == 0; ++i) {
-      if (!std::filesystem::exists(configs[i].output)) continue;
-      auto run = read_run_file(configs[i].output);
+    if (ranks.rank() == 0) refuse_other_definitions(output);
+    for (std::size_t i = 0; i < found.size() && ranks.rank() == 0; ++i) {
+      const auto& file = output.runs[i].file;
+      if (!std::filesystem::exists(file)) continue;
+      auto run = read_run_file(file);
       found[i].complete = run.record.closed;
       found[i].before = std::move(run.record);
       found[i].parts = std::move(run.parts);
@@ -349,34 +349,38 @@ std::vector<Resumption> find_complete_runs(const RunConfig& config, const Collec
   return found;
 }
 
-void require_undamaged(const RunConfig& config, const std::vector<Resumption>& found, const Collective& ranks) {
+void require_undamaged(const OutputSettings& output, const std::vector<Resumption>& found, const Collective& ranks) {
   if (!all_complete(found)) return;
-  const auto configs = by_definition(config);
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    const auto damaged = find_damage(configs[i], found[i].parts, ranks);
-    agree(ranks, [&] { refuse_damage(configs[i], true, damaged); });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto& file = output.runs[i].file;
+    const auto damaged = find_damage(file, found[i].parts, ranks);
+    agree(ranks, [&] { refuse_damage(file, !output.save_sorted.empty(), true, damaged); });
   }
 }
 
-std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& now,
-                                   const Collective& ranks) {
-  const auto configs = by_definition(config);
-  if (!config.resume) return std::vector<Resumption>(configs.size());
+std::vector<Resumption> resume_run(const OutputSettings& output, const RunSetup& setup,
+                                   const std::vector<RunRecord>& now, const Collective& ranks) {
+  const auto& runs = output.runs;
+  if (!output.resume) return std::vector<Resumption>(runs.size());
   const bool first = ranks.rank() == 0;
-  std::vector<FoundRun> found(configs.size());
+  const bool saves_sorted = !output.save_sorted.empty();
+  std::vector<FoundRun> found(runs.size());
   agree(ranks, [&] {
-    if (first) refuse_other_definitions(config);
-    for (std::size_t i = 0; i < configs.size() && first; ++i) found[i] = look_for_run(configs[i], setup, now[i]);
+    if (first) refuse_other_definitions(output);
+    for (std::size_t i = 0; i < runs.size() && first; ++i) {
+      found[i] = look_for_run(runs[i].file, saves_sorted, setup, now[i]);
+    }
   });
   std::vector<DamagedParts> damaged;
-  for (std::size_t i = 0; i < configs.size(); ++i)
-    damaged.push_back(find_damage(configs[i], parts_of(found[i]), ranks));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    damaged.push_back(find_damage(runs[i].file, parts_of(found[i]), ranks));
+  }
   const bool whole = std::ranges::all_of(found, [](const FoundRun& f) { return f.resumption.complete; }) &&
                      std::ranges::all_of(damaged, &DamagedParts::empty);
-  std::vector<Resumption> mine(configs.size());
+  std::vector<Resumption> mine(runs.size());
   agree(ranks, [&] {
-    for (std::size_t i = 0; i < configs.size() && first; ++i) {
-      mine[i] = take_up(configs[i], setup, std::move(found[i]), damaged[i], whole);
+    for (std::size_t i = 0; i < runs.size() && first; ++i) {
+      mine[i] = take_up(runs[i], saves_sorted, setup, std::move(found[i]), damaged[i], whole);
     }
   });
   for (auto& resumption : mine) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/output_settings.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
 #include "core/dataflow/run_totals.hpp"
@@ -16,40 +16,41 @@
 
 namespace eventloom {
 
-/// State on disk of the run to be resumed, of the events of one definition; empty when there is none.
+/// State on disk of the run to be resumed, for one definition; empty if there is none.
 struct Resumption {
-  bool resumes = false;   ///< there is an interrupted run; its finished parts are kept
-  bool complete = false;  ///< there is nothing left to do
+  bool resumes = false;   ///< there is an interrupted run, whose finished parts are kept
+  bool complete = false;  ///< nothing is left to do
   SliceSet finished;      ///< slices before the first of the run count as finished
   std::map<std::uint32_t, WriterPlace> writers;
-  // On rank 0 only:
-  RunRecord before;             ///< of the run as it was begun, or has ended
-  RunStatistics statistics;     ///< of the invocations that ended in good order
-  RunTotals totals;             ///< of the finished parts
+  // Rank 0 only:
+  RunRecord before;             ///< the run as it was begun, or as it ended
+  RunStatistics statistics;     ///< sums over the invocations that ended in good order
+  RunTotals totals;             ///< sums over the finished parts
   std::vector<PartInfo> parts;  ///< the finished parts
 };
 
-/// Differences between `before` and `now` that change the result, in words; empty when there are none. The distribution
-/// over ranks, and the way of writing, may change.
+/// Describes the differences between `before` and `now` that change the result; empty if there are none. The
+/// distribution over ranks and the way of writing may differ.
 std::vector<std::string> differences(const RunRecord& before, const RunRecord& now);
 
-/// Whether nothing is left to do for any definition.
+/// Whether all definitions are complete.
 bool all_complete(const std::vector<Resumption>& resumptions);
 /// Whether there is an interrupted run of any definition.
 bool any_resumes(const std::vector<Resumption>& resumptions);
-/// The slices that are finished for all definitions.
+/// Returns the slices that are finished for all definitions.
 SliceSet finished_in_all(const std::vector<Resumption>& resumptions);
 
-/// Collective. Whether the outputs are those of a complete run, as far as known before its sources are open; one for
-/// each definition.
-std::vector<Resumption> find_complete_runs(const RunConfig& config, const Collective& ranks);
+/// Collective. Returns, for each definition, whether its output is that of a complete run, judged before any source is
+/// opened.
+std::vector<Resumption> find_complete_runs(const OutputSettings& output, const Collective& ranks);
 
-/// Collective. Throws UserError when a complete run of live sources has damaged parts: they cannot be built again.
-void require_undamaged(const RunConfig& config, const std::vector<Resumption>& found, const Collective& ranks);
+/// Collective. Throws UserError if a complete run of live sources has damaged parts: these cannot be built again.
+void require_undamaged(const OutputSettings& output, const std::vector<Resumption>& found, const Collective& ranks);
 
-/// Collective. Finds an interrupted run of the output's name, and prepares its folder; `now` and the result have one
-/// for each definition. Throws UserError when its input or definitions were different, or when its parts are damaged.
-std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& now,
-                                   const Collective& ranks);
+/// Collective. Finds an interrupted run of this output and prepares its folder. `now` and the result have one element
+/// per definition. Throws UserError if the input or the definitions differ, or if parts are damaged that cannot be
+/// built again.
+std::vector<Resumption> resume_run(const OutputSettings& output, const RunSetup& setup,
+                                   const std::vector<RunRecord>& now, const Collective& ranks);
 
 }  // namespace eventloom

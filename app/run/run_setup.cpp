@@ -6,7 +6,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
 
 #include "app/command/mpi_command.hpp"
@@ -29,7 +28,7 @@ namespace eventloom {
 
 namespace {
 
-/// `loops`: passes over a recording.
+/// `loops`: number of passes over a recording.
 SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
   auto& source = *local.stream;
   const auto& header = source.header();
@@ -58,16 +57,15 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local,
   return info;
 }
 
-/// The description of an opened stream for the other ranks.
 nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
   nlohmann::json json = to_json(local.id, info_of(spec, local, loops));
-  // The manifest represents all streams of its folder.
+  // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
   return json;
 }
 
-/// How time-sorted streams are read.
+/// Determines how time-sorted streams are read.
 void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   const auto is_sorted = [](const SourceInfo& s) { return (s.flags & kSorted) != 0; };
   const auto n_sorted = std::ranges::count_if(setup.streams, is_sorted);
@@ -78,8 +76,8 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   }
   for (auto& wanted : setup.run.events) {
     const auto traits = wanted.definition->traits();
-    // Events by number are matched again: their tags cover all hits of a number.
-    // Groups and positions may be others than those of the run that tagged, and hits may be corrected only now.
+    // Events by number are matched again: their tags cover all hits of a number. Groups and positions may differ from
+    // those of the run that tagged the hits, and hits may be corrected only now.
     wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses(Quantity::Kind::group) &&
                       !traits.uses(Quantity::Kind::causal) && !setup.run.detector->corrects() &&
                       sorted->definition == wanted.definition->text() && sorted->overlap == wanted.overlap;
@@ -87,14 +85,14 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
 }
 
-Roles assign_roles(const RunConfig& config, const std::vector<SourceSpec>& specs, int ranks) {
+Roles assign_roles(const ExchangeSettings& exchange, const std::vector<SourceSpec>& specs, int ranks) {
   if (specs.size() > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
   Roles roles;
   roles.ranks = ranks;
   roles.sources = static_cast<std::uint32_t>(specs.size());
   for (const auto& spec : specs) roles.homes.push_back(spec.home);
-  roles.builders = config.builders == 0 ? static_cast<std::uint32_t>(ranks) : config.builders;
-  roles.filters = config.filters;
+  roles.builders = exchange.builders == 0 ? static_cast<std::uint32_t>(ranks) : exchange.builders;
+  roles.filters = exchange.filters;
   return roles;
 }
 
@@ -134,14 +132,14 @@ void require_slice_fits(const RunSetup& setup) {
   }
 }
 
-/// Live sources that begin farther apart are out of step: one hour.
+/// Live sources that begin more than an hour apart are out of step.
 Epoch most_apart(const SourceInfo& source) {
   constexpr double kMostApart_s = 3600;
   if (is_numbered(source)) return std::numeric_limits<Epoch>::max();
   return static_cast<Epoch>(std::min(kMostApart_s * epochs_per_second(source.base), 0x1p62));
 }
 
-/// The streams, their first epochs by the corrected times.
+/// Returns the streams, with first epochs in corrected times.
 std::vector<SourceInfo> corrected_streams(const RunSetup& setup) {
   auto streams = setup.streams;
   for (std::size_t s = 0; s < setup.offsets.size(); ++s) {
@@ -156,8 +154,8 @@ bool begins_with(const SourceInfo& source, Epoch first) {
   return source.first_epoch && *source.first_epoch >= first && *source.first_epoch - first <= most_apart(source);
 }
 
-/// Where most live sources begin, at the first of them: a clock that is wrong at the start of the run must not define
-/// it.
+/// Returns the first epoch of most live sources: a single clock that is wrong at the start must not determine where the
+/// run begins.
 std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> found;
   std::ptrdiff_t most = 0;
@@ -172,7 +170,7 @@ std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
   return found;
 }
 
-/// Over all sources; 0 without data.
+/// Returns the first epoch of any source; 0 without data.
 Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> first = first_live_epoch(sources);
   for (const auto& source : sources) {
@@ -181,8 +179,8 @@ Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   return first.value_or(0);
 }
 
-/// Where sources were joined on their way the run begins with the first slice that is complete in all of them, unless a
-/// recording begins before it.
+/// If sources were joined while sending, the run begins with the first slice that is complete in all of them, unless a
+/// recording begins earlier.
 SliceId first_slice_of(const RunSetup& setup) {
   const auto& geometry = setup.run.geometry;
   const auto sources = corrected_streams(setup);
@@ -204,8 +202,8 @@ SliceId first_slice_of(const RunSetup& setup) {
 
 bool has_far_clock(const SourceInfo& source) { return source.clock_behind_ns && is_far_clock(*source.clock_behind_ns); }
 
-/// Unix time of tick 0 according to the first source that knows it and whose clock can be compared with those of hosts;
-/// 0: unknown.
+/// Returns the Unix time of tick 0 according to the first source that knows it and whose clock is comparable with those
+/// of hosts; 0: unknown.
 std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
   const auto found =
       std::ranges::find_if(sources, [](const SourceInfo& s) { return s.started_ns != 0 && !has_far_clock(s); });
@@ -218,16 +216,16 @@ void tell_far_clocks(const std::vector<SourceInfo>& sources) {
   }
 }
 
-/// The numbered sources and the map of the detector, which every rank has read, for require_same_setup().
-std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
+/// Returns the list of sources and the detector map, which every rank has read, for require_same_setup().
+std::string files_given(const DetectorMap& detector, const std::vector<SourceSpec>& specs) {
   std::string text;
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
-  std::istringstream map(config.detector.map.text);
+  std::istringstream map(detector.text);
   for (std::string line; std::getline(map, line);) text += "the detector map = " + line + "\n";
   return text;
 }
 
-/// What is known of the streams before they are open.
+/// Fills in what is known before the streams are open.
 void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
   for (const auto& spec : specs) {
     SourceInfo info;
@@ -239,7 +237,7 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
 }
 
-/// Numbers that wrap around begin within half of their range of each other: those far below the highest have done so.
+/// Adds the range of wrapping numbers to those that have wrapped: all begin within half the range of the highest.
 void align_wrapping(std::vector<SourceInfo>& streams) {
   Epoch newest = 0;
   for (const auto& stream : streams) {
@@ -251,7 +249,7 @@ void align_wrapping(std::vector<SourceInfo>& streams) {
   }
 }
 
-/// `described`: the descriptions of all ranks' opened streams.
+/// `described`: descriptions of the opened streams of all ranks.
 std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
   std::optional<SortedInfo> sorted;
   for (const auto& of_rank : described) {
@@ -264,12 +262,12 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
   return sorted;
 }
 
-/// Refuses a definition or a filter that asks for what the sources and the detector do not have.
-void require_known_quantities(const RunConfig& config, RunSetup& setup) {
+/// Refuses definitions and filters that need quantities which the sources and the detector lack.
+void require_known_quantities(const BuildingSettings& building, RunSetup& setup) {
   for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
     if (!setup.run.events[i].definition->traits().uses(Quantity::Kind::causal) || setup.run.detector->has_positions())
       continue;
-    const auto given = config.define[i].given();
+    const auto given = building.definitions[i].given();
     throw TextError("--define '" + shortened(given) +
                         "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv",
                     marked_word(given, "causal"));
@@ -279,7 +277,7 @@ void require_known_quantities(const RunConfig& config, RunSetup& setup) {
   setup.run.filter.set_streams(std::move(flags));
 }
 
-/// A range of sources that the run does not have counts nothing: true, and probably not meant.
+/// A condition on sources that do not exist counts nothing, which is probably a mistake.
 void tell_sources_beyond(const RunSetup& setup) {
   std::vector<const Expression*> conditions;
   for (const auto& events : setup.run.events) conditions.push_back(events.definition->traits().condition);
@@ -294,18 +292,17 @@ void tell_sources_beyond(const RunSetup& setup) {
   }
 }
 
-/// Derived from the sources.
-void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedInfo>& sorted) {
+void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std::optional<SortedInfo>& sorted) {
   require_one_clock(setup.streams);
   setup.sources = sorted ? sorted->sources : setup.streams;
   setup.numbered = is_numbered(setup.sources.front());
   const auto& base = setup.streams.front().base;
   DetectorSources known{{}, base.tick_ps, setup.numbered};
   for (const auto& source : setup.sources) known.names.push_back(source.name);
-  setup.detector = detector_of(config.detector, known);
-  setup.run = interpret(config, {base, setup.numbered}, setup.detector.detector);
-  require_whole_events(config, setup.run);
-  require_known_quantities(config, setup);
+  setup.detector = detector_of(building.detector, known);
+  setup.run = interpret(building, {base, setup.numbered}, setup.detector.detector);
+  require_whole_events(building, setup.run);
+  require_known_quantities(building, setup);
   resolve_sorted(setup, sorted);
   setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
   require_slice_fits(setup);
@@ -313,15 +310,15 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
   setup.started_ns = started_ns_of(setup.streams);
 }
 
-/// The sources of time-sorted hits are described by their own streams.
-void take_time_origin(RunSetup& setup, const RunConfig& config, bool reports) {
-  auto origin = find_time_origin(config.time_origin, setup.streams);
+/// Time-sorted hits: their streams, not their original sources, state the origin.
+void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
+  auto origin = find_time_origin(given, setup.streams);
   setup.time_of_tick_0 = std::move(origin.time_of_tick_0);
   if (!reports) return;
   for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
 }
 
-/// Rank 0 has compared the files.
+/// Only rank 0 has compared the files.
 void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
   auto copies = nlohmann::json::array();
   for (const auto& spec : specs) copies.push_back(spec.copy);
@@ -331,46 +328,45 @@ void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
 
 }  // namespace
 
-std::string in_force(const RunConfig& config, const RunSetup& setup) {
-  return in_force(config, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
-}
-
 SliceId first_slice_with_data(const RunSetup& setup) {
   return setup.run.geometry.slice_of(first_epoch_of(corrected_streams(setup)));
 }
 
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const SetupWatch& watch) {
+RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& building, const ExchangeSettings& exchange,
+                    const Communicator& communicator, const SetupWatch& watch) {
   RunSetup setup;
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
-    specs = communicator.rank() == 0 ? expand_and_compare(config.sources) : expand_sources(config.sources);
-    setup.roles = assign_roles(config, specs, communicator.size());
+    specs = communicator.rank() == 0 ? expand_and_compare(sources.uris) : expand_sources(sources.uris);
+    setup.roles = assign_roles(exchange, specs, communicator.size());
   });
-  require_same_setup(communicator, files_given(config, specs));
+  require_same_setup(communicator, files_given(building.detector.map, specs));
   share_copies(specs, communicator);
-  setup.schedule_table = schedule_table_text(config.schedule, communicator);
+  setup.schedule = exchange.schedule;
+  setup.schedule.table_text = schedule_table_text(exchange.schedule.name, communicator);
   setup.hosts = communicator.all_gather(host_name());
   expect_streams(setup, specs);
   watch.expected(setup);
-  agree(communicator, [&] { setup.local = open_local_sources(config, specs, setup.roles, communicator.rank()); });
-  loop_recordings(setup.local, specs, config, communicator);
-  if (setup.live) setup.time_over = !wait_for_live(setup.local, config, communicator, watch.each_turn);
+  agree(communicator, [&] { setup.local = open_local_sources(sources, specs, setup.roles, communicator.rank()); });
+  loop_recordings(setup.local, specs, sources, building, communicator);
+  if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch.each_turn);
   nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
-      mine.push_back(describe(specs[source.id.value], source, config.loops));
+      mine.push_back(describe(specs[source.id.value], source, sources.loops));
     }
   });
   const auto described = all_gather_json(communicator, mine);
-  agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, described)); });
+  agree(communicator, [&] { resolve_setup(setup, building, take_info(setup, described)); });
   auto needs = ring_needs(communicator, setup.roles);
   needs.message_bytes = message_bytes(setup.streams, setup.run.geometry);
-  setup.ring = ring_size(needs, config.ring);
+  setup.ring = ring_size(needs, exchange.ring);
+  setup.in_force = in_force(building, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
   if (communicator.rank() == 0) {
     tell_sources_beyond(setup);
     tell_far_clocks(setup.streams);
   }
-  agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
+  agree(communicator, [&] { take_time_origin(setup, sources.time_origin, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);
   return setup;
 }

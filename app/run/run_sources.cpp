@@ -15,6 +15,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/recorded/looped_source.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 
@@ -25,14 +26,14 @@ using std::chrono::steady_clock;
 
 constexpr auto kSourceLook = std::chrono::milliseconds(2);
 constexpr auto kDrainAtSetup = std::chrono::seconds(1);
-/// A run that is asked to stop waits this long for sources whose data may be on their way.
+/// How long a run that is asked to stop waits for sources whose data may be in flight.
 constexpr auto kLastCall = std::chrono::milliseconds(200);
 
-/// State of the live sources of a rank, or of all.
+/// State of the live sources of one rank, or of all ranks.
 struct Readiness {
   std::size_t live = 0;
-  std::size_t known = 0;  ///< with final header and first epoch
-  std::size_t heard = 0;  ///< with data
+  std::size_t known = 0;  ///< sources with final header and first epoch
+  std::size_t heard = 0;  ///< sources with data
   bool give_up = false;
   bool time_over = false;
   bool stopped = false;
@@ -65,8 +66,8 @@ Readiness of_all(const Readiness& mine, const Collective& ranks) {
   return all;
 }
 
-/// The run ends before these sources have begun: they consist of what they have sent so far. Those that have begun go
-/// on to the end of the run, which is the same for all.
+/// The run ends before these sources have begun: they consist of what they have sent so far. Sources that have begun
+/// continue to the end of the run, which is the same for all.
 void drain_unknown(const std::vector<SourceRole::LocalSource>& local) {
   std::vector<LiveStream*> open;
   for (const auto& source : local) {
@@ -82,7 +83,7 @@ void drain_unknown(const std::vector<SourceRole::LocalSource>& local) {
   }
 }
 
-/// Names the sources waited for, again each time the wait has doubled.
+/// Names the sources that the run waits for, again each time the wait has doubled.
 class SetupPatience {
  public:
   explicit SetupPatience(nanoseconds first) : first_(first) {}
@@ -104,15 +105,15 @@ class SetupPatience {
   steady_clock::time_point begin_ = steady_clock::now();
 };
 
-/// When the wait ends though some sources are not known.
+/// Determines when to stop waiting for sources that are not known.
 class SetupEnd {
  public:
-  /// `decides`: this rank watches the clock for all.
-  SetupEnd(const RunConfig& config, bool decides)
-      : timeout_(decides ? config.epoch_timeout : nanoseconds{}),
-        duration_(decides ? config.duration : nanoseconds{}) {}
+  /// `decides`: this rank keeps the time for all.
+  SetupEnd(const SourceSettings& settings, bool decides)
+      : timeout_(decides ? settings.epoch_timeout : nanoseconds{}),
+        duration_(decides ? settings.duration : nanoseconds{}) {}
 
-  /// The first data of any source are known.
+  /// Call when the first data of any source are known.
   void heard() { heard_ = heard_.value_or(steady_clock::now()); }
 
   void look(Readiness& mine) {
@@ -131,7 +132,7 @@ class SetupEnd {
   std::optional<steady_clock::time_point> stopped_;
 };
 
-/// Extent of recordings, and the clock in which gaps are counted.
+/// Extent of recordings, and the clock in which gaps are measured.
 struct Extent {
   Epoch first = std::numeric_limits<Epoch>::max();
   Epoch end = 0;
@@ -172,27 +173,28 @@ Extent of_all(const Extent& mine, const Collective& ranks) {
 
 }  // namespace
 
-std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config, const std::vector<SourceSpec>& specs,
-                                                        const Roles& roles, int rank) {
+std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& settings,
+                                                        const std::vector<SourceSpec>& specs, const Roles& roles,
+                                                        int rank) {
   const Activity activity("opening the sources");
   std::vector<SourceRole::LocalSource> local;
-  SourceOpener opener(config.time_base, config.live);
+  SourceOpener opener(settings.time_base, settings.live);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const SourceId id{static_cast<std::uint16_t>(s)};
     if (roles.rank_of(id) != rank) continue;
     auto opened = opener.open(specs[s], id);
-    // Only now is it known whether a copy of another source's file has any data.
+    // Only an opened stream shows whether a copy of another source's file has any data.
     if (!specs[s].copy.empty() && opened.stream->first_epoch()) throw UserError(specs[s].copy);
     local.push_back({id, std::move(opened.stream), opened.live});
   }
   return local;
 }
 
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config, const Collective& ranks,
+bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    const std::function<void(std::size_t live, std::size_t known)>& each_turn) {
   const Activity activity("waiting for live sources");
-  SetupPatience waiting(config.stall_warning);
-  SetupEnd end(config, ranks.rank() == 0);
+  SetupPatience waiting(settings.stall_warning);
+  SetupEnd end(settings, ranks.rank() == 0);
   Readiness all;
   for (;;) {
     each_turn(all.live, all.known);
@@ -214,21 +216,21 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
 }
 
 void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
-                     const RunConfig& config, const Collective& ranks) {
-  if (config.loops == 1) return;
+                     const SourceSettings& settings, const BuildingSettings& building, const Collective& ranks) {
+  if (settings.loops == 1) return;
   Extent mine;
   agree(ranks, [&] { mine = extent_of(local); });
   const auto all = of_all(mine, ranks);
-  if (all.end <= all.first) return;  // there is nothing in them
+  if (all.end <= all.first) return;  // no data
   agree(ranks, [&] {
-    const Epoch apart = 2 * largest_offset(config.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
+    const Epoch apart = 2 * largest_offset(building.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
     const Epoch gap =
-        interpret(config, {.base = all.base}, named_groups(config.detector)).geometry.margin_epochs() + apart;
+        interpret(building, {.base = all.base}, named_groups(building.detector)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);
     for (auto& source : local) {
       const auto& spec = specs[source.id.value];
-      const auto open = [spec, id = source.id, base = config.time_base] { return open_source(spec, id, base); };
-      source.stream = std::make_unique<LoopedSource>(open, config.loops, period);
+      const auto open = [spec, id = source.id, base = settings.time_base] { return open_source(spec, id, base); };
+      source.stream = std::make_unique<LoopedSource>(open, settings.loops, period);
     }
   });
 }

@@ -1,30 +1,48 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
-#include "app/run/run_config.hpp"
+#include "app/run/run_definition.hpp"
 #include "core/control/collective.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
-#include "io/registry/open_sources.hpp"
+#include "io/live/live_options.hpp"
+#include "io/registry/source_spec.hpp"
 
 namespace eventloom {
 
-/// The sources opened on the rank where they play, in rising numbers. Throws UserError.
-std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config, const std::vector<SourceSpec>& specs,
-                                                        const Roles& roles, int rank);
+/// The sources of a run, and how long it waits for live ones.
+struct SourceSettings {
+  std::vector<std::string> uris;
+  TimeBaseOptions time_base;
+  std::string time_origin;  ///< UTC of tick 0 as utc_text() writes it; empty: not given
+  LiveOptions live;
+  double speed = 0;                          ///< recorded time per real time; 0: as fast as possible
+  std::uint64_t loops = 1;                   ///< passes over recorded sources
+  std::chrono::nanoseconds duration{};       ///< 0: until the sources end
+  std::chrono::nanoseconds epoch_timeout{};  ///< 0: no live source is given up
+  std::chrono::nanoseconds stall_warning{};  ///< 0: silent live sources are not reported
+};
 
-/// Collective. Waits until all live sources are described and their first data known; at most --epoch-timeout longer
-/// than until the first is, and 0.2 s when the run is asked to stop. They receive meanwhile. `each_turn` is called
-/// before each look at them, with how many are live and described; both 0 before the first. Afterwards the headers of
-/// live sources are fixed. False when --duration is over.
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config, const Collective& ranks,
+/// Opens the sources that belong to `rank`, in ascending order of numbers. Throws UserError.
+std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& settings,
+                                                        const std::vector<SourceSpec>& specs, const Roles& roles,
+                                                        int rank);
+
+/// Collective. Waits until all live sources are described and their first data are known; at most --epoch-timeout
+/// longer than until the first is, and 0.2 s if the run is asked to stop. The sources receive meanwhile. `each_turn` is
+/// called before each look at them, with the number of live sources and of those described; both are 0 the first time.
+/// Afterwards the headers of live sources are final. Returns false if --duration has elapsed.
+bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    const std::function<void(std::size_t live, std::size_t known)>& each_turn);
 
-/// Collective. With --loop: replaces recordings in `local` by looped ones. All passes have the same length, separated
-/// by a gap longer than events reach. Throws UserError, the same on all ranks.
+/// Collective. With --loop, replaces the recordings in `local` by looped ones. All passes have the same length and are
+/// separated by a gap longer than any event. Throws UserError, the same on all ranks.
 void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
-                     const RunConfig& config, const Collective& ranks);
+                     const SourceSettings& settings, const BuildingSettings& building, const Collective& ranks);
 
 }  // namespace eventloom

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "app/document/json_message.hpp"
 #include "core/control/agreement.hpp"
@@ -19,10 +18,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kMostTapClients = 8;
-constexpr std::size_t kTapQueueBytes = std::size_t{16} << 20;  ///< of a client
+constexpr std::size_t kTapQueueBytes = std::size_t{16} << 20;  ///< maximum per client
 constexpr std::size_t kToldTaps = 16;
 
-/// Of a writer.
 MbsClientsSettings settings_of(const TapOption& option, std::uint32_t writer) {
   MbsClientsSettings settings;
   settings.name = "tap: ";
@@ -48,7 +46,7 @@ int rank_of_writer(const Roles& roles, std::uint32_t writer) {
   return roles.filters == 0 ? roles.rank_of(BuilderId{writer}) : roles.rank_of(FilterId{writer});
 }
 
-/// As a client names it, and where that does not tell, the host.
+/// Returns the address as a client would write it, and the host if the address does not contain it.
 std::string place_of(const std::string& address, const std::string& host, bool by_request) {
   const auto port = address.substr(address.rfind(':'));
   const bool anywhere = address.starts_with("0.0.0.0:") || address.starts_with("[::]:");

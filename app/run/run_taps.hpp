@@ -5,23 +5,23 @@
 #include <memory>
 
 #include "app/run/event_tap.hpp"
-#include "app/run/tap_option.hpp"
+#include "app/run/output_settings.hpp"
 #include "core/control/collective.hpp"
 #include "core/engine/role_layout.hpp"
 #include "io/event_files/event_target.hpp"
 
 namespace eventloom {
 
-/// The taps of the writers on this rank, those of the first definition.
+/// The taps of the writers on this rank. They serve the first definition.
 class RunTaps {
  public:
-  /// None, unless they are opened.
+  /// No taps.
   RunTaps() = default;
-  /// Collective. Listens, on each rank that writes, and says where. `run`: the same on all ranks. Throws
-  /// UserError, the same on all ranks, when that is not possible on any.
+  /// Collective. Listens on each rank with writers, and reports the addresses. `run`: the same on all ranks. Throws
+  /// UserError, the same on all ranks, if any rank cannot listen.
   RunTaps(const TapOption& option, const EventFileRun& run, const Roles& roles, const Collective& ranks);
 
-  /// That of a writer of this rank; null: there is none.
+  /// Returns the tap of a writer on this rank, or null.
   [[nodiscard]] EventTap* of(std::uint32_t writer) const;
   /// See EventTap.
   void turn();
@@ -30,7 +30,7 @@ class RunTaps {
   void add_to(Counters& counters) const;
 
  private:
-  std::map<std::uint32_t, std::unique_ptr<EventTap>> taps_;  ///< by writer
+  std::map<std::uint32_t, std::unique_ptr<EventTap>> taps_;  ///< keyed by writer
 };
 
 }  // namespace eventloom

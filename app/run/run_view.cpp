@@ -8,55 +8,13 @@
 #include <utility>
 
 #include "app/observe/utc_text.hpp"
-#include "app/run/run_output.hpp"
+#include "app/run/run_report.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/control/agreement.hpp"
-#include "core/mpi/environment.hpp"
 
 namespace eventloom {
 
 namespace {
-
-/// What is known before the sources are.
-RunDescription description(const RunConfig& config) {
-  RunDescription run;
-  run.name = config.output;
-  run.command_line = command_line_of_process();
-  run.definition = config.define.front().given();
-  run.filters = config.filter;
-  run.schedule = config.schedule;
-  run.eventloom_version = EVENTLOOM_VERSION;
-  run.mpi_version = MpiEnvironment::mpi_version();
-  run.ucx_version = MpiEnvironment::ucx_version();
-  run.configuration = config.effective;
-  return run;
-}
-
-/// What is known before they are open, too.
-RunDescription description(const RunConfig& config, const RunSetup& setup) {
-  auto run = description(config);
-  run.all_live = setup.all_live;
-  run.roles = setup.roles;
-  for (const auto& source : setup.streams) run.sources.push_back(source.name);
-  for (int r = 0; r < setup.roles.ranks; ++r) {
-    run.ranks.push_back({setup.hosts[static_cast<std::size_t>(r)], plays(setup.roles, r)});
-  }
-  return run;
-}
-
-RunDescription description(const RunConfig& config, const RunSetup& setup, const RunRecord& record) {
-  auto run = description(config, setup);
-  run.began = record.began;
-  run.tick_ps = record.base.tick_ps;
-  run.epoch_ticks = record.base.epoch_ticks;
-  run.epochs_per_slice = record.epochs_per_slice;
-  run.configuration = record.setup;
-  run.sources.clear();
-  for (const auto& source : setup.sources) run.sources.push_back(source.name);
-  run.known = KnownChannels(record.detector);
-  if (!run.known.empty()) run.detector = std::make_shared<const DetectorJson>(detector_facts(run.known));
-  return run;
-}
 
 std::vector<BuilderRecord> builder_records(const RunPicture& picture, double seconds) {
   std::vector<BuilderRecord> records;
@@ -83,29 +41,45 @@ std::vector<RateRecord> rate_records(const RunSeries& series) {
 
 }  // namespace
 
-RunView::RunView(const RunConfig& config, const Collective& ranks) {
+RunView::RunView(const ViewSettings& settings, RunDescription run, const Collective& ranks)
+    : description_(std::move(run)) {
   const bool first = ranks.rank() == 0;
   agree(ranks, [&] {
-    if (first && config.monitor) monitor_ = std::make_unique<Monitor>(*config.monitor, description(config));
-    if (first && !config.alarms.empty()) {
-      alarms_ = std::make_unique<Alarms>(config.alarms, config.alarm_command, config.output);
+    if (first && settings.monitor) monitor_ = std::make_unique<Monitor>(*settings.monitor, description_);
+    if (first && !settings.alarms.empty()) {
+      alarms_ = std::make_unique<Alarms>(settings.alarms, settings.alarm_command, description_.name);
     }
   });
-  if (first && config.progress != ProgressStyle::none) progress_.emplace(config.progress);
+  if (first && settings.progress != ProgressStyle::none) progress_.emplace(settings.progress);
 }
 
-void RunView::announce(const RunConfig& config, const RunSetup& setup) {
-  if (monitor_) monitor_->describe(description(config, setup));
+void RunView::announce(const RunSetup& setup) {
+  description_.all_live = setup.all_live;
+  description_.roles = setup.roles;
+  for (const auto& source : setup.streams) description_.sources.push_back(source.name);
+  for (int r = 0; r < setup.roles.ranks; ++r) {
+    description_.ranks.push_back({setup.hosts[static_cast<std::size_t>(r)], plays(setup.roles, r)});
+  }
+  if (monitor_) monitor_->describe(description_);
 }
 
-void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
-                    Session& session) {
+void RunView::begin(const RunSetup& setup, const RunRecord& record, const RunTracker& tracker, Session& session) {
   if (!progress_ && !monitor_ && !alarms_) return;
   session_ = &session;
-  tracker_.emplace(config.duration, before);
-  const auto run = description(config, setup, record);
-  if (alarms_) alarms_->set_sources(run.sources);
-  if (monitor_) monitor_->describe(run);
+  tracker_ = tracker;
+  description_.began = record.began;
+  description_.tick_ps = record.base.tick_ps;
+  description_.epoch_ticks = record.base.epoch_ticks;
+  description_.epochs_per_slice = record.epochs_per_slice;
+  description_.configuration = record.setup;
+  description_.sources.clear();
+  for (const auto& source : setup.sources) description_.sources.push_back(source.name);
+  description_.known = KnownChannels(record.detector);
+  if (!description_.known.empty()) {
+    description_.detector = std::make_shared<const DetectorJson>(detector_facts(description_.known));
+  }
+  if (alarms_) alarms_->set_sources(description_.sources);
+  if (monitor_) monitor_->describe(description_);
 }
 
 void RunView::wait(std::size_t live, std::size_t known) {
@@ -136,7 +110,7 @@ void RunView::turn(SteadyTime now) {
     for (const auto& request : std::exchange(early_, {})) session_->control().ask(request);
     for (const auto& request : monitor_->take_commands()) session_->control().ask(request);
   }
-  // Little time is left after a failure: it is reported at once.
+  // Failures are reported at once: little time is left.
   const auto& failure = session_->control().failure();
   const bool fails = !failure.empty();
   if (fails == failing_ && !tracker_->due(now)) return;
@@ -166,7 +140,7 @@ void RunView::add_to(RunResult& result) {
   result.statistics.alarms = alarms_->records();
 }
 
-/// Before the output is written, which keeps the alarms.
+/// Call before the output is written, which includes the alarms.
 void RunView::look_at_end(const RunResult& result) {
   last_look_ = true;
   alarms_->look(*tracker_->conclude(*session_->picture(), result.totals.counters, exit_code_of(result), ""));

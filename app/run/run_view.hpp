@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "app/observe/alarm_condition.hpp"
 #include "app/observe/alarms.hpp"
 #include "app/observe/monitor.hpp"
 #include "app/observe/progress.hpp"
+#include "app/observe/run_description.hpp"
 #include "app/observe/run_snapshot.hpp"
-#include "app/run/run_config.hpp"
-#include "app/run/run_report.hpp"
+#include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/engine/session.hpp"
 #include "core/runtime/failure.hpp"
@@ -18,32 +19,38 @@
 
 namespace eventloom {
 
-/// What people see of a run while it goes on, and the commands they give: progress, monitor and alarms. Does nothing on
-/// other ranks than the first.
+/// How a run in progress is displayed.
+struct ViewSettings {
+  ProgressStyle progress = ProgressStyle::automatic;
+  std::optional<MonitorSettings> monitor;  ///< not set: no port is opened
+  std::vector<AlarmCondition> alarms;
+  std::vector<std::string> alarm_command;  ///< words; empty: none
+};
+
+/// Displays a run in progress and accepts commands: progress, monitor and alarms. Does nothing except on rank 0.
 class RunView {
  public:
-  /// Collective. Opens the port of the monitor and finds the program of alarms; throws UserError, the same on all
-  /// ranks, when it cannot.
-  RunView(const RunConfig& config, const Collective& ranks);
+  /// Collective. Opens the port of the monitor and finds the program for alarms. Throws UserError, the same on all
+  /// ranks, if either fails.
+  RunView(const ViewSettings& settings, RunDescription run, const Collective& ranks);
 
-  /// As soon as it is known which sources and roles the run has, before the sources are open.
-  void announce(const RunConfig& config, const RunSetup& setup);
-  /// Before the first slice. `before`: what an earlier invocation has finished; `session` must outlive the turns.
-  void begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
-             Session& session);
-  /// Once a turn before that, while live sources are waited for, see wait_for_live(): stop and end do what a signal
-  /// does, the rest is for later.
+  /// Call once the sources and roles are known, before the sources are open.
+  void announce(const RunSetup& setup);
+  /// Call before the first slice. `session` must outlive all calls of turn().
+  void begin(const RunSetup& setup, const RunRecord& record, const RunTracker& tracker, Session& session);
+  /// Call repeatedly before begin() while the run waits for live sources, see wait_for_live(). The commands stop and
+  /// end act like signals; others are deferred.
   void wait(std::size_t live, std::size_t known);
-  /// Once a turn.
+  /// Call once per turn.
   void turn(SteadyTime now);
-  /// After the last, with the totals of the run, first those of the first definition: the commands that were accepted,
-  /// what builders did with their time, the rates, and the alarms that were raised.
+  /// Call after the last turn, with the totals of the run, the first definition first. Adds the accepted commands, the
+  /// busy and idle times of builders, the rates, and the alarms raised.
   void add_to(RunResult& result);
-  /// Before results are printed: ends the progress.
+  /// Ends the progress display; call before printing results.
   void make_way() { progress_.reset(); }
-  /// The end of the run.
+  /// Call at the end of the run.
   void conclude(const RunResult& result, int exit_code, const std::string& stopped_by);
-  /// An error ends it.
+  /// Call if an error ends the run.
   void fail(const Failure& failure);
 
  private:
@@ -51,15 +58,16 @@ class RunView {
   void look_at_end(const RunResult& result);
   void tell_wait(std::size_t live, std::size_t known);
 
-  std::vector<Request> early_;        ///< commands that came before the first slice
-  std::optional<std::size_t> known_;  ///< live sources, as last reported
+  RunDescription description_;
+  std::vector<Request> early_;        ///< commands received before the first slice
+  std::optional<std::size_t> known_;  ///< number of known live sources last reported
   std::optional<Progress> progress_;
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Alarms> alarms_;
   std::optional<RunTracker> tracker_;
   Session* session_ = nullptr;
-  bool failing_ = false;    ///< and this has been reported
-  bool last_look_ = false;  ///< of the alarms: done
+  bool failing_ = false;    ///< the run is failing, which has been reported
+  bool last_look_ = false;  ///< the alarms have seen the end of the run
 };
 
 }  // namespace eventloom

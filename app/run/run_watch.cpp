@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "app/command/mpi_command.hpp"
 #include "core/runtime/activity.hpp"
@@ -19,11 +18,11 @@ namespace eventloom {
 
 namespace {
 
-/// Time for the main thread to end the program when another rank is lost.
+/// How long the main thread may take to end the program when another rank is lost.
 constexpr double kSecondsToAbort = 3;
 constexpr std::size_t kNumbersTold = 4;
 
-/// Appends "sources 0,4" for the roles of one kind that a rank plays, of `n`.
+/// Appends the roles of one kind that a rank plays, as in "sources 0,4". `n`: number of such roles in the run.
 template <class RoleId>
 void add_roles(std::string& text, const char* what, std::uint32_t n, int rank, const Roles& roles) {
   std::string numbers;
@@ -55,7 +54,7 @@ RunWatch::RunWatch(StallSettings stalls, const Collective& ranks)
       peers_(find_peers(ranks)),
       watchdog_(watchdog_settings()) {}
 
-/// Containers on one host may number their processes differently.
+/// Process numbers are comparable only within a PID namespace: containers on one host may number differently.
 std::vector<Watchdog::Peer> RunWatch::find_peers(const Collective& ranks) const {
   std::error_code error;
   const auto space = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
@@ -107,7 +106,7 @@ std::optional<int> RunWatch::lost_peer() const {
   return rank < 0 ? std::nullopt : std::optional(rank);
 }
 
-/// The rank that blocks the main thread, which is in `activity`: another rank, if it waits for one, or this one.
+/// Describes the rank that blocks the main thread, which is in `activity`: the rank it waits for, or this one.
 std::string RunWatch::stall(const CurrentActivity& activity, double seconds) const {
   if (activity.about >= 0) {
     return fmt::format("{} has kept rank {} waiting for {:.1f} s", name(activity.about), rank_, seconds);
@@ -116,17 +115,17 @@ std::string RunWatch::stall(const CurrentActivity& activity, double seconds) con
   return fmt::format("{} has made no progress for {:.1f} s{}{}", name(rank_), seconds, what.empty() ? "" : ": ", what);
 }
 
-/// The lowest rank of the host that can report.
+/// Whether this is the lowest rank of the host that can report.
 bool RunWatch::speaks_for_host(int rank) const {
   return std::ranges::none_of(peers_, [&](const Watchdog::Peer& peer) {
     return peer.rank < rank_ && peer.rank != rank && process_state(peer.process) == ProcessState::running;
   });
 }
 
-// From here on: called by the watchdog's thread.
+// The functions below run on the watchdog's thread.
 
 void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
-  // The rank waited for reports its own state.
+  // The rank that it waits for reports its own state.
   const bool waits = std::string_view(activity.what) == kWaitingForRanks;
   if (quiet_ || (waits && !has_lost_peer())) return;
   const auto what = stall(activity, seconds);
@@ -141,18 +140,18 @@ void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
       fmt::format("{} has been {} for {:.1f} s{}", name(rank), stopped ? "stopped" : "waiting for its disk", seconds,
                   stopped ? " (SIGCONT resumes it)" : "");
   spdlog::warn("{}; the run waits for it", what);
-  if (!in_loop_) end_after(seconds, what);  // in the loop the main thread does
+  if (!in_loop_) end_after(seconds, what);  // within the loop, the main thread does this
 }
 
 void RunWatch::tell_lost(int rank) {
-  if (quiet_ || has_lost_peer()) return;  // others follow the first
-  if (watchdog_.was_away()) be_quiet();   // the run has been ended because of this rank
+  if (quiet_ || has_lost_peer()) return;  // only the first loss is reported
+  if (watchdog_.was_away()) be_quiet();   // this rank was stopped, and the others have ended the run
   if (!quiet_ && speaks_for_host(rank))
     spdlog::error("{} is lost: its process has ended; {}", name(rank), how_to_continue());
   lost_peer_ = rank;
 }
 
-/// Where the main thread cannot end the program.
+/// Ends the program if the main thread cannot.
 void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,17 +16,17 @@
 
 namespace eventloom {
 
-/// "source 2; builder 0", or "no role".
+/// Returns "source 2; builder 0", or "no role".
 std::string plays(const Roles& roles, int rank);
 
-/// Watches over the processes of a run, from its beginning to its end: names a rank of this host that is stopped or
-/// lost, and the activity in which this rank is stuck. No rank hangs silently, whatever its main thread is stuck in.
+/// Watches the processes of a run from beginning to end: names ranks on this host that are stopped or lost, and the
+/// activity in which this rank is stuck. No rank hangs silently, whatever blocks its main thread.
 class RunWatch final : public RankWatch {
  public:
   /// Collective.
   RunWatch(StallSettings stalls, const Collective& ranks);
 
-  /// From here on ranks are named with their roles.
+  /// Messages name ranks with these roles from now on.
   void set_roles(const Roles& roles);
   [[nodiscard]] std::string name(int rank) const override;
   [[nodiscard]] const StallSettings& stalls() const override { return stalls_; }
@@ -53,7 +52,7 @@ class RunWatch final : public RankWatch {
   void end_after(double seconds, const std::string& what);
 
   int rank_;
-  std::vector<std::string> hosts_;  ///< by rank
+  std::vector<std::string> hosts_;  ///< indexed by rank
   StallSettings stalls_;
   mutable std::mutex roles_mutex_;
   std::optional<Roles> roles_;
@@ -61,7 +60,7 @@ class RunWatch final : public RankWatch {
   std::atomic<bool> in_loop_{false};
   std::atomic<int> lost_peer_{-1};
   std::atomic<bool> quiet_{false};
-  Watchdog watchdog_;  ///< last: its thread uses the rest
+  Watchdog watchdog_;  ///< last member: its thread uses the others
 };
 
 }  // namespace eventloom

@@ -13,41 +13,41 @@
 
 namespace eventloom {
 
-/// Description of a source, known to every rank.
+/// Description of a source, known to all ranks.
 struct SourceInfo {
   std::string name;
   std::string uri;
-  std::string path;  ///< empty when there is no file
+  std::string path;  ///< empty: no file
   std::uint64_t bytes = 0;
   std::uint32_t crc32c = 0;
-  double epoch_bytes = 0;  ///< of an epoch, on average; 0: not known beforehand
+  double epoch_bytes = 0;  ///< mean size of an epoch; 0: not known before it is read
   std::uint32_t recorded_id = 0;
   TimeBase base;
   PayloadTable payload;
   std::uint32_t flags = 0;           ///< StreamFlag
   std::string text;                  ///< the stream's own description
-  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that is not known yet
+  std::optional<Epoch> first_epoch;  ///< not set for an empty stream, or a live one that is not yet known
   bool live = false;
-  bool joined = false;                          ///< a live source that had sent data before the first received
+  bool joined = false;                          ///< a live source that sent data before the first that was received
   Epoch wraps_after = 0;                        ///< see LivePeer
   bool counts_tai = false;                      ///< times are White Rabbit stamps
-  std::int64_t started_ns = 0;                  ///< Unix time of tick 0, as a live source states; 0: unknown
+  std::int64_t started_ns = 0;                  ///< Unix time of tick 0 as stated by a live source; 0: unknown
   std::optional<std::int64_t> clock_behind_ns;  ///< see LivePeer
-  std::optional<std::int64_t> origin_ns;        ///< likewise, as the times of a recording count from it by its URI
+  std::optional<std::int64_t> origin_ns;        ///< Unix time of tick 0 in ns, from the URI of a recording
 };
 
 /// Origin of the streams in a folder of time-sorted hits.
 struct SortedInfo {
-  std::vector<SourceInfo> sources;  ///< of the hits, by number
-  std::size_t streams = 0;          ///< in the folder
-  std::string definition;           ///< of the tagged events, see EventDefinition::text()
+  std::vector<SourceInfo> sources;  ///< sources of the hits, indexed by number
+  std::size_t streams = 0;          ///< number of streams in the folder
+  std::string definition;           ///< definition of the tagged events, see EventDefinition::text()
   Tick overlap = 0;
 };
 
-/// For messages between ranks. `id`: its number.
+/// Representation for messages between ranks. `id`: number of the source.
 nlohmann::json to_json(SourceId id, const SourceInfo& info);
 SourceInfo info_from_json(const nlohmann::json& json);
-/// What a manifest says of its folder.
+/// Returns the description of the folder that its manifest contains.
 nlohmann::json to_json(const SortedManifest& manifest);
 SortedInfo sorted_from_json(const nlohmann::json& json);
 

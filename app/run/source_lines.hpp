@@ -8,11 +8,11 @@
 
 namespace eventloom {
 
-/// What the summary says of single sources: a line for each with counters of trouble, and one on how far times go
-/// back in the sources where they do, the farthest first.
+/// Prints the part of the summary on individual sources: a line per source with counters of trouble, and a line with
+/// the sources whose times go back, the largest step first.
 void print_sources(std::ostream& out, const RunSetup& setup, const RunResult& result);
 
-/// What live sources had to remark, as warnings: the last words of a run.
+/// Logs the remarks of live sources as warnings, the last messages of a run.
 void tell_remarks(const RunSetup& setup, const RunResult& result);
 nlohmann::ordered_json remarks_json(const RunResult& result);
 

@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// Clocks of boards agree no better; nobody would call it a contradiction.
+/// Smaller differences are no contradiction: clocks of boards agree no better.
 constexpr double kAgree_s = 1e-3;
 
 __extension__ using SignedWide = __int128;
@@ -23,7 +23,7 @@ struct Statement {
   std::int64_t unix_ns = 0;
 };
 
-/// 0 before there are data.
+/// Returns 0 before there are data.
 std::uint64_t first_ns(const SourceInfo& source) {
   __extension__ using Wide = unsigned __int128;
   const auto ps = static_cast<Wide>(source.first_epoch.value_or(0)) * source.base.epoch_ticks * source.base.tick_ps;
@@ -37,7 +37,7 @@ std::optional<Statement> statement_of(const SourceInfo& source) {
   return Statement{"the White Rabbit stamps of '" + source.name + "'", unix_ns_of_tai_zero(first_ns(source))};
 }
 
-/// A contradiction of the first kind is reported in full, the others are counted.
+/// Reports the first contradiction of its kind in full, and counts the others.
 void add_contradictions(TimeOrigin& origin, const Statement& kept, const std::vector<Statement>& all) {
   std::size_t more = 0;
   for (const auto& other : all) {

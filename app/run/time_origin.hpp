@@ -7,14 +7,14 @@
 
 namespace eventloom {
 
-/// What is said of the time of tick 0.
+/// Time of tick 0, and statements that contradict it.
 struct TimeOrigin {
-  std::string time_of_tick_0;               ///< UTC; empty where nobody knows it
-  std::vector<std::string> contradictions;  ///< for the log
+  std::string time_of_tick_0;               ///< UTC; empty: unknown
+  std::vector<std::string> contradictions;  ///< messages for the log
 };
 
-/// By `given`, the value of --time-origin, or else by the first source that states it: a live one, one whose times
-/// are White Rabbit stamps, which count TAI, or a table with an origin in UTC. Throws UserError when it is given and
+/// Uses `given`, the value of --time-origin, or else the first source that states the time: a live source, one with
+/// White Rabbit stamps (which count TAI), or a table with an origin in UTC. Throws UserError if `given` is set and
 /// times are event numbers.
 TimeOrigin find_time_origin(const std::string& given, const std::vector<SourceInfo>& sources);
 

@@ -21,7 +21,7 @@ std::string text_of(const ChannelSelection& channels) {
   return text + fmt::format(", channels {0} to {1} (0x{0:x}-0x{1:x})", channels.low, channels.high);
 }
 
-/// An option whose group has no hits at all is not named besides the group.
+/// Omits options whose whole group has no hits: the group is reported instead.
 bool says_more(const Detector& detector, const GroupOption& option, GroupSet used) {
   const auto group = detector.group(option.name);
   return group && (used >> *group & 1U) != 0;
@@ -31,10 +31,10 @@ bool takes_out(const DetectorRow& row) { return row.mask.value_or(false) || row.
 
 }  // namespace
 
-std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup,
+std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, const RunSetup& setup,
                                               std::span<const std::uint64_t> seen, bool resumed) {
   const auto& detector = *setup.run.detector;
-  const auto& [map, options, kept] = config.detector;
+  const auto& [map, groups, kept] = options;
   const bool hits_are_gone = kept.corrected && std::ranges::any_of(map.rows, takes_out);
   if (detector.selections().empty() || hits_are_gone) return std::nullopt;
   ChannelUse use(detector);
@@ -49,7 +49,7 @@ std::optional<UnusedChannels> unused_channels(const RunConfig& config, const Run
       unused.entries.push_back({map.place(row), row.line, text_of(row.channels)});
       continue;
     }
-    const auto& option = options.at(i - map.rows.size());
+    const auto& option = groups.at(i - map.rows.size());
     if (says_more(detector, option, used))
       unused.entries.push_back({"--group " + option.text, 0, text_of(option.channels)});
   }

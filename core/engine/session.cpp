@@ -58,7 +58,7 @@ void Session::add_filter(FilterId id) {
                             wired.finished,
                             wired.roles.filters,
                             wired.roles.builders,
-                            wired.slices_in_flight};
+                            wired.in_flight.slices};
   roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id), selector_of(id.value)));
 }
 
@@ -71,7 +71,7 @@ void Session::add_builder(BuilderId id) {
   builder.finished = wired.finished;
   builder.n_sources = wired.roles.sources;
   builder.n_builders = wired.roles.builders;
-  builder.slices_in_flight = wired.slices_in_flight;
+  builder.slices_in_flight = wired.in_flight.slices;
   builder.threads = settings_.builder_threads;
   builder.claims = wiring_.claims();
   builder.gives_way = sending_first();
@@ -81,7 +81,7 @@ void Session::add_builder(BuilderId id) {
   if (wired.bodies == Bodies::counted) {
     builder.stand_in = [this, id](SliceId slice, const SliceAssembly& input) { ends_->stand_in(id, slice, input); };
   }
-  const auto step = std::max<std::uint64_t>(std::uint64_t{wired.slices_in_flight} * wired.roles.builders / 2, 1);
+  const auto step = std::max<std::uint64_t>(std::uint64_t{wired.in_flight.slices} * wired.roles.builders / 2, 1);
   auto role = std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
                                             Inbox(wiring_.builder_rings(id), step), output_of(id),
                                             [this](const BuildProblem& problem) { ends_->report(problem); });
@@ -153,8 +153,8 @@ void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::fun
   sending.first_slice = wired.schedule.first_slice;
   sending.finished = wired.finished;
   sending.n_builders = wired.roles.builders;
-  sending.max_lead = 2 * std::uint64_t{wired.slices_in_flight} * wired.roles.builders;
-  sending.transfers_in_flight = wired.transfers_in_flight;
+  sending.max_lead = 2 * std::uint64_t{wired.in_flight.slices} * wired.roles.builders;
+  sending.transfers_in_flight = wired.in_flight.transfers;
   sending.speed = settings_.speed;
   sending.since_start = std::move(since_start);
   sending.offsets = offsets();

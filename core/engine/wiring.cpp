@@ -21,7 +21,7 @@ constexpr std::uint32_t kNotes = 16;
 WiringSettings completed(WiringSettings settings) {
   settings.schedule.n_sources = settings.roles.sources;
   settings.schedule.n_builders = settings.roles.builders;
-  settings.schedule.claim_ahead = claim_ahead(settings.slices_in_flight, settings.roles.builders);
+  settings.schedule.claim_ahead = claim_ahead(settings.in_flight.slices, settings.roles.builders);
   return settings;
 }
 

@@ -15,13 +15,18 @@
 
 namespace eventloom {
 
+/// Limits on what is in flight.
+struct InFlight {
+  std::uint32_t slices = 4;     ///< slices that a builder assembles at a time
+  std::uint32_t transfers = 0;  ///< messages of one rank's sources; 0: see transfers_for()
+};
+
 struct WiringSettings {
   Roles roles;
   RingGeometry ring;
   ScheduleSettings schedule;  ///< the numbers of sources and builders are taken from the roles
-  std::uint32_t slices_in_flight = 4;
-  std::uint32_t transfers_in_flight = 0;  ///< see SourceRoleSettings
-  SliceSet finished = {};                 ///< slices that are not built
+  InFlight in_flight;
+  SliceSet finished = {};  ///< slices that are not built
   Bodies bodies = Bodies::kept;
 };
 

@@ -67,8 +67,7 @@ SessionSettings session_settings(const SimulationSettings& settings) {
   session.wiring.schedule.name = settings.schedule;
   session.wiring.schedule.table_text = settings.table_text;
   session.wiring.schedule.slot_ns = settings.slot_ns;
-  session.wiring.slices_in_flight = settings.slices_in_flight;
-  session.wiring.transfers_in_flight = settings.transfers_in_flight;
+  session.wiring.in_flight = {settings.slices_in_flight, settings.transfers_in_flight};
   // Nothing is built from the data, but a builder needs a definition.
   session.building.geometry = {.base = {}, .epochs_per_slice = 1, .overlap = 0, .reach = 0};
   session.building.events = {{parse_event_definition("gap:1,1", session.building.geometry.base.tick_ps), 0}};

@@ -45,8 +45,7 @@ SessionSettings session_settings(const RunCase& of) {
   session.wiring.roles = of.roles;
   session.wiring.ring = of.ring;
   session.wiring.schedule = of.schedule_settings(of.roles);
-  session.wiring.slices_in_flight = of.slices_in_flight;
-  session.wiring.transfers_in_flight = of.transfers_in_flight;
+  session.wiring.in_flight = {of.slices_in_flight, of.transfers_in_flight};
   session.wiring.finished = finished_set(of);
   session.building = {of.geometry(), wanted_events(of), {}, false};
   session.building.payload.resize(of.roles.sources);

@@ -183,7 +183,7 @@ class RankLive {
     settings.id = id;
     settings.n_sources = roles.sources;
     settings.n_builders = roles.builders;
-    settings.slices_in_flight = settings_.wiring.slices_in_flight;
+    settings.slices_in_flight = settings_.wiring.in_flight.slices;
     settings.threads = builder_threads();
     settings.claims = wiring_.claims();
     SliceBuilderSettings building{
@@ -223,7 +223,7 @@ class RankLive {
     SourceRoleSettings settings;
     settings.geometry = settings_.live.geometry;
     settings.n_builders = roles.builders;
-    settings.max_lead = 2 * std::uint64_t{settings_.wiring.slices_in_flight} * roles.builders;
+    settings.max_lead = 2 * std::uint64_t{settings_.wiring.in_flight.slices} * roles.builders;
     source_role_ =
         std::make_unique<SourceRole>(std::move(settings), made_first_, std::move(local), wiring_.source_outboxes());
   }

@@ -96,7 +96,7 @@ void read_wiring(const po::variables_map& values, const Collective& ranks, Wirin
   wiring.schedule.name = values["schedule"].as<std::string>();
   check_schedule(wiring.schedule.name, 0);
   wiring.schedule.table_text = schedule_table_text(wiring.schedule.name, ranks);
-  wiring.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  wiring.in_flight.slices = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
 }
 
 /// Collective. A packet of more than one epoch is sent for several slices.

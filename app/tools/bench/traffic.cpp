@@ -44,7 +44,7 @@ WiringSettings wiring_settings(const TrafficSettings& settings) {
   wiring.roles = roles_of(settings);
   wiring.ring = settings.ring;
   wiring.schedule = settings.schedule;
-  wiring.slices_in_flight = slices_in_flight(settings);
+  wiring.in_flight.slices = slices_in_flight(settings);
   return wiring;
 }
 

@@ -8,7 +8,7 @@
 
 #include "app/command/options.hpp"
 #include "app/command/temporary_folder.hpp"
-#include "app/run/run_config.hpp"
+#include "app/run/run_definition.hpp"
 #include "app/tools/send/generate_recording.hpp"
 #include "core/dataflow/slice_builder.hpp"
 #include "core/definitions/definitions.hpp"

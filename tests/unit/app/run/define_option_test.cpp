@@ -1,13 +1,12 @@
-#include "app/run/define_option.hpp"
-
 #include <gtest/gtest.h>
 
+#include "app/run/output_settings.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
 namespace {
 
-std::vector<DefineOption> parse(const std::vector<std::string>& given) {
+std::vector<DefinitionOutput> parse(const std::vector<std::string>& given) {
   return parse_define_options(given, "/data/run.h5");
 }
 
@@ -23,24 +22,26 @@ std::string refusal_of(const std::vector<std::string>& given) {
 TEST(DefineOption, OneWithoutANameIsTheRun) {
   const auto options = parse({"gap:25ns,4"});
   ASSERT_EQ(options.size(), 1U);
-  EXPECT_EQ(options[0].name, "");
-  EXPECT_EQ(options[0].text, "gap:25ns,4");
-  EXPECT_EQ(options[0].output, "/data/run.h5");
+  EXPECT_EQ(options[0].define.name, "");
+  EXPECT_EQ(options[0].define.text, "gap:25ns,4");
+  EXPECT_EQ(options[0].file, "/data/run.h5");
 }
 
 TEST(DefineOption, NamedOnesHaveRunFilesOfTheirOwn) {
   const auto options = parse({"muon=coincidence:50ns,A>=1 && B==2", "n_2=tag"});
   ASSERT_EQ(options.size(), 2U);
-  EXPECT_EQ(options[0].name, "muon");
-  EXPECT_EQ(options[0].text, "coincidence:50ns,A>=1 && B==2");
-  EXPECT_EQ(options[0].output, "/data/run.muon.h5");
-  EXPECT_EQ(options[0].given(), "muon=coincidence:50ns,A>=1 && B==2");
-  EXPECT_EQ(options[1].text, "tag");
-  EXPECT_EQ(options[1].output, "/data/run.n_2.h5");
-  EXPECT_EQ(parse_define_options({"a=tag"}, "out/x").front().output, "out/x.a.h5");
+  EXPECT_EQ(options[0].define.name, "muon");
+  EXPECT_EQ(options[0].define.text, "coincidence:50ns,A>=1 && B==2");
+  EXPECT_EQ(options[0].file, "/data/run.muon.h5");
+  EXPECT_EQ(options[0].define.given(), "muon=coincidence:50ns,A>=1 && B==2");
+  EXPECT_EQ(options[1].define.text, "tag");
+  EXPECT_EQ(options[1].file, "/data/run.n_2.h5");
+  EXPECT_EQ(parse_define_options({"a=tag"}, "out/x").front().file, "out/x.a.h5");
 }
 
-TEST(DefineOption, EqualsSignsOfConditionsAreNoNames) { EXPECT_EQ(parse({"coincidence:50ns,A==1"}).front().name, ""); }
+TEST(DefineOption, EqualsSignsOfConditionsAreNoNames) {
+  EXPECT_EQ(parse({"coincidence:50ns,A==1"}).front().define.name, "");
+}
 
 TEST(DefineOption, NamesAreCheckedAndDistinct) {
   EXPECT_NE(refusal_of({"=gap:5,2"}).find("'' is no name"), std::string::npos);

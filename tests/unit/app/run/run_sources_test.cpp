@@ -41,8 +41,8 @@ struct Sources {
   catch_stop_signals();
   std::raise(SIGINT);
   Sources sources(known);
-  run_as_ranks(1,
-               [&](const Collective& ranks) { wait_for_live(sources.local, RunConfig(), ranks, [](auto, auto) {}); });
+  run_as_ranks(
+      1, [&](const Collective& ranks) { wait_for_live(sources.local, SourceSettings(), ranks, [](auto, auto) {}); });
   std::exit(sources.finished() == finished ? 0 : 1);
 }
 

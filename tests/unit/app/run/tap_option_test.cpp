@@ -1,7 +1,6 @@
-#include "app/run/tap_option.hpp"
-
 #include <gtest/gtest.h>
 
+#include "app/run/output_settings.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {

@@ -40,12 +40,12 @@ TEST(PlanLaunch, TheRunTakesItsOptionsAsPlanned) {
     const auto argv = pointers(words);
     const auto config = parse_run_config(static_cast<int>(argv.size()), argv.data());
     ASSERT_TRUE(config.has_value());
-    EXPECT_EQ(config->builders, plan.placement.roles.builders);
-    EXPECT_EQ(config->filters, plan.placement.roles.filters);
-    EXPECT_EQ(config->schedule, plan.placement.schedule);
-    EXPECT_EQ(ring_size({}, config->ring), plan.choice.ring);
-    EXPECT_EQ(config->slices_in_flight, plan.choice.slices_in_flight);
-    EXPECT_EQ(config->epochs_per_slice, plan.choice.epochs_per_slice);
+    EXPECT_EQ(config->exchange.builders, plan.placement.roles.builders);
+    EXPECT_EQ(config->exchange.filters, plan.placement.roles.filters);
+    EXPECT_EQ(config->exchange.schedule.name, plan.placement.schedule);
+    EXPECT_EQ(ring_size({}, config->exchange.ring), plan.choice.ring);
+    EXPECT_EQ(config->exchange.in_flight.slices, plan.choice.slices_in_flight);
+    EXPECT_EQ(config->building.epochs_per_slice, plan.choice.epochs_per_slice);
   }
 }
 
@@ -58,8 +58,8 @@ TEST(PlanLaunch, TheRunTakesTheSimulatedSchedule) {
   words.insert(words.end(), options.begin(), options.end());
   const auto argv = pointers(words);
   const auto config = parse_run_config(static_cast<int>(argv.size()), argv.data());
-  EXPECT_EQ(config->schedule, "round-robin");
-  EXPECT_EQ(config->slot_ns, 85'887U);
+  EXPECT_EQ(config->exchange.schedule.name, "round-robin");
+  EXPECT_EQ(config->exchange.schedule.slot_ns, 85'887U);
 }
 
 TEST(PlanLaunch, RankFileNamesEachRankOnce) {
