@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/view/report/run_summary.hpp"
+#include "io/run_format/run_statistics.hpp"
 #include "io/run_input/run_tables.hpp"
 
 namespace eventloom {
