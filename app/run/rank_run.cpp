@@ -104,13 +104,6 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Res
   session_.begin(std::move(ends), std::move(setup.local));
 }
 
-void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
-  session_.run([&](SteadyTime now) {
-    taps_.turn();
-    each_turn(now);
-  });
-}
-
 /// Work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();

@@ -33,8 +33,7 @@ class RankRun {
 
   /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
   /// same on all ranks, when an input fails on any of them. Collective.
-  /// `each_turn`: called once a turn.
-  void work(const std::function<void(SteadyTime)>& each_turn);
+  void work(TurnTask& view) { session_.run({&taps_, &view}); }
 
   /// Ends the part files and reports on this rank, for each definition. Collective; throws UserError like work().
   std::vector<RunResult> close();

@@ -7,13 +7,14 @@
 #include "app/run/event_tap.hpp"
 #include "app/run/tap_option.hpp"
 #include "core/control/collective.hpp"
+#include "core/engine/role.hpp"
 #include "core/engine/role_layout.hpp"
 #include "io/event_files/event_target.hpp"
 
 namespace eventloom {
 
 /// The taps of the writers on this rank, those of the first definition.
-class RunTaps {
+class RunTaps final : public TurnTask {
  public:
   /// None, unless they are opened.
   RunTaps() = default;
@@ -24,7 +25,7 @@ class RunTaps {
   /// That of a writer of this rank; null: there is none.
   [[nodiscard]] EventTap* of(std::uint32_t writer) const;
   /// See EventTap.
-  void turn();
+  void turn(SteadyTime now) override;
   void end();
   void join();
   void add_to(Counters& counters) const;

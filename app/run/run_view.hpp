@@ -20,7 +20,7 @@ namespace eventloom {
 
 /// What people see of a run while it goes on, and the commands they give: progress, monitor and alarms. Does nothing on
 /// other ranks than the first.
-class RunView {
+class RunView final : public TurnTask {
  public:
   /// Collective. Opens the port of the monitor and finds the program of alarms; throws UserError, the same on all
   /// ranks, when it cannot.
@@ -34,8 +34,7 @@ class RunView {
   /// Once a turn before that, while live sources are waited for, see wait_for_live(): stop and end do what a signal
   /// does, the rest is for later.
   void wait(std::size_t live, std::size_t known);
-  /// Once a turn.
-  void turn(SteadyTime now);
+  void turn(SteadyTime now) override;
   /// After the last, with the totals of the run, first those of the first definition: the commands that were accepted,
   /// what builders did with their time, the rates, and the alarms that were raised.
   void add_to(RunResult& result);
