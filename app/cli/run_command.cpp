@@ -180,7 +180,7 @@ std::vector<RunResult> build_events(RankRun& rank_run, const DetectorOptions& de
                                     const std::vector<Resumption>& resumptions, RunView& view,
                                     const Collective& ranks) {
   const auto start = std::chrono::steady_clock::now();
-  rank_run.work([&](SteadyTime now) { view.turn(now); });
+  rank_run.work(view);
   auto results = rank_run.close();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -91,13 +91,6 @@ void RankRun::new_file() {
   for (auto& writer : writers_) writer.to->begin_part();
 }
 
-void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
-  session_.run([&](SteadyTime now) {
-    taps_.turn();
-    each_turn(now);
-  });
-}
-
 /// Whether work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();

@@ -34,9 +34,9 @@ class RankRun final : SessionEnds {
   RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
           Session& session);
 
-  /// The roles take turns until no rank has work left, or all have stopped in good order. `each_turn` is called once
-  /// per turn. Throws UserError, the same on all ranks, if an input fails on any rank.
-  void work(const std::function<void(SteadyTime)>& each_turn);
+  /// The roles take turns until no rank has work left, or all have stopped in good order. Throws UserError, the same on
+  /// all ranks, if an input fails on any rank.
+  void work(TurnTask& view) { session_.run({&taps_, &view}); }
 
   /// Ends the part files and returns the results of this rank, one per definition. Throws UserError like work().
   std::vector<RunResult> close();

@@ -90,7 +90,7 @@ EventTap* RunTaps::of(std::uint32_t writer) const {
   return found == taps_.end() ? nullptr : found->second.get();
 }
 
-void RunTaps::turn() {
+void RunTaps::turn(SteadyTime) {
   for (const auto& [writer, tap] : taps_) tap->turn();
 }
 

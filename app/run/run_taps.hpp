@@ -7,13 +7,14 @@
 #include "app/run/event_tap.hpp"
 #include "app/run/output_settings.hpp"
 #include "core/control/collective.hpp"
+#include "core/engine/role.hpp"
 #include "core/engine/role_layout.hpp"
 #include "io/event_files/event_target.hpp"
 
 namespace eventloom {
 
 /// The taps of the writers on this rank. They serve the first definition.
-class RunTaps {
+class RunTaps final : public TurnTask {
  public:
   /// No taps.
   RunTaps() = default;
@@ -24,7 +25,7 @@ class RunTaps {
   /// Returns the tap of a writer on this rank, or null.
   [[nodiscard]] EventTap* of(std::uint32_t writer) const;
   /// See EventTap.
-  void turn();
+  void turn(SteadyTime now) override;
   void end();
   void join();
   void add_to(Counters& counters) const;

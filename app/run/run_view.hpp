@@ -28,7 +28,7 @@ struct ViewSettings {
 };
 
 /// Displays a run in progress and accepts commands: progress, monitor and alarms. Does nothing except on rank 0.
-class RunView {
+class RunView final : public TurnTask {
  public:
   /// Collective. Opens the port of the monitor and finds the program for alarms. Throws UserError, the same on all
   /// ranks, if either fails.
@@ -41,8 +41,7 @@ class RunView {
   /// Call repeatedly before begin() while the run waits for live sources, see wait_for_live(). The commands stop and
   /// end act like signals; others are deferred.
   void wait(std::size_t live, std::size_t known);
-  /// Call once per turn.
-  void turn(SteadyTime now);
+  void turn(SteadyTime now) override;
   /// Call after the last turn, with the totals of the run, the first definition first. Adds the accepted commands, the
   /// busy and idle times of builders, the rates, and the alarms raised.
   void add_to(RunResult& result);

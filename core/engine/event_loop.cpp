@@ -54,7 +54,7 @@ bool EndTogether::over(SteadyTime, bool done, std::size_t) {
 }
 
 void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& ending, const SteadyClock& clock,
-               IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn) {
+               IdlePolicy& idle, const std::vector<TurnTask*>& tasks) {
   Turns turns(roles, ending);
   std::uint32_t n = 0;
   SteadyTime busy = clock();
@@ -69,7 +69,7 @@ void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& 
     if (ending.over(now, done, work)) return;
     // Even when done, this rank may have to make progress for others.
     if (work == 0 || ++n % kTurnsBetweenProgress == 0) windows.data.progress();
-    each_turn(now);
+    for (auto* task : tasks) task->turn(now);
     if (work != 0) {
       idle.reset();
       busy = now;

@@ -40,9 +40,8 @@ class EndTogether final : public Ending {
   std::unique_ptr<PendingBarrier> barrier_;
 };
 
-/// Collective. The roles of this rank take turns until `ending` is over. `each_turn` is called once per turn, with the
-/// time at which the turn began. Waits on `idle` after a turn without work.
+/// Collective. The roles of this rank take turns until `ending` is over. Waits on `idle` after a turn without work.
 void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& ending, const SteadyClock& clock,
-               IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn);
+               IdlePolicy& idle, const std::vector<TurnTask*>& tasks);
 
 }  // namespace eventloom

@@ -22,4 +22,11 @@ class Role {
   virtual bool make_room() { return false; }
 };
 
+/// What a rank does once per turn, even when its roles have no work left. `now`: when the turn began.
+class TurnTask {
+ public:
+  virtual ~TurnTask() = default;
+  virtual void turn(SteadyTime now) = 0;
+};
+
 }  // namespace eventloom

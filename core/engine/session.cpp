@@ -37,13 +37,11 @@ void Session::begin(SessionEnds& ends, std::vector<SourceRole::LocalSource> sour
   control_.set_new_file([&ends] { ends.new_file(); });
 }
 
-void Session::run(const std::function<void(SteadyTime)>& each_turn) {
+void Session::run(std::vector<TurnTask*> tasks) {
   std::vector<Role*> roles;
   for (const auto& role : roles_) roles.push_back(role.get());
-  wiring_.run(roles, control_, [&](SteadyTime now) {
-    if (telemetry_) telemetry_->do_work(now, control_.rounds());
-    each_turn(now);
-  });
+  if (telemetry_) tasks.insert(tasks.begin(), this);
+  wiring_.run(roles, control_, std::move(tasks));
   if (telemetry_) telemetry_->finish(clock_(), idle_);
   agree(ranks_, [&] {
     if (!control_.error().empty()) throw UserError(control_.error());

@@ -77,7 +77,7 @@ class BuilderRole;
 /// `finished` holds the slices already written. A rank that leaves a session by an exception of
 /// RankWatch::end_program() does so on its own: its roles are destroyed, the others are not notified, and its unflushed
 /// puts into their windows may be lost.
-class Session {
+class Session final : private TurnTask {
  public:
   /// Opens the rings, see Wiring.
   Session(SessionSettings settings, const SessionHost& host);
@@ -85,9 +85,9 @@ class Session {
   /// Call once. `ends` must outlive run(). `sources`: those of this rank. Throws UserError, the same on all ranks, when
   /// any of them cannot write.
   void begin(SessionEnds& ends, std::vector<SourceRole::LocalSource> sources);
-  /// Call after begin(). The roles take turns until no rank has work left, or all have stopped in good order.
-  /// `each_turn` is called once per turn. Throws UserError, the same on all ranks, when a role fails on any of them.
-  void run(const std::function<void(SteadyTime)>& each_turn);
+  /// Call after begin(). The roles take turns until no rank has work left, or all have stopped in good order. Throws
+  /// UserError, the same on all ranks, when a role fails on any of them.
+  void run(std::vector<TurnTask*> tasks = {});
 
   [[nodiscard]] const Collective& ranks() const { return ranks_; }
   [[nodiscard]] RunControl& control() { return control_; }
@@ -111,6 +111,7 @@ class Session {
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
   [[nodiscard]] Selector selector_of(std::uint32_t writer);
   void count(RankRecord& record) const;
+  void turn(SteadyTime now) override { telemetry_->do_work(now, control_.rounds()); }
 
   SessionSettings settings_;
   SessionEnds* ends_ = nullptr;  ///< null before begin()

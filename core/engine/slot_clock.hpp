@@ -5,12 +5,13 @@
 
 #include "core/control/clock_sync.hpp"
 #include "core/control/collective.hpp"
+#include "core/engine/role.hpp"
 #include "core/transport/network.hpp"
 
 namespace eventloom {
 
 /// The common time by which all ranks keep the slots of a schedule.
-class SlotClock {
+class SlotClock final : public TurnTask {
  public:
   /// Collective: synchronises the clocks of all ranks, waiting on `idle`; `clock` is this rank's. Throws UserError, the
   /// same on all ranks, when the precision is worse than the length of a slot.
@@ -20,8 +21,8 @@ class SlotClock {
   void start();
   /// Nanoseconds since the common start; negative before it.
   [[nodiscard]] std::int64_t since_start() { return sync_.global_ns() - start_; }
-  /// Call often to keep the clocks synchronised.
-  void do_work() { sync_.do_work(clock_()); }
+  /// Keeps the clocks synchronised.
+  void turn(SteadyTime) override { sync_.do_work(clock_()); }
   /// Collective, once, at the end.
   void stop() { sync_.stop(idle_); }
 

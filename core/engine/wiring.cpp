@@ -129,15 +129,13 @@ std::function<std::int64_t()> Wiring::start_clock() {
   return [this] { return clock_->since_start(); };
 }
 
-void Wiring::run(const std::vector<Role*>& roles, Ending& ending, const std::function<void(SteadyTime)>& each_turn) {
+void Wiring::run(const std::vector<Role*>& roles, Ending& ending, std::vector<TurnTask*> tasks) {
   std::vector<Role*> all;
   if (assigner_) all.push_back(assigner_.get());
   if (claims_) all.push_back(claims_.get());
   all.insert(all.end(), roles.begin(), roles.end());
-  run_roles(all, {*data_, *control_}, ending, time_, idle_, [&](SteadyTime now) {
-    if (clock_) clock_->do_work();
-    each_turn(now);
-  });
+  if (clock_) tasks.insert(tasks.begin(), clock_.get());
+  run_roles(all, {*data_, *control_}, ending, time_, idle_, tasks);
   if (clock_) clock_->stop();
 }
 

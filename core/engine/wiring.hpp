@@ -59,7 +59,7 @@ class Wiring {
   [[nodiscard]] std::function<std::int64_t()> start_clock();
 
   /// Collective. The roles of this rank, and those for claims, take turns until `ending` is over; see run_roles().
-  void run(const std::vector<Role*>& roles, Ending& ending, const std::function<void(SteadyTime)>& each_turn);
+  void run(const std::vector<Role*>& roles, Ending& ending, std::vector<TurnTask*> tasks = {});
 
   /// The number of assignment notes that this rank has sent; 0 unless builders claim.
   [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }

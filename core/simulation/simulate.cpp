@@ -126,7 +126,7 @@ class SimulatedSession final : SessionEnds {
       auto* clock = session.wiring().clock();
       account_.begin = Port::now() - (clock == nullptr ? 0 : static_cast<double>(clock->since_start()) / 1e9);
     }
-    session.run([](SteadyTime) {});
+    session.run();
     add_sent(session);
   }
 

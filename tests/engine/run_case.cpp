@@ -75,7 +75,7 @@ class Collector final : public EventSink {
 };
 
 /// One rank of a case.
-class Player final : SessionEnds {
+class Player final : SessionEnds, TurnTask {
  public:
   Player(const RunCase& of, Simulation& simulation, SimulatedRank& rank, Outcome& outcome, bool after)
       : of_(of), simulation_(simulation), rank_(rank), outcome_(outcome), after_(after) {}
@@ -86,7 +86,7 @@ class Player final : SessionEnds {
     session_ = &session;
     session.begin(*this, local_sources());
     begin();
-    session.run([this](SteadyTime) { steer(); });
+    session.run({this});
     outcome_.took_ns = std::max(outcome_.took_ns, time());
     outcome_.stopped_by = session.control().stopped_by();
     if (const auto* picture = session.picture()) outcome_.picture = *picture;
@@ -125,7 +125,7 @@ class Player final : SessionEnds {
   }
 
   /// Once a turn.
-  void steer() {
+  void turn(SteadyTime) override {
     for (; asked_ < of_.commands.size() && of_.commands[asked_].at_ns <= time(); ++asked_) {
       const auto& command = of_.commands[asked_];
       if (command.rank != rank_.number()) continue;

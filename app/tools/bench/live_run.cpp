@@ -144,7 +144,7 @@ struct LiveBuilder {
   std::unique_ptr<BuilderRole> role;
 };
 
-class RankLive {
+class RankLive final : private TurnTask {
  public:
   RankLive(const LiveRunSettings& settings, const Communicator& communicator)
       : settings_(settings),
@@ -165,11 +165,13 @@ class RankLive {
     for (auto& builder : builders_) roles.push_back(builder->role.get());
     start_ = communicator_.broadcast(clock_.now() + kStartAfterNs);
     EndTogether ending(communicator_);
-    wiring_.run(roles, ending, [&](SteadyTime) { clock_.do_work(); });
+    wiring_.run(roles, ending, {this});
     return gather();
   }
 
  private:
+  void turn(SteadyTime) override { clock_.do_work(); }
+
   [[nodiscard]] Now now() {
     return [this] { return clock_.now() - start_; };
   }

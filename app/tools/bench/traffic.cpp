@@ -74,7 +74,7 @@ class RankTraffic {
     if (source_) roles.push_back(source_.get());
     if (control_) roles.push_back(control_.get());
     EndTogether ending(communicator_);
-    wiring_.run(roles, ending, [](SteadyTime) {});
+    wiring_.run(roles, ending);
     return gather(tcp_retransmits() - retransmits);
   }
 
