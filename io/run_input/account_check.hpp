@@ -8,9 +8,9 @@
 #include <string>
 
 #include "core/dataflow/run_totals.hpp"
-#include "io/hdf5/handle.hpp"
 #include "io/run_format/ledger_entry.hpp"
 #include "io/run_format/run_record.hpp"
+#include "io/run_input/open_output.hpp"
 
 /// Whether the ledger, the events, the hits and the totals of a run say the same: what checksums cannot tell of files
 /// of earlier versions, which have none.
@@ -18,7 +18,7 @@ namespace eventloom {
 
 /// Reads /ledger, /events and /hits of a part or a merged file. Throws UserError that names dataset and row where they
 /// contradict each other.
-void check_account(hid_t file, const std::string& name);
+void check_account(const OpenOutput& open);
 
 /// Throws UserError, with `place` for the name of the file, when a row of the ledger does not balance.
 void expect_balance(const LedgerEntry& entry, const std::string& place);

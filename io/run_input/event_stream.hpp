@@ -10,14 +10,6 @@
 
 namespace eventloom {
 
-/// Some consecutive hits of an event, in columns.
-struct HitPiece {
-  std::vector<Tick> time;
-  std::vector<std::uint32_t> channel;
-  std::vector<std::uint16_t> source;
-  std::vector<std::uint64_t> words;  ///< number of payload words of each hit
-};
-
 /// The events of a run one by one, in the order of time, over all parts. Reads every row of /events, /hits and
 /// /payload, checksums included, whether it is asked for or not. Memory is bounded, however large an event is. All
 /// functions throw UserError that names the file when one is missing or damaged, or its events are not in order.
@@ -41,16 +33,13 @@ class EventStream {
   void read_words(std::vector<std::uint32_t>& words);
 
  private:
-  struct Chains;
-  void read_through();
+  struct Parts;
 
-  std::unique_ptr<Chains> chains_;
+  std::unique_ptr<Parts> parts_;
   OutputEvent event_;
   EventPlace place_;
   std::uint64_t number_ = 0;
   bool started_ = false;
-  HitPiece unread_hits_;
-  std::vector<std::uint32_t> unread_words_;
 };
 
 }  // namespace eventloom
