@@ -19,13 +19,12 @@ namespace {
 /// Reads events, hits and ledger of a file side by side.
 class SideBySide {
  public:
-  SideBySide(hid_t file, const std::string& name)
-      : name_(name),
-        slices_(file, name, kColumnBuffer),
-        first_hit_(file, name, first_hit_column(), kColumnBuffer),
-        times_(file, name, hit_columns()[kHitTime], kColumnBuffer) {
-    for (const auto& spec : event_columns()) events_.emplace_back(file, name, spec, kColumnBuffer);
-  }
+  explicit SideBySide(const OpenOutput& open)
+      : name_(open.name),
+        slices_(open),
+        first_hit_(open.column(first_hit_column())),
+        times_(open.column(hit_columns()[kHitTime])),
+        events_(open.columns_of(event_columns(), open.rows(event_columns()[kEventTime]))) {}
 
   void check() {
     expect(first_hit_.next<std::uint64_t>() == 0, "/events/first_hit does not begin with 0");
@@ -100,7 +99,7 @@ std::uint32_t with_pair(std::uint32_t sum, std::uint64_t slice, std::uint64_t hi
 
 }  // namespace
 
-void check_account(hid_t file, const std::string& name) { SideBySide(file, name).check(); }
+void check_account(const OpenOutput& open) { SideBySide(open).check(); }
 
 void expect_balance(const LedgerEntry& entry, const std::string& place) {
   const auto& row = entry.row;

@@ -6,11 +6,38 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/run_format/run_index.hpp"
 
 namespace eventloom {
+
+OpenOutput::OpenOutput(const std::filesystem::path& path) : name(path.string()), file(open_for_reading(path)) {}
+
+OpenOutput::OpenOutput(const std::filesystem::path& path, const PartInfo& listed) : OpenOutput(path) {
+  check_part(file.get(), path, listed.datasets_sum);
+}
+
+bool OpenOutput::has(const ColumnSpec& spec) const { return has_object(file.get(), spec.path); }
+
+ColumnCursor OpenOutput::column(const ColumnSpec& spec, std::size_t buffer) const {
+  return {file.get(), name, spec, buffer};
+}
+
+ColumnCursor OpenOutput::column_of(const ColumnSpec& spec, std::uint64_t rows, std::size_t buffer) const {
+  auto cursor = column(spec, buffer);
+  if (cursor.rows() == rows) return cursor;
+  throw UserError(fmt::format("'{}' is damaged: {} has {} rows, not {}", name, spec.path, cursor.rows(), rows));
+}
+
+std::vector<ColumnCursor> OpenOutput::columns_of(const std::vector<ColumnSpec>& specs, std::uint64_t rows,
+                                                 std::size_t buffer) const {
+  std::vector<ColumnCursor> columns;
+  columns.reserve(specs.size());
+  for (const auto& spec : specs) columns.push_back(column_of(spec, rows, buffer));
+  return columns;
+}
 
 std::string format_of(const OpenOutput& open) {
   std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";

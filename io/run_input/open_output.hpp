@@ -1,22 +1,32 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "io/hdf5/column_cursor.hpp"
-#include "io/hdf5/handle.hpp"
 #include "io/hdf5/input_file.hpp"
+#include "io/run_format/part_info.hpp"
 
 namespace eventloom {
 
-/// An output file that is open for reading. The constructor throws UserError when it cannot be opened.
+/// An output file that is open for reading. All functions throw UserError that names it when it is damaged. A column
+/// keeps a reference to `spec`.
 struct OpenOutput {
-  explicit OpenOutput(const std::filesystem::path& path) : name(path.string()), file(open_for_reading(path)) {}
+  explicit OpenOutput(const std::filesystem::path& path);
+  /// A part that is as its run lists it.
+  OpenOutput(const std::filesystem::path& path, const PartInfo& listed);
 
-  [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kColumnBuffer) const {
-    return {file.get(), name, spec, buffer};
-  }
+  [[nodiscard]] bool has(const ColumnSpec& spec) const;
+  [[nodiscard]] std::uint64_t rows(const ColumnSpec& spec) const { return column(spec).rows(); }
+  [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kColumnBuffer) const;
+  /// Those that have so many rows.
+  [[nodiscard]] ColumnCursor column_of(const ColumnSpec& spec, std::uint64_t rows,
+                                       std::size_t buffer = kColumnBuffer) const;
+  [[nodiscard]] std::vector<ColumnCursor> columns_of(const std::vector<ColumnSpec>& specs, std::uint64_t rows,
+                                                     std::size_t buffer = kColumnBuffer) const;
 
   std::string name;
   H5Id file;

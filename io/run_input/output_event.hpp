@@ -24,4 +24,12 @@ struct OutputEvent {
   std::vector<OutputHit> hits;
 };
 
+/// Some consecutive hits of an event, in columns.
+struct HitPiece {
+  std::vector<Tick> time;
+  std::vector<std::uint32_t> channel;
+  std::vector<std::uint16_t> source;
+  std::vector<std::uint64_t> words;  ///< number of payload words of each hit
+};
+
 }  // namespace eventloom

@@ -10,13 +10,12 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
-#include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/run_format/layout.hpp"
-#include "io/run_input/event_reader.hpp"
 #include "io/run_input/ledger_reader.hpp"
 #include "io/run_input/open_output.hpp"
+#include "io/run_input/part_events.hpp"
 #include "io/run_input/run_file.hpp"
 #include "io/run_input/verify_columns.hpp"
 
@@ -28,7 +27,7 @@ namespace {
 constexpr std::size_t kFewRows = std::size_t{4} << 10;
 
 RunTotals read_ledger(const OpenOutput& open) {
-  LedgerReader reader(open.file.get(), open.name, kColumnBuffer);
+  LedgerReader reader(open);
   RunTotals sums;
   for (LedgerEntry entry; reader.read(entry);) sums.add(entry.row, entry.missing_mask != 0);
   return sums;
@@ -62,8 +61,8 @@ void check_events(const OpenOutput& open, OutputSummary& summary) {
 }
 
 void check_payload(const OpenOutput& open, OutputSummary& summary) {
-  if (!has_object(open.file.get(), payload_column().path)) return;
-  summary.payload_words = open.column(payload_column()).rows();
+  if (!open.has(payload_column())) return;
+  summary.payload_words = open.rows(payload_column());
   auto offsets = open.column(first_payload_column(), kFewRows);
   if (offsets.rows() != summary.hits + 1) {
     summary.problems.emplace_back("/hits/first_payload must have one row more than there are hits");
@@ -78,11 +77,10 @@ void check_payload(const OpenOutput& open, OutputSummary& summary) {
 }
 
 void read_tables(const OpenOutput& open, OutputSummary& summary) {
-  summary.events = open.column(event_columns()[kEventTime]).rows();
-  summary.hits = open.column(hit_columns()[kHitTime]).rows();
+  summary.events = open.rows(event_columns()[kEventTime]);
+  summary.hits = open.rows(hit_columns()[kHitTime]);
   for (const auto& spec : hit_columns()) {
-    if (open.column(spec).rows() != summary.hits)
-      summary.problems.push_back(spec.path + " differs in length from /hits/time");
+    if (open.rows(spec) != summary.hits) summary.problems.push_back(spec.path + " differs in length from /hits/time");
   }
   check_events(open, summary);
   check_payload(open, summary);
@@ -105,10 +103,9 @@ void look_at_part(const std::filesystem::path& path, const PartInfo& part, Outpu
     if (reading(path, [&] { return format_of(open); }) != kPartFormat) {
       throw UserError("part " + part.name + " is not a part of a run");
     }
-    const auto events = open.column(event_columns()[kEventTime]).rows();
-    const auto hits = open.column(hit_columns()[kHitTime]).rows();
-    if (has_object(open.file.get(), payload_column().path))
-      summary.payload_words += open.column(payload_column()).rows();
+    const auto events = open.rows(event_columns()[kEventTime]);
+    const auto hits = open.rows(hit_columns()[kHitTime]);
+    if (open.has(payload_column())) summary.payload_words += open.rows(payload_column());
     const bool as_long = events == part.events && hits == part.hits;
     if (bytes != part.bytes || !as_long) {
       summary.problems.push_back(fmt::format("part {} has {} bytes, {} events, {} hits; the run lists {}, {}, {}",
@@ -182,10 +179,10 @@ OutputSummary summarise(const std::filesystem::path& path) {
 }
 
 std::vector<OutputEvent> events_of(const std::filesystem::path& path, std::size_t n) {
-  if (format_of(OpenOutput(path)) != kRunFormat) return read_event_rows(OpenOutput(path), 0, n);
+  if (format_of(OpenOutput(path)) != kRunFormat) return read_event_rows(path, 0, n);
   std::vector<OutputEvent> events;
   for (const auto& part : read_run_file(path).parts) {
-    std::ranges::move(read_event_rows(OpenOutput(path.parent_path() / part.name), 0, n), std::back_inserter(events));
+    std::ranges::move(read_event_rows(path.parent_path() / part.name, 0, n), std::back_inserter(events));
     std::ranges::sort(events, {}, &OutputEvent::time);
     if (events.size() > n) events.resize(n);
   }

@@ -9,14 +9,12 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/seal.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_input/account_check.hpp"
-#include "io/run_input/chain_order.hpp"
-#include "io/run_input/event_reader.hpp"
 #include "io/run_input/finished_work.hpp"
 #include "io/run_input/ledger_reader.hpp"
-#include "io/run_input/part_chain.hpp"
+#include "io/run_input/part_cursor.hpp"
+#include "io/run_input/part_events.hpp"
 #include "io/run_input/run_file.hpp"
 #include "io/run_input/verify_columns.hpp"
 
@@ -24,29 +22,19 @@ namespace eventloom {
 
 namespace {
 
-/// Parts up to this size are verified as a whole before an event is shown; this takes some ten milliseconds.
+/// A part of up to so many bytes is checked as a whole before an event of it is shown: some ten milliseconds.
 constexpr std::uintmax_t kReadWhole = std::uintmax_t{64} << 20;
 
-void expect_same_length(const OpenOutput& open, const ColumnCursor& column, std::uint64_t rows, const char* table) {
-  if (column.rows() == rows) return;
-  throw UserError(
-      fmt::format("'{}' is damaged: a column of {} has {} rows, expected {}", open.name, table, column.rows(), rows));
-}
-
-/// Reads the events of a part.
+/// The events of one part.
 class EventPart {
  public:
   EventPart(const std::filesystem::path& path, std::size_t number, const PartInfo& info)
-      : open_(path), number_(number) {
-    check_part(open_.file.get(), path, info.datasets_sum);
-    for (const auto& spec : event_columns()) columns_.push_back(open_.column(spec));
-    for (const auto& column : columns_) expect_same_length(open_, column, info.events, "/events");
-  }
+      : open_(path, info), number_(number), columns_(open_.columns_of(event_columns(), info.events)) {}
 
   [[nodiscard]] bool done() const { return columns_[kEventTime].rows_left() == 0; }
-  Tick next_time() { return columns_[kEventTime].peek<Tick>().front(); }
+  Tick key() { return columns_[kEventTime].peek<Tick>().front(); }
 
-  /// Takes the buffered events before `limit`, at least one.
+  /// The events before `limit` that are buffered, and at least one.
   bool take_before(Tick limit, const std::function<bool(const EventRows&)>& take) {
     EventRows rows{{number_, columns_[kEventTime].rows() - columns_[kEventTime].rows_left()},
                    columns_[kEventTime].peek<Tick>(),
@@ -74,10 +62,8 @@ class EventPart {
 };
 
 void scan_hits_of(const OpenOutput& open, std::uint64_t rows, const std::function<void(const HitRows&)>& take) {
-  auto channels = open.column(hit_columns()[kHitChannel]);
-  auto sources = open.column(hit_columns()[kHitSource]);
-  expect_same_length(open, channels, rows, "/hits");
-  expect_same_length(open, sources, rows, "/hits");
+  auto channels = open.column_of(hit_columns()[kHitChannel], rows);
+  auto sources = open.column_of(hit_columns()[kHitSource], rows);
   while (channels.rows_left() > 0) {
     HitRows hits{channels.peek<std::uint32_t>(), sources.peek<std::uint16_t>()};
     const auto n = std::min(hits.channel.size(), hits.source.size());
@@ -90,8 +76,8 @@ void scan_hits_of(const OpenOutput& open, std::uint64_t rows, const std::functio
 PartInfo merged_as_part(const OpenOutput& open, const std::filesystem::path& path) {
   PartInfo info;
   info.name = path.filename().string();
-  info.events = open.column(event_columns()[kEventTime]).rows();
-  info.hits = open.column(hit_columns()[kHitTime]).rows();
+  info.events = open.rows(event_columns()[kEventTime]);
+  info.hits = open.rows(hit_columns()[kHitTime]);
   auto slices = open.column(ledger_columns()[kLedgerSlice]);
   info.slices = slices.rows();
   if (info.slices == 0) return info;
@@ -137,18 +123,13 @@ RunTables open_run_tables(const std::filesystem::path& path) {
 }
 
 void scan_events(const RunTables& run, const std::function<bool(const EventRows&)>& take) {
-  std::vector<PartChain<EventPart>> chains;
-  const auto open = [&](const PartInfo& part) {
-    return std::make_unique<EventPart>(run.folder / part.name, number_of_part(run, part), part);
-  };
-  for (auto& parts : chains_of(run.parts)) chains.emplace_back(std::move(parts), open);
-  const auto next = [&](std::size_t chain) {
-    auto* part = chains[chain].part();
-    return part == nullptr ? std::nullopt : std::optional(part->next_time());
-  };
   reading(run.folder, [&] {
-    take_in_order(chains.size(), next,
-                  [&](std::size_t chain, Tick limit) { return chains[chain].part()->take_before(limit, take); });
+    PartCursor<EventPart> cursor(run.parts, [&](const PartInfo& part, std::size_t) {
+      return std::make_unique<EventPart>(run.folder / part.name, number_of_part(run, part), part);
+    });
+    while (auto* part = cursor.next()) {
+      if (!part->take_before(cursor.limit(), take)) return;
+    }
   });
 }
 
@@ -184,7 +165,7 @@ void verify_parts(const RunTables& run, const std::set<std::size_t>& parts) {
 
 OutputEvent read_event(const RunTables& run, const EventPlace& place, std::uint64_t most_hits) {
   const auto path = run.folder / run.parts.at(place.part).name;
-  return reading(path, [&] { return read_event_rows(OpenOutput(path), place.row, 1, most_hits).at(0); });
+  return reading(path, [&] { return read_event_rows(path, place.row, 1, most_hits).at(0); });
 }
 
 }  // namespace eventloom

@@ -2,14 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <iterator>
 #include <vector>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/input_file.hpp"
-#include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/run_format/layout.hpp"
@@ -20,40 +17,21 @@ namespace eventloom {
 
 namespace {
 
-/// Reads a whole column; returns its number of rows.
-std::uint64_t read_through(hid_t file, const std::string& name, const ColumnSpec& spec) {
-  ColumnCursor column(file, name, spec, kColumnBuffer);
+void read_through(const OpenOutput& open, const ColumnSpec& spec, std::uint64_t rows) {
+  auto column = open.column_of(spec, rows);
   while (column.rows_left() > 0) column.skip(column.peek_bytes().size() / bytes_of(spec.type));
-  return column.rows();
 }
 
-void expect_rows(const std::string& name, const ColumnSpec& spec, std::uint64_t rows, std::uint64_t expected) {
-  if (rows == expected) return;
-  throw UserError(fmt::format("'{}' is damaged: {} has {} rows, not {}", name, spec.path, rows, expected));
-}
-
-/// Reads all columns of a table; returns their number of rows.
-template <class Columns>
-std::uint64_t read_table(hid_t file, const std::string& name, const Columns& columns) {
-  const auto rows = read_through(file, name, columns.front());
-  for (auto spec = std::next(columns.begin()); spec != columns.end(); ++spec) {
-    expect_rows(name, *spec, read_through(file, name, *spec), rows);
-  }
+/// All columns of one table; returns their number of rows.
+std::uint64_t read_table(const OpenOutput& open, const std::vector<ColumnSpec>& columns) {
+  const auto rows = open.rows(columns.front());
+  for (const auto& spec : columns) read_through(open, spec, rows);
   return rows;
 }
 
-std::vector<ColumnSpec> specs_of_ledger(hid_t file) {
-  std::vector<ColumnSpec> specs;
-  const auto there = ledger_columns_of(file);
-  for (std::size_t i = 0; i < there.size(); ++i) {
-    if (there[i]) specs.push_back(ledger_columns()[i]);
-  }
-  return specs;
-}
-
-/// Reads offsets into another column, if the file has them; they have one row more than the table.
-void read_offsets(hid_t file, const std::string& name, const ColumnSpec& spec, std::uint64_t rows) {
-  if (has_object(file, spec.path)) expect_rows(name, spec, read_through(file, name, spec), rows + 1);
+/// A column that not all files have.
+void read_if_any(const OpenOutput& open, const ColumnSpec& spec, std::optional<std::uint64_t> rows = {}) {
+  if (open.has(spec)) read_through(open, spec, rows ? *rows : open.rows(spec));
 }
 
 struct Rows {
@@ -62,27 +40,22 @@ struct Rows {
   std::uint64_t slices = 0;
 };
 
-Rows read_rows(const std::filesystem::path& path) {
-  const H5Id file = open_for_reading(path);
-  const auto name = path.string();
-  check_seal(file.get());
-  const Rows rows{read_table(file.get(), name, event_columns()), read_table(file.get(), name, hit_columns()),
-                  read_table(file.get(), name, specs_of_ledger(file.get()))};
-  expect_rows(name, first_hit_column(), read_through(file.get(), name, first_hit_column()), rows.events + 1);
-  read_offsets(file.get(), name, first_payload_column(), rows.hits);
-  read_offsets(file.get(), name, missing_offsets_column(), rows.slices);
-  if (const auto& spec = event_time_offset_column(); has_object(file.get(), spec.path)) {
-    expect_rows(name, spec, read_through(file.get(), name, spec), rows.hits);
-  }
-  for (const auto* spec : {&payload_column(), &missing_list_column()}) {
-    if (has_object(file.get(), spec->path)) read_through(file.get(), name, *spec);
-  }
-  check_account(file.get(), name);
+Rows read_rows(const OpenOutput& open) {
+  const Rows rows{read_table(open, event_columns()), read_table(open, hit_columns()),
+                  open.rows(ledger_columns()[kLedgerSlice])};
+  for (const auto& spec : ledger_columns()) read_if_any(open, spec, rows.slices);
+  read_through(open, first_hit_column(), rows.events + 1);
+  read_if_any(open, first_payload_column(), rows.hits + 1);
+  read_if_any(open, missing_offsets_column(), rows.slices + 1);
+  read_if_any(open, event_time_offset_column(), rows.hits);
+  read_if_any(open, payload_column());
+  read_if_any(open, missing_list_column());
+  check_account(open);
   return rows;
 }
 
-void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
-  LedgerReader ledger(file, name, kColumnBuffer);
+void add_ledger(const OpenOutput& open, FinishedPart& part) {
+  LedgerReader ledger(open);
   SliceRuns slices;
   for (LedgerEntry entry; ledger.read(entry);) {
     slices.add({entry.row.slice});
@@ -91,16 +64,16 @@ void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
   part.slices = slices.runs();
 }
 
-/// Parts of earlier versions lack these counts.
+/// Parts of earlier versions do not say.
 void add_rejected(hid_t file, RunTotals& totals) {
   if (!has_attribute(file, kRejectedBy)) return;
   totals[Metric::events_rejected] = read_number(file, kEventsRejected);
   totals.add_rejected(read_numbers(file, kRejectedBy));
 }
 
-void add_events(hid_t file, const std::string& name, RunTotals& totals) {
-  ColumnCursor flags(file, name, event_columns()[kEventFlags], kColumnBuffer);
-  ColumnCursor missing(file, name, event_columns()[kEventMissing], kColumnBuffer);
+void add_events(const OpenOutput& open, RunTotals& totals) {
+  auto flags = open.column(event_columns()[kEventFlags]);
+  auto missing = open.column(event_columns()[kEventMissing]);
   while (flags.rows_left() > 0) {
     const auto bits = flags.next<std::uint32_t>();
     totals.add_event(bits, missing.next<std::uint64_t>());
@@ -114,25 +87,26 @@ FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo&
   finished.totals[Metric::events] = part.events;
   finished.totals[Metric::hits_written] = part.hits;
   reading(file, [&] {
-    const H5Id open = open_for_reading(file);
-    add_ledger(open.get(), file.string(), finished);
-    add_rejected(open.get(), finished.totals);
-    add_events(open.get(), file.string(), finished.totals);
+    const OpenOutput open(file);
+    add_ledger(open, finished);
+    add_rejected(open.file.get(), finished.totals);
+    add_events(open, finished.totals);
   });
   return finished;
 }
 
 void verify_columns(const std::filesystem::path& file) {
-  reading(file, [&] { return read_rows(file); });
+  reading(file, [&] {
+    const OpenOutput open(file);
+    check_seal(open.file.get());
+    read_rows(open);
+  });
 }
 
 std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part) {
   try {
     if (!is_part_file(file)) return "is no longer a part of a run";
-    const auto rows = reading(file, [&] {
-      check_part(open_for_reading(file).get(), file, part.datasets_sum);
-      return read_rows(file);
-    });
+    const auto rows = reading(file, [&] { return read_rows(OpenOutput(file, part)); });
     if (rows.events == part.events && rows.hits == part.hits && rows.slices == part.slices) return std::nullopt;
     return fmt::format("has {} events, {} hits and {} slices, not {}, {} and {}", rows.events, rows.hits, rows.slices,
                        part.events, part.hits, part.slices);

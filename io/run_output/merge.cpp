@@ -21,9 +21,9 @@
 #include "io/run_format/record_table.hpp"
 #include "io/run_format/total_attributes.hpp"
 #include "io/run_input/account_check.hpp"
-#include "io/run_input/chain_order.hpp"
 #include "io/run_input/ledger_reader.hpp"
-#include "io/run_input/part_chain.hpp"
+#include "io/run_input/part_columns.hpp"
+#include "io/run_input/part_cursor.hpp"
 #include "io/run_input/run_to_merge.hpp"
 #include "io/run_output/nexus.hpp"
 #include "io/run_output/tables_writer.hpp"
@@ -36,13 +36,13 @@ constexpr std::size_t kReadAhead = std::size_t{256} << 20;
 constexpr std::size_t kMinBuffer = std::size_t{16} << 10;
 constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
 
-/// The read-ahead is divided evenly among the columns of all chains.
+/// The buffer of each chain of parts is divided evenly among its columns.
 std::size_t buffer_bytes(std::size_t chains) {
   constexpr std::size_t columns = std::size_t{kEventColumns} + kHitColumns + 2;
-  return std::clamp(kReadAhead / (std::max<std::size_t>(chains, 1) * columns), kMinBuffer, kMaxBuffer);
+  return std::clamp(kReadAhead / (chains * columns), kMinBuffer, kMaxBuffer);
 }
 
-/// The tables written event by event.
+/// What is written event by event.
 struct MergedTables {
   MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
       : events(file, settings, record.with_payload), account(record) {
@@ -53,6 +53,7 @@ struct MergedTables {
   SliceHits account;
 };
 
+/// Copies `n` rows.
 void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_t width) {
   while (n > 0) {
     const auto bytes = from.peek_bytes();
@@ -64,8 +65,8 @@ void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_
   }
 }
 
-/// Copies the times of hits, in steps that end at the end of a chunk of each column: the order of chunks must not
-/// depend on the number of buffered rows.
+/// Likewise the times of hits, up to the end of a chunk of each column at a time: the order of chunks does not depend
+/// on how many rows are buffered.
 void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   auto& to = out.events.hits[kHitTime];
   while (n > 0) {
@@ -81,147 +82,91 @@ void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   }
 }
 
-/// Reads the events of a part that have not been copied yet.
-class PartReader {
- public:
-  PartReader(const std::filesystem::path& path, const PartInfo& info, bool with_payload, std::size_t buffer)
-      : path_(path.string()), file_(open_for_reading(path)) {
-    for (const auto& spec : event_columns()) events_.emplace_back(file_.get(), path_, spec, buffer);
-    for (const auto& spec : hit_columns()) hits_.emplace_back(file_.get(), path_, spec, buffer);
-    for (const auto& column : events_) expect_rows(column, info.events, "events");
-    for (const auto& column : hits_) expect_rows(column, info.hits, "hits");
-    if (!with_payload) return;
-    first_payload_.emplace(file_.get(), path_, first_payload_column(), buffer);
-    payload_.emplace(file_.get(), path_, payload_column(), buffer);
-    expect_rows(*first_payload_, info.hits + 1, "offsets of payload");
-    first_word_ = first_payload_->next<std::uint64_t>();
+/// How many events can be copied until the last of them fills a chunk of any column: at least one. The order of
+/// chunks in the file thus does not depend on how the events are spread over parts.
+std::size_t events_to_chunk_end(PartColumns& from, std::span<const std::uint32_t> counts, const MergedTables& to) {
+  const auto& out = to.events;
+  std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
+  for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
+  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
+  if (to.nexus) room = std::min(room, to.nexus->rows_to_chunk_end());
+  std::span<const std::uint64_t> offsets;
+  std::uint64_t words_room = 0;
+  if (from.payload) {
+    offsets = from.first_payload->peek<std::uint64_t>();
+    room = std::min({room, out.first_payload->rows_to_chunk_end(), std::uint64_t{offsets.size()}});
+    words_room = out.payload->rows_to_chunk_end();
   }
-
-  /// True when there are no more events. Throws UserError when hits are left then.
-  [[nodiscard]] bool done() const {
-    if (events_[kEventTime].rows_left() > 0) return false;
-    if (hits_[kHitTime].rows_left() > 0) throw UserError("'" + path_ + "' is damaged: hits that belong to no event");
-    if (payload_ && payload_->rows_left() > 0)
-      throw UserError("'" + path_ + "' is damaged: /payload has words that belong to no hit");
-    return true;
+  std::uint64_t hits = 0;
+  for (std::size_t n = 0; n < events; ++n) {
+    hits += counts[n];
+    const bool fills = hits >= room || (from.payload && hits > 0 && offsets[hits - 1] - from.first_word >= words_room);
+    if (fills) return n + 1;
   }
-  Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
+  return static_cast<std::size_t>(events);
+}
 
-  /// Copies the buffered events before `limit`, at least one.
-  void copy_before(Tick limit, MergedTables& to) {
-    auto& out = to.events;
-    const auto times = events_[kEventTime].peek<Tick>();
-    const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
-    auto counts = events_[kEventHits].peek<std::uint32_t>();
-    counts = counts.first(std::min(std::max<std::size_t>(before, 1), counts.size()));
-    counts = counts.first(events_to_chunk_end(counts, to));
-    const auto n = counts.size();
-    const auto hits = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    if (hits > hits_[kHitTime].rows_left())
-      throw UserError("'" + path_ + "' is damaged: events with more hits than there are");
-    std::uint64_t first_hit = out.hits[kHitTime].rows();
-    out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
-    if (to.nexus) to.nexus->add_events(times.first(n), counts);
-    to.account.pass(times.front());
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      copy_rows(events_[i], out.events[i], n, bytes_of(event_columns()[i].type));
-    }
-    copy_times(hits_[kHitTime], to, hits);
-    for (std::size_t i = kHitTime + 1; i < hits_.size(); ++i) {
-      copy_rows(hits_[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
-    }
-    if (payload_) copy_payload(hits, out);
+void copy_payload(PartColumns& from, std::uint64_t hits, EventTables& out) {
+  std::uint64_t words = 0;
+  const std::uint64_t words_out = out.payload->rows();
+  for (std::uint64_t left = hits; left > 0;) {
+    const auto offsets = from.first_payload->peek<std::uint64_t>();
+    const auto n = std::min<std::uint64_t>(left, offsets.size());
+    out.first_payload->generate<std::uint64_t>(
+        n, [&, i = offsets.begin()]() mutable { return words_out + (*i++ - from.first_word); });
+    words = offsets[n - 1] - from.first_word;
+    from.first_payload->skip(n);
+    left -= n;
   }
+  from.first_word += words;
+  from.expect(words <= from.payload->rows_left(), "hits with more payload than there is");
+  copy_rows(*from.payload, *out.payload, words, bytes_of(payload_column().type));
+}
 
- private:
-  /// Number of events, at least one, up to the first that fills a chunk of any column. The order of chunks in the file
-  /// must not depend on the distribution of events over parts.
-  [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const MergedTables& to) {
-    const auto& out = to.events;
-    std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
-    for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
-    std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
-    for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
-    if (to.nexus) room = std::min(room, to.nexus->rows_to_chunk_end());
-    std::span<const std::uint64_t> offsets;
-    std::uint64_t words_room = 0;
-    if (payload_) {
-      offsets = first_payload_->peek<std::uint64_t>();
-      room = std::min({room, out.first_payload->rows_to_chunk_end(), std::uint64_t{offsets.size()}});
-      words_room = out.payload->rows_to_chunk_end();
-    }
-    std::uint64_t hits = 0;
-    for (std::size_t n = 0; n < events; ++n) {
-      hits += counts[n];
-      const bool fills = hits >= room || (payload_ && hits > 0 && offsets[hits - 1] - first_word_ >= words_room);
-      if (fills) return n + 1;
-    }
-    return static_cast<std::size_t>(events);
+/// Copies the events before `limit` that are buffered, and at least one.
+void copy_before(PartColumns& from, Tick limit, MergedTables& to) {
+  auto& out = to.events;
+  const auto times = from.events[kEventTime].peek<Tick>();
+  const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
+  auto counts = from.events[kEventHits].peek<std::uint32_t>();
+  counts = counts.first(std::min(std::max<std::size_t>(before, 1), counts.size()));
+  counts = counts.first(events_to_chunk_end(from, counts, to));
+  const auto n = counts.size();
+  const auto hits = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  from.expect(hits <= from.hits[kHitTime].rows_left(), "events with more hits than there are");
+  std::uint64_t first_hit = out.hits[kHitTime].rows();
+  out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
+  if (to.nexus) to.nexus->add_events(times.first(n), counts);
+  to.account.pass(times.front());
+  for (std::size_t i = 0; i < from.events.size(); ++i) {
+    copy_rows(from.events[i], out.events[i], n, bytes_of(event_columns()[i].type));
   }
-
-  void expect_rows(const ColumnCursor& column, std::uint64_t expected, const char* what) const {
-    if (column.rows() == expected) return;
-    throw UserError(fmt::format("'{}' has {} {}, the run lists {}", path_, column.rows(), what, expected));
+  copy_times(from.hits[kHitTime], to, hits);
+  for (std::size_t i = kHitTime + 1; i < from.hits.size(); ++i) {
+    copy_rows(from.hits[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
   }
+  if (from.payload) copy_payload(from, hits, out);
+}
 
-  void copy_payload(std::uint64_t hits, EventTables& out) {
-    std::uint64_t words = 0;
-    const std::uint64_t words_out = out.payload->rows();
-    for (std::uint64_t left = hits; left > 0;) {
-      const auto offsets = first_payload_->peek<std::uint64_t>();
-      const auto n = std::min<std::uint64_t>(left, offsets.size());
-      out.first_payload->generate<std::uint64_t>(
-          n, [&, i = offsets.begin()]() mutable { return words_out + (*i++ - first_word_); });
-      words = offsets[n - 1] - first_word_;
-      first_payload_->skip(n);
-      left -= n;
-    }
-    first_word_ += words;
-    if (words > payload_->rows_left())
-      throw UserError("'" + path_ + "' is damaged: hits with more payload than there is");
-    copy_rows(*payload_, *out.payload, words, bytes_of(payload_column().type));
-  }
-
-  std::string path_;
-  H5Id file_;
-  std::vector<ColumnCursor> events_;
-  std::vector<ColumnCursor> hits_;
-  std::optional<ColumnCursor> first_payload_;
-  std::optional<ColumnCursor> payload_;
-  std::uint64_t first_word_ = 0;  ///< first payload word of the next hit to copy
-};
-
-/// Checks whatever can fail before the long copy.
+/// Finds all errors that can be known before an hour of copying.
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
-    reading(path, [&] {
-      check_part(open_for_reading(path).get(), path, part.datasets_sum);
-      PartReader(path, part, run.record.with_payload, kMinBuffer);
-    });
+    reading(path,
+            [&] { PartColumns(OpenOutput(path, part), part.events, part.hits, run.record.with_payload, kMinBuffer); });
   }
 }
 
 void merge_events(const std::filesystem::path& folder, const RunFile& run, MergedTables& out) {
-  auto split = chains_of(run.parts);
-  const std::size_t buffer = buffer_bytes(split.size());
-  const auto open = [&](const PartInfo& part) {
-    return std::make_unique<PartReader>(folder / part.name, part, run.record.with_payload, buffer);
-  };
-  std::vector<PartChain<PartReader>> chains;
-  for (auto& parts : split) chains.emplace_back(std::move(parts), open);
-
-  const auto next = [&](std::size_t chain) {
-    auto* part = chains[chain].part();
-    return part == nullptr ? std::nullopt : std::optional(part->next_time());
-  };
-  take_in_order(chains.size(), next, [&](std::size_t chain, Tick limit) {
-    chains[chain].part()->copy_before(limit, out);
-    return true;
+  PartCursor<PartColumns> cursor(run.parts, [&](const PartInfo& part, std::size_t chains) {
+    return std::make_unique<PartColumns>(OpenOutput(folder / part.name), part.events, part.hits,
+                                         run.record.with_payload, buffer_bytes(chains));
   });
+  while (auto* part = cursor.next()) copy_before(*part, cursor.limit(), out);
 }
 
-/// Rewrites instead of copying objects: HDF5's copy depends on their layout in run.h5.
+/// Written anew, not copied: HDF5's copy depends on how the objects lie in run.h5.
 void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, const std::string& missing,
                     const OutputFile& to) {
   const auto out = to.id();
@@ -238,7 +183,7 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   write_detector(to, run.record.detector, run.record.base.tick_ps);
 }
 
-/// Copies the ledger and compares it with the copied hits and with the totals of the run.
+/// Copies the ledger and compares it with what has been copied, and with the totals of the run.
 void merge_ledger(const std::filesystem::path& folder, const RunFile& run, LedgerTable& out, SliceHits& account,
                   const std::string& place) {
   const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "io/run_format/part_info.hpp"
+
+namespace eventloom {
+
+/// Splits the parts into as few chains with rising slices as possible: as many as there are overlapping parts. Parts
+/// without slices are omitted.
+std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts);
+
+/// The parts of a run as one table whose rows have rising keys, such as times. One part of each chain is open at a
+/// time. Of a `Reader`, done() says that its part has no more rows, and key() is that of its next row.
+template <class Reader>
+class PartCursor {
+ public:
+  /// `chains`: how many there are.
+  using Open = std::function<std::unique_ptr<Reader>(const PartInfo& part, std::size_t chains)>;
+
+  PartCursor(std::span<const PartInfo> parts, Open open) : open_(std::move(open)) {
+    for (auto& chain : chains_of(parts)) chains_.push_back({std::move(chain), 0, {}});
+    for (std::size_t i = 0; i < chains_.size(); ++i) advance(i);
+  }
+
+  /// The part with the next row, or null at the end. At least this row must be read before the next call.
+  Reader* next() {
+    if (at_) advance(*at_);
+    at_.reset();
+    if (heads_.empty()) return nullptr;
+    at_ = heads_.top().second;
+    heads_.pop();
+    return chains_[*at_].reader.get();
+  }
+
+  /// The key of the next row of all other parts: those of the current part below it may be read as well.
+  [[nodiscard]] std::uint64_t limit() const {
+    return heads_.empty() ? std::numeric_limits<std::uint64_t>::max() : heads_.top().first;
+  }
+
+ private:
+  struct Chain {
+    std::vector<PartInfo> parts;
+    std::size_t opened = 0;
+    std::unique_ptr<Reader> reader;
+  };
+  using Head = std::pair<std::uint64_t, std::size_t>;  // key of the next row of a chain, its number
+
+  void advance(std::size_t number) {
+    auto& chain = chains_[number];
+    while (!chain.reader || chain.reader->done()) {
+      chain.reader.reset();
+      if (chain.opened == chain.parts.size()) return;
+      chain.reader = open_(chain.parts[chain.opened++], chains_.size());
+    }
+    heads_.emplace(chain.reader->key(), number);
+  }
+
+  Open open_;
+  std::vector<Chain> chains_;
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+  std::optional<std::size_t> at_;  ///< chain of the current part
+};
+
+}  // namespace eventloom
