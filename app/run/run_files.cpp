@@ -9,6 +9,7 @@
 #include "io/files/output_lock.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/live/feed_recording.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
 #include "io/run_format/run_index.hpp"
 #include "io/run_format/run_names.hpp"
