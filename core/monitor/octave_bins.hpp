@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,18 @@ struct OctaveBins {
   }
   /// The lowest number in a bin.
   static constexpr std::uint64_t begin_of(std::size_t bin) {
-    if (bin < kWhole) return bin;
-    const auto power = (bin - kWhole) / kPerOctave + kWholeBits;
-    return (kPerOctave + (bin - kWhole) % kPerOctave) << (power - kFineBits);
+    return bin < kWhole ? bin : (kPerOctave + (bin - kWhole) % kPerOctave) << shift_of(bin);
+  }
+  /// The number of numbers in a bin.
+  static constexpr std::uint64_t width_of(std::size_t bin) {
+    return bin < kWhole ? 1 : std::uint64_t{1} << shift_of(bin);
+  }
+
+ private:
+  /// For bins from kWhole on.
+  static constexpr std::size_t shift_of(std::size_t bin) {
+    const auto power = std::min<std::size_t>((bin - kWhole) / kPerOctave + kWholeBits, 63);
+    return power - kFineBits;
   }
 };
 

@@ -19,8 +19,7 @@ constexpr std::uint64_t kWideSpan = 50;
 std::uint64_t even_width(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
   std::uint64_t width = 1;
   while (greatest / width - least / width >= most) width *= 2;
-  const auto bin = FineBins::bin_of(greatest);
-  return std::max(width, FineBins::begin_of(bin + 1) - FineBins::begin_of(bin));
+  return std::max(width, FineBins::width_of(FineBins::bin_of(greatest)));
 }
 
 std::vector<std::uint64_t> even_edges(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
