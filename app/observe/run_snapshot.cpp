@@ -74,7 +74,7 @@ std::optional<double> percentile(const LogHistogram& histogram, double p) {
          static_cast<double>(seen += histogram[bin]) < p * static_cast<double>(count)) {
     ++bin;
   }
-  return static_cast<double>(LogHistogram::begin_of(bin + 1));
+  return static_cast<double>(LogHistogram::begin_of(bin)) + static_cast<double>(LogHistogram::width_of(bin));
 }
 
 double RunSnapshot::seconds_reported(std::size_t rank) const {

@@ -71,7 +71,7 @@ std::uint64_t ValueHistogram::quantile(double p) const {
   double left = p * static_cast<double>(count_);
   for (auto bin = FineBins::bin_of(least()); bin < FineBins::bin_of(greatest_); ++bin) {
     left -= static_cast<double>(counts_[bin]);
-    if (left <= 0) return FineBins::begin_of(bin + 1) - 1;
+    if (left <= 0) return FineBins::begin_of(bin) + FineBins::width_of(bin) - 1;
   }
   return greatest_;
 }
