@@ -35,6 +35,7 @@
 #include "core/transport/mpi_network.hpp"
 #include "core/transport/puts_end.hpp"
 #include "io/files/output_lock.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/run_input/run_file.hpp"
 #include "io/run_output/run_folder.hpp"
 

@@ -256,7 +256,7 @@ def test_full_disk(package, tmp_path):
             file.write(np.arange(LONG), 1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    with pytest.raises(ValueError, match="given up after an error"):
+    with pytest.raises(ValueError, match="abandoned after an error"):
         file.close()
     assert list(tmp_path.iterdir()) == []
 
