@@ -236,7 +236,7 @@ def told_commit(folder):
 @pytest.fixture
 def repository(tmp_path):
     folder = tmp_path / "clone"
-    (folder / "app").mkdir(parents=True)
+    (folder / "app/command").mkdir(parents=True)
     for name in ("app/command/commit.cmake", ".gitattributes"):
         shutil.copy(ROOT / name, folder / name)
     git(folder, "init", "--quiet")
@@ -267,8 +267,8 @@ def test_an_archive_tells_its_commit(repository, tmp_path):
         folder.mkdir()
         done("bash", "-c", 'git -C "$0" archive HEAD | tar x -C "$1"', repository, folder)
         assert told_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
-    (tmp_path / "no-repository/app").mkdir(parents=True)
-    shutil.copy(ROOT / "app/command/commit.cmake", tmp_path / "no-repository/app")
+    (tmp_path / "no-repository/app/command").mkdir(parents=True)
+    shutil.copy(ROOT / "app/command/commit.cmake", tmp_path / "no-repository/app/command")
     assert told_commit(tmp_path / "no-repository") == ("", "")
 
 
