@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::uint64_t tick_ps : {1000U, 7U}) {
     try {
       const auto reader = open_compass(SourceUri::parse("compass:" + file.path() + keys_of(data[0])), {0}, {tick_ps});
-      const auto [hits, lost] = fuzz::read_all(*reader, size - 1);
+      const auto [hits, lost] = fuzz::read_all(*reader, fuzz::unpacked_bytes(file.path()));
       const auto counters = reader->counts().counters;
       const auto whole = counters[Metric::records];
       fuzz::require(hits + counters[Metric::bad_records] <= whole, "every record is a hit, bad, or left out");

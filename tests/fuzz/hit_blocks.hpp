@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "fuzz_input.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/recorded/hit_reader.hpp"
 
 namespace eventloom::fuzz {
@@ -21,6 +23,9 @@ inline void check(const HitBlock& block, std::size_t words, std::uint64_t file_b
     before = loss.before;
   }
 }
+
+/// Offsets in a file refer to this: its contents, unpacked if they are compressed.
+inline std::uint64_t unpacked_bytes(const std::string& path) { return FileReader(path).size(); }
 
 /// Hits that a reader gives until its end, and those that it lost.
 struct HitCount {

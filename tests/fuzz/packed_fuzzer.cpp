@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string uri = "packed:" + file.path() + "?" + std::string(text, line);
   for (const std::uint64_t tick_ps : {1000U, 7U}) {
     try {
-      read_all(uri, {.tick_ps = tick_ps}, size - begin);
+      read_all(uri, {.tick_ps = tick_ps}, fuzz::unpacked_bytes(file.path()));
     } catch (const UserError&) {
       continue;  // refusing is what the parser may do
     }

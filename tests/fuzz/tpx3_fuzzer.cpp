@@ -24,7 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto paths : {std::span<const std::string>(one), std::span<const std::string>(two)}) {
     try {
       const auto reader = open_tpx3(SourceUri::parse("tpx3:run.tpx3"), paths, {0}, {paths.size() == 1 ? 1000U : 7U});
-      const auto [hits, lost] = fuzz::read_all(*reader, size);
+      std::uint64_t bytes_in_all = 0;
+      for (const auto& path : paths) bytes_in_all += fuzz::unpacked_bytes(path);
+      const auto [hits, lost] = fuzz::read_all(*reader, bytes_in_all);
       const auto packets = reader->counts().counters[Metric::packets];
       const auto skipped = reader->counts().counters[Metric::skipped_elements];
       fuzz::require(hits + skipped <= packets, "a hit is a packet");
