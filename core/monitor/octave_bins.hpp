@@ -30,7 +30,7 @@ struct OctaveBins {
   }
 
  private:
-  /// For bins from kWhole on.
+  /// Requires `bin` >= kWhole.
   static constexpr std::size_t shift_of(std::size_t bin) {
     const auto power = std::min<std::size_t>((bin - kWhole) / kPerOctave + kWholeBits, 63);
     return power - kFineBits;
