@@ -29,40 +29,43 @@ std::string uri_forms(bool live) {
 }
 
 void add_input_options(po::options_description& options) {
-  options.add_options()("source", list_value("URI"),
-                        ("a source, repeatable: " + uri_forms(false) +
-                         "; a glob gives one source per file, with ?concat one in all; live: " + uri_forms(true) +
-                         "; all keys: eventloom inspect --schemes")
-                            .c_str())("tick", po::value<std::string>()->value_name("TIME"),
-                                      "unit of time for imported data (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"),
-      "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)")(
-      "time-origin", text_value("UTC", "", "what the sources state, if any does"),
-      "time of tick 0, for the output: 2026-11-21T10:00:00Z, with up to nine decimals, or with an offset such as "
-      "+01:00; White Rabbit stamps (time=wr) and boards state it themselves")(
-      "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
-      "replay X times as fast as recorded; 0: as fast as possible")("loop", text_value("N", "1"),
-                                                                    "replay .epochs files N times; times continue")(
-      "duration", text_value("TIME", "", "none"),
-      "end after TIME, counted from the first data of live sources: a run with live sources is complete then, another "
-      "can be resumed");
+  add_option_rows(options,
+                  {{"source", list_value("URI"),
+                    ("a source, repeatable: " + uri_forms(false) +
+                     "; a glob gives one source per file, with ?concat one in all; live: " + uri_forms(true) +
+                     "; all keys: eventloom inspect --schemes")
+                        .c_str()},
+                   {"tick", text_value("TIME"), "unit of time for imported data (default 1ns)"},
+                   {"epoch", text_value("TIME"),
+                    "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)"},
+                   {"time-origin", text_value("UTC", "", "what the sources state, if any does"),
+                    "time of tick 0, for the output: 2026-11-21T10:00:00Z, with up to nine decimals, or with an offset "
+                    "such as +01:00; White Rabbit stamps (time=wr) and boards state it themselves"},
+                   {"speed", po::value<double>()->value_name("X")->default_value(0, "0"),
+                    "replay X times as fast as recorded; 0: as fast as possible"},
+                   {"loop", text_value("N", "1"), "replay .epochs files N times; times continue"},
+                   {"duration", text_value("TIME", "", "none"),
+                    "end after TIME, counted from the first data of live sources: a run with live sources is complete "
+                    "then, another can be resumed"}});
 }
 
 void add_live_options(po::options_description& options) {
-  options.add_options()("epoch-timeout", text_value("TIME", "2s"),
-                        "a live source that lags behind the others for TIME is given up: slices are "
-                        "built without it, flagged incomplete; 0s: never")(
-      "on-congestion", text_value("MODE", "block"),
-      "when live data arrive faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
-      "buffers are dropped and counted")("live-buffer", text_value("BYTES", "256MiB"),
-                                         "maximum held per live source until it is built; data being "
-                                         "reassembled (one buffer and one event of an MBS server, 80 MiB of "
-                                         "fragments of a board), rings and builders add to it")(
-      "flush-after", text_value("TIME", "", "none"),
-      "longest time that a hit waits for its slice to fill: slices are no longer than that, and where all live sources "
-      "have been silent for this time and 1 s, the slice is sent without waiting for further data")(
-      "reconnect", text_value("TIME", "", "none"), "how long to search for a lost MBS server")(
-      "record", text_value("DIR", "", "none"), "also record live sources, as DIR/source-0000.epochs ...");
+  add_option_rows(
+      options,
+      {{"epoch-timeout", text_value("TIME", "2s"),
+        "a live source that lags behind the others for TIME is given up: slices are built without it, flagged "
+        "incomplete; 0s: never"},
+       {"on-congestion", text_value("MODE", "block"),
+        "when live data arrive faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
+        "buffers are dropped and counted"},
+       {"live-buffer", text_value("BYTES", "256MiB"),
+        "maximum held per live source until it is built; data being reassembled (one buffer and one event of an MBS "
+        "server, 80 MiB of fragments of a board), rings and builders add to it"},
+       {"flush-after", text_value("TIME", "", "none"),
+        "longest time that a hit waits for its slice to fill: slices are no longer than that, and where all live "
+        "sources have been silent for this time and 1 s, the slice is sent without waiting for further data"},
+       {"reconnect", text_value("TIME", "", "none"), "how long to search for a lost MBS server"},
+       {"record", text_value("DIR", "", "none"), "also record live sources, as DIR/source-0000.epochs ..."}});
 }
 
 constexpr const char* kFilterHelp =
@@ -76,78 +79,88 @@ void add_event_options(po::options_description& options) {
       "what an event is, lengths of time in ticks or with a unit; several with names, as in muon=gap:25ns,4, have a "
       "run file each:\n" +
       definition_help();
-  options.add_options()("define", list_value("[NAME=]DEF"), define.c_str())("filter", list_value("EXPR"), kFilterHelp)(
-      "explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
-      "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held")(
-      "detector", text_value("MAP.csv", "", "none"),
-      "map of the detector: by source and channel, offsets of the times, masks, cuts on the payload, groups, "
-      "names and positions; 'eventloom inspect --detector-map' writes a first one")(
-      "group", list_value("NAME=..."),
-      "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable")(
-      "epochs-per-slice", text_value("N", "", "those in 1 ms, at least 100"), "epochs built together")(
-      "overlap", text_value("TIME", "", "one epoch, or 20 times the longest length in DEF"),
-      "longest event that is kept whole, in ticks or with a unit");
+  add_option_rows(
+      options,
+      {{"define", list_value("[NAME=]DEF"), define.c_str()},
+       {"filter", list_value("EXPR"), kFilterHelp},
+       {"explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
+        "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held"},
+       {"detector", text_value("MAP.csv", "", "none"),
+        "map of the detector: by source and channel, offsets of the times, masks, cuts on the payload, groups, names "
+        "and positions; 'eventloom inspect --detector-map' writes a first one"},
+       {"group", list_value("NAME=..."),
+        "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable"},
+       {"epochs-per-slice", text_value("N", "", "those in 1 ms, at least 100"), "epochs built together"},
+       {"overlap", text_value("TIME", "", "one epoch, or 20 times the longest length in DEF"),
+        "longest event that is kept whole, in ticks or with a unit"}});
 }
 
 void add_exchange_options(po::options_description& options) {
-  options.add_options()("builders", text_value("N", "0", "0: one per rank"), "number of builders")(
-      "filters", text_value("N", "0", "0: builders select and write"), "number of filters")(
-      "schedule", text_value("NAME", "round-robin"),
-      "order of transfers: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)")(
-      "slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
-      "slices-in-flight", text_value("N", "4"), "slices that a builder assembles at a time");
+  add_option_rows(
+      options,
+      {{"builders", text_value("N", "0", "0: one per rank"), "number of builders"},
+       {"filters", text_value("N", "0", "0: builders select and write"), "number of filters"},
+       {"schedule", text_value("NAME", "round-robin"),
+        "order of transfers: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)"},
+       {"slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks"},
+       {"slices-in-flight", text_value("N", "4"), "slices that a builder assembles at a time"}});
   add_transfers_option(options);
   add_ring_options(options);
 }
 
 void add_output_options(po::options_description& options) {
-  options.add_options()("output", text_value("FILE", "run.h5"), "the run's file; also the prefix of its part files")(
-      "also", list_value("FORMAT:PATH"),
-      "also write the events as list-mode data, as DABC would: lmd:PATH or hld:PATH[?size=BYTES&begin=T,T&end=T,T], "
-      "files of at most that size, which begin or end with events of these trigger types, and with the part files; one "
-      "of each at most")("no-payload", po::bool_switch(),
-                         "leave the payload out of the part files, which halves what is written where --also has it")(
-      "compress", text_value("LEVEL", "0"), "deflate the output, 1 to 9")(
-      "segment-size", text_value("BYTES", "1GiB"), "bytes after which a writer begins a new part file")(
-      "segment-time", text_value("TIME", "5min"),
-      "maximum age of an unfinished part file: the most that a crash can cost")(
-      "scratch", text_value("DIR", "", "none"),
-      "node-local folder where part files are written before they are copied to the output folder")(
-      "resume", po::bool_switch(),
-      "resume an interrupted run of the same output; start from the beginning if there is none")(
-      "force", po::bool_switch(),
-      "replace a finished run of this output; with --resume an interrupted one is still resumed")(
-      "report-json", text_value("FILE", "", "none"), "write the summary as JSON")(
-      "save-sorted", text_value("DIR", "", "none"),
-      "also keep the time-sorted hits with histograms and event tags, as streams that "
-      "'--source sorted:DIR' reads without sorting or searching again");
+  add_option_rows(options,
+                  {{"output", text_value("FILE", "run.h5"), "the run's file; also the prefix of its part files"},
+                   {"also", list_value("FORMAT:PATH"),
+                    "also write the events as list-mode data, as DABC would: lmd:PATH or "
+                    "hld:PATH[?size=BYTES&begin=T,T&end=T,T], files of at most that size, which begin or end with "
+                    "events of these trigger types, and with the part files; one of each at most"},
+                   {"no-payload", po::bool_switch(),
+                    "leave the payload out of the part files, which halves what is written where --also has it"},
+                   {"compress", text_value("LEVEL", "0"), "deflate the output, 1 to 9"},
+                   {"segment-size", text_value("BYTES", "1GiB"), "bytes after which a writer begins a new part file"},
+                   {"segment-time", text_value("TIME", "5min"),
+                    "maximum age of an unfinished part file: the most that a crash can cost"},
+                   {"scratch", text_value("DIR", "", "none"),
+                    "node-local folder where part files are written before they are copied to the output folder"},
+                   {"resume", po::bool_switch(),
+                    "resume an interrupted run of the same output; start from the beginning if there is none"},
+                   {"force", po::bool_switch(),
+                    "replace a finished run of this output; with --resume an interrupted one is still resumed"},
+                   {"report-json", text_value("FILE", "", "none"), "write the summary as JSON"},
+                   {"save-sorted", text_value("DIR", "", "none"),
+                    "also keep the time-sorted hits with histograms and event tags, as streams that '--source "
+                    "sorted:DIR' reads without sorting or searching again"}});
 }
 
 void add_watching_options(po::options_description& options) {
-  options.add_options()("stall-warning", text_value("TIME", "10s"),
-                        "report a rank that is silent or makes no progress for TIME")(
-      "stall-timeout", text_value("TIME", "", "none"),
-      "end the run, resumable, when a rank is silent or makes no progress for TIME")(
-      "progress", text_value("STYLE", "auto"),
-      "on standard error: bar; lines, one every 5 s; none; auto: a bar on a terminal, else lines; ranks "
-      "under mpirun have no terminal")("quiet", po::bool_switch(), "no progress and no messages but errors")(
-      "monitor", text_value("[ADDR:]PORT", "", "none"),
-      "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to 127.0.0.1, "
-      "PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the token")(
-      "monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run")(
-      "tap", text_value("[mbs://][ADDR:]PORT[/stream|/transport]", "", "none"),
-      "serve the events as they are built, as LMD events, to MBS clients such as go4: /stream (the default), a client "
-      "requests buffers; /transport, they are pushed. ADDR defaults to 127.0.0.1, PORT 0 takes free ones; builder N, "
-      "or filter N where there are filters, takes PORT + N. A client that is too slow loses whole buffers; of several "
-      "--define the first is served")(
-      "alarm", list_value("COND"),
-      "raise an alarm while COND holds, NAME[:SOURCE] OP NUMBER[UNIT], repeatable: 'lost>0' (hits), 'stalled>5s', "
-      "'rate:3<100' (hits/s of source 3), 'rate<1e6', 'ring_fill>90%', 'memory>4GiB', 'incomplete_slices>=1' or any "
-      "other counter")(
-      "alarm-command", text_value("COMMAND", "", "none"),
-      "program with its arguments, run without a shell when an alarm is raised or over; it finds EVENTLOOM_ALARM, "
-      "EVENTLOOM_STATE (raised or cleared), EVENTLOOM_VALUE, EVENTLOOM_SOURCE, EVENTLOOM_TIME and "
-      "EVENTLOOM_RUN in its environment");
+  add_option_rows(
+      options,
+      {{"stall-warning", text_value("TIME", "10s"), "report a rank that is silent or makes no progress for TIME"},
+       {"stall-timeout", text_value("TIME", "", "none"),
+        "end the run, resumable, when a rank is silent or makes no progress for TIME"},
+       {"progress", text_value("STYLE", "auto"),
+        "on standard error: bar; lines, one every 5 s; none; auto: a bar on a terminal, else lines; ranks under mpirun "
+        "have no terminal"},
+       {"quiet", po::bool_switch(), "no progress and no messages but errors"},
+       {"monitor", text_value("[ADDR:]PORT", "", "none"),
+        "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to "
+        "127.0.0.1, PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the "
+        "token"},
+       {"monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run"},
+       {"tap", text_value("[mbs://][ADDR:]PORT[/stream|/transport]", "", "none"),
+        "serve the events as they are built, as LMD events, to MBS clients such as go4: /stream (the default), a "
+        "client requests buffers; /transport, they are pushed. ADDR defaults to 127.0.0.1, PORT 0 takes free ones; "
+        "builder N, or filter N where there are filters, takes PORT + N. A client that is too slow loses whole "
+        "buffers; of several --define the first is served"},
+       {"alarm", list_value("COND"),
+        "raise an alarm while COND holds, NAME[:SOURCE] OP NUMBER[UNIT], repeatable: 'lost>0' (hits), 'stalled>5s', "
+        "'rate:3<100' (hits/s of source 3), 'rate<1e6', 'ring_fill>90%', 'memory>4GiB', 'incomplete_slices>=1' or any "
+        "other counter"},
+       {"alarm-command", text_value("COMMAND", "", "none"),
+        "program with its arguments, run without a shell when an alarm is raised or over; it finds EVENTLOOM_ALARM, "
+        "EVENTLOOM_STATE (raised or cleared), EVENTLOOM_VALUE, EVENTLOOM_SOURCE, EVENTLOOM_TIME and EVENTLOOM_RUN in "
+        "its environment"}});
 }
 
 /// Returns the values of a repeatable option; empty if it was not given.
