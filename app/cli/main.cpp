@@ -95,7 +95,7 @@ int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
   eventloom::keep_memory_reserve();
   eventloom::keep_freed_memory();
-  eventloom::setting_names() = eventloom::kOptionNames;
+  eventloom::setting_names() = eventloom::option_names();
   eventloom::set_up_log("eventloom", eventloom::for_terminal);
   if (name == "--help" || name == "-h" || name == "help") {
     print_usage(std::cout);

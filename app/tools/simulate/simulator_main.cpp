@@ -40,7 +40,7 @@ Answer answer_to(std::istream& question, std::string_view task) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  eventloom::setting_names() = eventloom::kOptionNames;
+  eventloom::setting_names() = eventloom::option_names();
   try {
     const auto answer = answer_to(std::cin, argc > 1 ? argv[1] : "");
     std::cout << answer.text << std::endl;
