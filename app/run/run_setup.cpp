@@ -29,7 +29,7 @@ namespace eventloom {
 namespace {
 
 /// `loops`: number of passes over a recording.
-SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
+SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, std::uint64_t loops) {
   auto& source = *local.stream;
   const auto& header = source.header();
   const auto input = source.input();
@@ -57,7 +57,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local,
   return info;
 }
 
-nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
+nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, std::uint64_t loops) {
   nlohmann::json json = to_json(local.id, info_of(spec, local, loops));
   // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;

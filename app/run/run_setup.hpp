@@ -52,7 +52,7 @@ struct RunSetup {
   SliceId first_slice;          ///< slice of the earliest data of any source; in a resumed run the first unfinished one
   SliceSet finished;            ///< slices finished by an earlier invocation
   std::vector<std::string> hosts;  ///< indexed by rank
-  std::vector<SourceRole::LocalSource> local;
+  std::vector<LocalSource> local;
 };
 
 /// Returns the slice of the earliest data of any source; others may lack data there.

@@ -48,7 +48,7 @@ struct Readiness {
   }
 };
 
-Readiness look(const std::vector<SourceRole::LocalSource>& local) {
+Readiness look(const std::vector<LocalSource>& local) {
   Readiness ready;
   for (const auto& source : local) {
     if (source.live == nullptr) continue;
@@ -68,7 +68,7 @@ Readiness of_all(const Readiness& mine, const Collective& ranks) {
 
 /// The run ends before these sources have begun: they consist of what they have sent so far. Sources that have begun
 /// continue to the end of the run, which is the same for all.
-void drain_unknown(const std::vector<SourceRole::LocalSource>& local) {
+void drain_unknown(const std::vector<LocalSource>& local) {
   std::vector<LiveStream*> open;
   for (const auto& source : local) {
     if (source.live == nullptr || source.live->peer().known) continue;
@@ -88,7 +88,7 @@ class SetupPatience {
  public:
   explicit SetupPatience(nanoseconds first) : first_(first) {}
 
-  void tell(const std::vector<SourceRole::LocalSource>& local) {
+  void tell(const std::vector<LocalSource>& local) {
     const nanoseconds waited = steady_clock::now() - begin_;
     if (first_.count() == 0 || waited < std::max(first_, 2 * told_)) return;
     told_ = waited;
@@ -139,7 +139,7 @@ struct Extent {
   TimeBase base{0, 0};
 };
 
-Extent extent_of(const std::vector<SourceRole::LocalSource>& local) {
+Extent extent_of(const std::vector<LocalSource>& local) {
   Extent extent;
   for (const auto& source : local) {
     const auto first = source.stream->first_epoch();
@@ -173,11 +173,10 @@ Extent of_all(const Extent& mine, const Collective& ranks) {
 
 }  // namespace
 
-std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& settings,
-                                                        const std::vector<SourceSpec>& specs, const Roles& roles,
-                                                        int rank) {
+std::vector<LocalSource> open_local_sources(const SourceSettings& settings, const std::vector<SourceSpec>& specs,
+                                            const Roles& roles, int rank) {
   const Activity activity("opening the sources");
-  std::vector<SourceRole::LocalSource> local;
+  std::vector<LocalSource> local;
   SourceOpener opener(settings.time_base, settings.live);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const SourceId id{static_cast<std::uint16_t>(s)};
@@ -190,7 +189,7 @@ std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& se
   return local;
 }
 
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
+bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    const std::function<void(std::size_t live, std::size_t known)>& each_turn) {
   const Activity activity("waiting for live sources");
   SetupPatience waiting(settings.stall_warning);
@@ -215,7 +214,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSett
   return !all.time_over;
 }
 
-void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
+void loop_recordings(std::vector<LocalSource>& local, const std::vector<SourceSpec>& specs,
                      const SourceSettings& settings, const BuildingSettings& building, const Collective& ranks) {
   if (settings.loops == 1) return;
   Extent mine;

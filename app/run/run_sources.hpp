@@ -29,20 +29,19 @@ struct SourceSettings {
 };
 
 /// Opens the sources that belong to `rank`, in ascending order of numbers. Throws UserError.
-std::vector<SourceRole::LocalSource> open_local_sources(const SourceSettings& settings,
-                                                        const std::vector<SourceSpec>& specs, const Roles& roles,
-                                                        int rank);
+std::vector<LocalSource> open_local_sources(const SourceSettings& settings, const std::vector<SourceSpec>& specs,
+                                            const Roles& roles, int rank);
 
 /// Collective. Waits until all live sources are described and their first data are known; at most --epoch-timeout
 /// longer than until the first is, and 0.2 s if the run is asked to stop. The sources receive meanwhile. `each_turn` is
 /// called before each look at them, with the number of live sources and of those described; both are 0 the first time.
 /// Afterwards the headers of live sources are final. Returns false if --duration has elapsed.
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
+bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    const std::function<void(std::size_t live, std::size_t known)>& each_turn);
 
 /// Collective. With --loop, replaces the recordings in `local` by looped ones. All passes have the same length and are
 /// separated by a gap longer than any event. Throws UserError, the same on all ranks.
-void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
+void loop_recordings(std::vector<LocalSource>& local, const std::vector<SourceSpec>& specs,
                      const SourceSettings& settings, const BuildingSettings& building, const Collective& ranks);
 
 }  // namespace eventloom

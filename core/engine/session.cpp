@@ -26,7 +26,7 @@ Session::Session(SessionSettings settings, const SessionHost& host)
                     total_span(offsets()));
 }
 
-void Session::begin(SessionEnds& ends, std::vector<SourceRole::LocalSource> sources) {
+void Session::begin(SessionEnds& ends, std::vector<LocalSource> sources) {
   ends_ = &ends;
   agree(ranks_, [&] {
     for (std::uint32_t f = 0; f < wiring_.roles().filters; ++f) add_filter({f});
@@ -143,7 +143,7 @@ LivePatience Session::patience_for(const SourceRoleSettings& sending) const {
   return patience;
 }
 
-void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start) {
+void Session::add_sources(std::vector<LocalSource> sources, std::function<std::int64_t()> since_start) {
   if (sources.empty()) return;
   const auto& wired = wiring_.settings();
   SourceRoleSettings sending;

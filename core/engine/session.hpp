@@ -84,7 +84,7 @@ class Session final : private TurnTask {
 
   /// Call once. `ends` must outlive run(). `sources`: those of this rank. Throws UserError, the same on all ranks, when
   /// any of them cannot write.
-  void begin(SessionEnds& ends, std::vector<SourceRole::LocalSource> sources);
+  void begin(SessionEnds& ends, std::vector<LocalSource> sources);
   /// Call after begin(). The roles take turns until no rank has work left, or all have stopped in good order. Throws
   /// UserError, the same on all ranks, when a role fails on any of them.
   void run(std::vector<TurnTask*> tasks = {});
@@ -106,7 +106,7 @@ class Session final : private TurnTask {
   void add_builder(BuilderId id);
   [[nodiscard]] std::vector<OffsetSpan> offsets() const;
   [[nodiscard]] LivePatience patience_for(const SourceRoleSettings& sending) const;
-  void add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start);
+  void add_sources(std::vector<LocalSource> sources, std::function<std::int64_t()> since_start);
   [[nodiscard]] std::function<bool()> sending_first();
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
   [[nodiscard]] Selector selector_of(std::uint32_t writer);

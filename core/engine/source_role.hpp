@@ -13,8 +13,6 @@ namespace eventloom {
 /// outboxes, one per builder, which all sources of the rank share.
 class SourceRole final : public Role {
  public:
-  using LocalSource = eventloom::LocalSource;
-
   SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
              std::vector<Outbox> outboxes);
 

@@ -142,14 +142,14 @@ class SimulatedSession final : SessionEnds {
   std::vector<EventSink*> sinks_of(std::uint32_t /*writer*/) override { return {&sink_}; }
   void report(const BuildProblem& problem) override { throw std::logic_error("simulated data: " + problem.reason); }
 
-  std::vector<SourceRole::LocalSource> sources() {
+  std::vector<LocalSource> sources() {
     LengthSource::Settings source;
     source.end = settings_.slices * settings_.ranks();
     source.length = [this](Epoch epoch) { return length(epoch); };
     source.make = [this](std::uint64_t bytes) {
       port_.work_for(source_seconds(static_cast<double>(bytes)), Spent::sources);
     };
-    std::vector<SourceRole::LocalSource> local;
+    std::vector<LocalSource> local;
     local.push_back({SourceId{static_cast<std::uint16_t>(number_)},
                      std::make_unique<LengthSource>(fabric_.blank, std::move(source))});
     return local;

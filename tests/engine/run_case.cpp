@@ -194,8 +194,8 @@ class Player final : SessionEnds, TurnTask {
     session_->control().stop_writing("the disk is full");
   }
 
-  std::vector<SourceRole::LocalSource> local_sources() {
-    std::vector<SourceRole::LocalSource> local;
+  std::vector<LocalSource> local_sources() {
+    std::vector<LocalSource> local;
     for (std::uint32_t s = 0; s < of_.roles.sources; ++s) {
       const SourceId id{static_cast<std::uint16_t>(s)};
       if (of_.roles.rank_of(id) == rank_.number()) local.push_back(is_live(s) ? live(id) : recorded(id));
@@ -203,7 +203,7 @@ class Player final : SessionEnds, TurnTask {
     return local;
   }
 
-  SourceRole::LocalSource recorded(SourceId id) {
+  LocalSource recorded(SourceId id) {
     auto& random = simulation_.random();
     auto buffers = make_stream(of_.hits[id.value], of_.base.epoch_ticks,
                                [&] { return static_cast<std::uint32_t>(1 + random() % of_.epochs_per_buffer); });
@@ -216,7 +216,7 @@ class Player final : SessionEnds, TurnTask {
     return {id, std::move(stream)};
   }
 
-  SourceRole::LocalSource live(SourceId id) {
+  LocalSource live(SourceId id) {
     auto feed = std::make_unique<ScriptedFeed>(id, of_.base, of_.arrivals[id.value], [this] { return time(); });
     FeedStream::Settings settings;
     settings.buffer_bytes = of_.live_buffer;

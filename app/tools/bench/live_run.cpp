@@ -208,7 +208,7 @@ class RankLive final : private TurnTask {
 
   void add_sources() {
     const auto& roles = settings_.wiring.roles;
-    std::vector<SourceRole::LocalSource> local;
+    std::vector<LocalSource> local;
     by_number_.resize(roles.sources);
     for (std::uint32_t s = 0; s < roles.sources; ++s) {
       const SourceId id{static_cast<std::uint16_t>(s)};

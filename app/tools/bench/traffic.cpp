@@ -98,7 +98,7 @@ class RankTraffic {
       const bool wanted = settings_.receive == Receive::verify && receiving.senders.back() != 0;
       receiving.pools.push_back(wanted ? make_pool(settings_, s) : nullptr);
     }
-    std::vector<SourceRole::LocalSource> sources;
+    std::vector<LocalSource> sources;
     if (sends_at_all(settings_, rank_)) {
       const SourceId id{static_cast<std::uint16_t>(rank_)};
       sources.push_back({id, std::make_unique<SyntheticSource>(make_pool(settings_, rank_), settings_.limits)});

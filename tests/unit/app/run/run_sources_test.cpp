@@ -16,7 +16,7 @@ namespace {
 
 /// Live sources, some of which are known.
 struct Sources {
-  std::vector<SourceRole::LocalSource> local;
+  std::vector<LocalSource> local;
   std::vector<FakeLiveStream*> streams;
 
   explicit Sources(const std::vector<bool>& known) {
