@@ -46,9 +46,9 @@ void add_option_rows(boost::program_options::options_description& options, std::
 /// `shown`: the default as displayed in --help.
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown);
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value);
-/// Without a default.
+/// Creates a text option without a default.
 boost::program_options::typed_value<std::string>* text_value(const char* name);
-/// The texts of an option that is repeatable.
+/// Creates a repeatable text option.
 boost::program_options::typed_value<std::vector<std::string>>* list_value(const char* name);
 
 /// Parses a count such as "1000" or "1e6".

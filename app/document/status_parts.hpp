@@ -15,14 +15,14 @@ namespace eventloom {
 
 using StatusJson = nlohmann::ordered_json;
 
-/// An entry of "counters".
+/// Makes an entry of "counters".
 StatusJson counter_json(const MetricInfo& metric, std::uint64_t value);
 
-/// Part "ledger". Of the causes of dropped hits it has all, or only those with hits.
+/// Makes the part "ledger", with all causes of dropped hits or only those with hits.
 enum class CausesShown : std::uint8_t { all, with_hits };
 StatusJson ledger_json(const Counters& totals, CausesShown causes, bool balances);
 
-/// Part "channels".
+/// Makes the part "channels".
 StatusJson channels_json(const KnownChannels& known, const std::vector<ChannelCounts::OfSource>& sources);
 
 /// An entry of "events".
@@ -31,11 +31,11 @@ struct ShownEvent {
     Tick since_first = 0;
     std::uint32_t source = 0;
     std::uint32_t channel = 0;
-    std::optional<std::uint32_t> payload;  ///< its first word, if it has any
+    std::optional<std::uint32_t> payload;  ///< first payload word, if any
   };
   Tick time = 0;
   Tick duration = 0;
-  std::uint64_t n_hits = 0;  ///< `hits` may be fewer
+  std::uint64_t n_hits = 0;  ///< may exceed the size of `hits`
   std::uint64_t slice = 0;
   std::uint32_t flags = 0;  ///< EventFlag
   bool with_payload = false;

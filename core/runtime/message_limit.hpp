@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// Counts the messages of one kind, of which only the first ones are shown.
+/// Counts the messages of one kind and admits only the first ones.
 class MessageLimit {
  public:
   MessageLimit() = default;
@@ -13,7 +13,7 @@ class MessageLimit {
 
   /// Counts a message. Returns whether it is to be shown.
   bool admit() { return ++count_ <= shown_; }
-  /// For the end of a message that was admitted: `text` in the last that is shown, empty in those before.
+  /// Appends to an admitted message: returns `text` for the last one shown, an empty text for those before.
   [[nodiscard]] std::string_view at_last(std::string_view text) const { return count_ == shown_ ? text : ""; }
   [[nodiscard]] bool exceeded() const { return count_ > shown_; }
   [[nodiscard]] std::uint64_t count() const { return count_; }

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// What a user can change, for messages. Only the program knows how, such as by an option.
+/// Settings that messages of core refer to. The program names them, for example after its options.
 enum class Setting : std::uint8_t {
   builders,
   cell_size,

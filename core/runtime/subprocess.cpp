@@ -27,7 +27,7 @@ namespace {
   throw UserError("cannot " + what + ": " + std::generic_category().message(error));
 }
 
-/// Pointers to the texts and a null pointer, as C functions take them.
+/// Returns pointers to the texts and a null pointer, as C functions expect them.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (const auto& text : texts) all.push_back(const_cast<char*>(text.c_str()));

@@ -12,50 +12,50 @@
 
 namespace eventloom {
 
-/// Where a shell would find the program; nothing when there is none that can be executed. A name with a '/' is a path.
+/// Locates a program as a shell would; std::nullopt if there is none that can be executed. A name with a '/' is a path.
 std::optional<std::string> find_program(const std::string& name);
 
 /// Variables, each "NAME=VALUE".
 using Environment = std::vector<std::string>;
-/// That of this process.
+/// Returns the environment of this process.
 Environment own_environment();
-/// `environment` with these variables (name, value) set.
+/// Returns `environment` with these variables (name, value) set.
 Environment with_variables(Environment environment, const std::vector<std::pair<std::string, std::string>>& variables);
 
-/// A file in memory, for the input or the output of a program: neither side waits for the other. Closed with the
-/// object.
+/// An in-memory file for the input or output of a program, so that neither side waits for the other. The destructor
+/// closes it.
 class MemoryFile {
  public:
-  /// Holds `text`, to be read from its beginning. Throws UserError.
+  /// Creates a file that holds `text`, positioned at its beginning. Throws UserError.
   explicit MemoryFile(const std::string& text = "");
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
   [[nodiscard]] int descriptor() const { return file_; }
-  /// All that is in it.
+  /// Returns its contents.
   [[nodiscard]] std::string text() const;
 
  private:
   int file_;
 };
 
-/// A program to start. It gets no files, ports and devices of this process but the descriptors below; signals have
-/// their default actions and are not blocked.
+/// A program to start. It inherits no descriptors of this process except those below; signals have their default
+/// actions and are not blocked.
 struct Program {
   std::vector<std::string> words;  ///< a path or a name in PATH, and the arguments
   Environment environment = own_environment();
-  int input = -1;          ///< the descriptor that becomes its standard input; -1: /dev/null
-  int output = 1;          ///< likewise its standard output
-  int errors = 2;          ///< likewise its standard error
-  bool own_group = false;  ///< a process group of its own: signals of the terminal do not reach it
+  int input = -1;          ///< descriptor that becomes its standard input; -1: /dev/null
+  int output = 1;          ///< descriptor of its standard output
+  int errors = 2;          ///< descriptor of its standard error
+  bool own_group = false;  ///< its own process group, which signals of the terminal do not reach
 };
 
 /// How a child process ended.
 struct ChildEnd {
-  int exit_code = 0;             ///< 0 also where the system discards how children end
+  int exit_code = 0;             ///< also 0 if the system discards the exit status of children
   int signal = 0;                ///< the signal that ended it; 0: it exited
-  std::uint64_t peak_bytes = 0;  ///< most resident memory
+  std::uint64_t peak_bytes = 0;  ///< maximum resident memory
   [[nodiscard]] bool good() const { return signal == 0 && exit_code == 0; }
 };
 
@@ -69,12 +69,13 @@ class Subprocess {
   Subprocess(Subprocess&&) = default;
   Subprocess& operator=(Subprocess&&) = default;
 
-  /// How it ended; nothing while it runs. Never blocks. Not to be called again once it has ended, nor the next two.
+  /// Returns how it ended; std::nullopt while it runs. Never blocks. Once the end has been returned, call neither this
+  /// nor the next two again.
   std::optional<ChildEnd> poll() { return end(false); }
   ChildEnd wait() { return *end(true); }
-  /// Nothing when it had to be killed at `deadline`.
+  /// Waits, and kills the child at `deadline`; std::nullopt if that was necessary.
   std::optional<ChildEnd> wait_until(std::chrono::steady_clock::time_point deadline);
-  /// With its process group, if that is its own.
+  /// Kills the child, and its process group if it has its own.
   void kill() const;
 
  private:

@@ -14,7 +14,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kLeastBuffer = std::size_t{4} << 10;
-/// Of /events with first_hit, /hits with first_payload, and /payload.
+/// Columns of /events with first_hit, /hits with first_payload, and /payload.
 constexpr std::size_t kStreamColumns = std::size_t{kEventColumns} + kHitColumns + 3;
 
 struct StreamedPart : PartEvents {
@@ -35,9 +35,9 @@ struct EventStream::Parts {
           return std::make_unique<StreamedPart>(run, part, buffer);
         }) {}
 
-  std::filesystem::path place;  ///< of the run, for messages
+  std::filesystem::path place;  ///< path of the run, for messages
   PartCursor<StreamedPart> cursor;
-  StreamedPart* current = nullptr;  ///< with the current event
+  StreamedPart* current = nullptr;  ///< part with the current event
 };
 
 EventStream::EventStream(const RunTables& run, std::size_t buffer_bytes)

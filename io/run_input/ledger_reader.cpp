@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kLedgerBuffer = 32 << 10;
 
-/// Files of earlier versions do not know all causes of loss.
+/// Whether files of earlier versions may lack this column, because they do not know all causes of loss.
 bool may_lack(std::size_t column) { return column >= kLedgerDropped + kFirstDropCauses; }
 
-/// The ledger of a part that has as many slices as its run lists.
+/// Reads the ledger of a part. Throws UserError unless it has as many slices as its run lists.
 struct LedgerPart {
   LedgerPart(const std::filesystem::path& path, const PartInfo& part) : open(path), reader(open, kLedgerBuffer) {
     if (reader.rows() == part.slices) return;

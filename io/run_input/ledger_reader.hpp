@@ -22,21 +22,21 @@ class LedgerReader {
   explicit LedgerReader(const OpenOutput& open, std::size_t buffer_bytes = kColumnBuffer);
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] bool done() const { return columns_[kLedgerSlice]->rows_left() == 0; }
-  /// Of the next row.
+  /// Slice of the next row, which must exist.
   std::uint64_t next_slice();
-  /// False at the end. Replaces the contents of `entry`.
+  /// Replaces the contents of `entry` with the next row; returns false at the end.
   bool read(LedgerEntry& entry);
 
  private:
-  std::vector<std::optional<ColumnCursor>> columns_;  ///< by LedgerColumn; nothing: all zero
+  std::vector<std::optional<ColumnCursor>> columns_;  ///< indexed by LedgerColumn; std::nullopt: all zero
   std::optional<ColumnCursor> offsets_;
   std::optional<ColumnCursor> list_;
   std::uint64_t rows_;
   std::uint64_t offset_ = 0;
 };
 
-/// Delivers the ledger rows of all parts in the order of slices. Reads through small buffers, and holds as many parts
-/// open as there are chains. Throws UserError when a part is missing or does not have the slices listed for it.
+/// Delivers the ledger rows of all parts in the order of slices. Reads through small buffers, and keeps as many parts
+/// open as there are chains. Throws UserError if a part is missing or does not have the slices listed for it.
 void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
                    const std::function<void(const LedgerEntry&)>& take);
 

@@ -12,17 +12,17 @@
 
 namespace eventloom {
 
-/// An output file that is open for reading. All functions throw UserError that names it when it is damaged. A column
+/// An output file that is open for reading. All functions throw a UserError that names it if it is damaged. A column
 /// keeps a reference to `spec`.
 struct OpenOutput {
   explicit OpenOutput(const std::filesystem::path& path);
-  /// A part that is as its run lists it.
+  /// Opens a part. Throws UserError unless it is the one that its run lists.
   OpenOutput(const std::filesystem::path& path, const PartInfo& listed);
 
   [[nodiscard]] bool has(const ColumnSpec& spec) const;
   [[nodiscard]] std::uint64_t rows(const ColumnSpec& spec) const { return column(spec).rows(); }
   [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kColumnBuffer) const;
-  /// Those that have so many rows.
+  /// Open columns; throw UserError unless they have `rows` rows.
   [[nodiscard]] ColumnCursor column_of(const ColumnSpec& spec, std::uint64_t rows,
                                        std::size_t buffer = kColumnBuffer) const;
   [[nodiscard]] std::vector<ColumnCursor> columns_of(const std::vector<ColumnSpec>& specs, std::uint64_t rows,

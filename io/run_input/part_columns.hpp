@@ -12,25 +12,24 @@
 
 namespace eventloom {
 
-/// /events, /hits and /payload of a part or a merged file, side by side from front to back; each has as many rows as it
-/// must.
+/// Reads /events, /hits and /payload of a part or a merged file side by side. Their numbers of rows are consistent.
 struct PartColumns {
-  /// `buffer`: bytes of each column.
+  /// `buffer`: bytes per column.
   PartColumns(OpenOutput opened, std::uint64_t n_events, std::uint64_t n_hits, bool with_payload, std::size_t buffer);
 
-  /// See PartCursor: the events are rows, their times the keys. Throws UserError when hits or payload words are left
-  /// behind the last event.
+  /// See PartCursor: events are rows, their times the keys. Throws UserError if hits or payload words remain after the
+  /// last event.
   [[nodiscard]] bool done() const;
   Tick key() { return events[kEventTime].peek<Tick>().front(); }
-  /// Throws UserError that names the file unless this holds.
+  /// Throws a UserError that names the file unless `holds`.
   void expect(bool holds, const char* otherwise) const;
 
   OpenOutput open;
-  std::vector<ColumnCursor> events;  ///< by EventColumn
-  std::vector<ColumnCursor> hits;    ///< by HitColumn
+  std::vector<ColumnCursor> events;  ///< indexed by EventColumn
+  std::vector<ColumnCursor> hits;    ///< indexed by HitColumn
   std::optional<ColumnCursor> first_payload;
   std::optional<ColumnCursor> payload;
-  std::uint64_t first_word = 0;  ///< of the next hit
+  std::uint64_t first_word = 0;  ///< first payload word of the next hit
 };
 
 }  // namespace eventloom

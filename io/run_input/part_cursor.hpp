@@ -15,16 +15,16 @@
 
 namespace eventloom {
 
-/// Splits the parts into as few chains with rising slices as possible: as many as there are overlapping parts. Parts
+/// Splits the parts into as few chains with ascending slices as possible: as many as there are overlapping parts. Parts
 /// without slices are omitted.
 std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts);
 
-/// The parts of a run as one table whose rows have rising keys, such as times. One part of each chain is open at a
-/// time. Of a `Reader`, done() says that its part has no more rows, and key() is that of its next row.
+/// Reads the parts of a run as one table whose rows have ascending keys, such as times. One part of each chain is open
+/// at a time. `Reader::done()` returns whether its part has no more rows, `Reader::key()` the key of its next row.
 template <class Reader>
 class PartCursor {
  public:
-  /// `chains`: how many there are.
+  /// `chains`: number of chains.
   using Open = std::function<std::unique_ptr<Reader>(const PartInfo& part, std::size_t chains)>;
 
   PartCursor(std::span<const PartInfo> parts, Open open) : open_(std::move(open)) {
@@ -32,7 +32,7 @@ class PartCursor {
     for (std::size_t i = 0; i < chains_.size(); ++i) advance(i);
   }
 
-  /// The part with the next row, or null at the end. At least this row must be read before the next call.
+  /// Returns the part with the next row, or null at the end. Read at least this row before the next call.
   Reader* next() {
     if (at_) advance(*at_);
     at_.reset();
@@ -42,7 +42,7 @@ class PartCursor {
     return chains_[*at_].reader.get();
   }
 
-  /// The key of the next row of all other parts: those of the current part below it may be read as well.
+  /// The lowest key of the next rows of all other parts: rows of the current part below it may be read, too.
   [[nodiscard]] std::uint64_t limit() const {
     return heads_.empty() ? std::numeric_limits<std::uint64_t>::max() : heads_.top().first;
   }
@@ -53,7 +53,7 @@ class PartCursor {
     std::size_t opened = 0;
     std::unique_ptr<Reader> reader;
   };
-  using Head = std::pair<std::uint64_t, std::size_t>;  // key of the next row of a chain, its number
+  using Head = std::pair<std::uint64_t, std::size_t>;  // key of the next row of a chain, number of the chain
 
   void advance(std::size_t number) {
     auto& chain = chains_[number];

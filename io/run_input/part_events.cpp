@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint64_t kPieceHits = 4096;
 constexpr std::uint64_t kPieceWords = std::uint64_t{64} << 10;
-/// For files of which only some rows are read.
+/// Buffer size for reading a few rows of a file.
 constexpr std::size_t kSmallBuffer = std::size_t{4} << 10;
 
-/// Replaces `to` by the next `n` rows, which must exist.
+/// Replaces `to` with the next `n` rows, which must exist.
 template <class T>
 void take_rows(ColumnCursor& from, std::uint64_t n, std::vector<T>& to) {
   to.clear();
@@ -30,7 +30,7 @@ PartColumns all_columns(OpenOutput open, std::uint64_t n_events, std::uint64_t n
   return {std::move(open), n_events, n_hits, with_payload, buffer};
 }
 
-/// The first `n` hits of the event that was read.
+/// Reads the first `n` hits of the current event.
 void take_hits(PartEvents& part, std::uint64_t n, std::vector<OutputHit>& hits) {
   HitPiece piece;
   std::vector<std::uint32_t> words;

@@ -11,29 +11,29 @@
 
 namespace eventloom {
 
-/// A part or a merged file from its first event to its last; inside of an event from its first hit to its last. All
-/// functions throw UserError that names the file when it is damaged.
+/// Reads a part or a merged file event by event, and each event hit by hit. All functions throw a UserError that names
+/// the file if it is damaged.
 class PartEvents {
  public:
-  /// `buffer`: bytes of each column.
+  /// `buffer`: bytes per column.
   PartEvents(OpenOutput open, std::uint64_t n_events, std::uint64_t n_hits, std::size_t buffer);
 
-  /// Of the next event.
+  /// Row of the next event.
   [[nodiscard]] std::uint64_t row() const { return columns_.events[kEventTime].rows() - rows_left(); }
   [[nodiscard]] std::uint64_t rows_left() const { return columns_.events[kEventTime].rows_left(); }
   /// See PartCursor.
   [[nodiscard]] bool done() const { return hits_left_ == 0 && words_left_ == 0 && columns_.done(); }
   Tick key() { return columns_.key(); }
 
-  /// From the first event to this one.
+  /// Skips from the first event to this one.
   void skip_to(std::uint64_t row);
-  /// Its `hits` stay as they are.
+  /// Reads the next event, except its `hits`, which are unchanged.
   void read_event(OutputEvent& event);
-  /// Replaces `piece` by the next hits of the event; an empty one after the last. Pieces are filled up.
+  /// Replaces `piece` with the next hits of the event; it is empty after the last hit. Pieces are filled completely.
   void read_hits(HitPiece& piece);
-  /// Likewise the next payload words of the hits read so far.
+  /// Replaces `words` with the next payload words of the hits read so far.
   void read_words(std::vector<std::uint32_t>& words);
-  /// What is left of the event.
+  /// Skips the rest of the event.
   void read_through();
 
  private:
@@ -42,14 +42,14 @@ class PartEvents {
   PartColumns columns_;
   ColumnCursor first_hit_;
   std::uint64_t end_of_event_ = 0;  ///< first hit of the next event
-  std::uint64_t hits_left_ = 0;     ///< of the event
-  std::uint64_t words_left_ = 0;    ///< of the hits read
+  std::uint64_t hits_left_ = 0;     ///< unread hits of the event
+  std::uint64_t words_left_ = 0;    ///< unread payload words of the hits read
   HitPiece unread_hits_;
   std::vector<std::uint32_t> unread_words_;
 };
 
-/// Rows [first, first + n) of /events of a part or a merged file, as far as there are any; of each event its first
-/// `most_hits` hits. Throws UserError when the file is damaged.
+/// Returns those of the rows [first, first + n) of /events that exist in a part or a merged file, with up to
+/// `most_hits` hits per event. Throws UserError if the file is damaged.
 std::vector<OutputEvent> read_event_rows(const std::filesystem::path& path, std::uint64_t first, std::uint64_t n,
                                          std::uint64_t most_hits = std::numeric_limits<std::uint64_t>::max());
 

@@ -22,10 +22,10 @@ namespace eventloom {
 
 namespace {
 
-/// A part of up to so many bytes is checked as a whole before an event of it is shown: some ten milliseconds.
+/// Parts up to this size are checked as a whole before one of their events is shown; this takes about 10 ms.
 constexpr std::uintmax_t kReadWhole = std::uintmax_t{64} << 20;
 
-/// The events of one part.
+/// Reads the events of one part.
 class EventPart {
  public:
   EventPart(const std::filesystem::path& path, std::size_t number, const PartInfo& info)
@@ -34,7 +34,7 @@ class EventPart {
   [[nodiscard]] bool done() const { return columns_[kEventTime].rows_left() == 0; }
   Tick key() { return columns_[kEventTime].peek<Tick>().front(); }
 
-  /// The events before `limit` that are buffered, and at least one.
+  /// Takes the buffered events before `limit`, at least one. Returns what `take` returns.
   bool take_before(Tick limit, const std::function<bool(const EventRows&)>& take) {
     EventRows rows{{number_, columns_[kEventTime].rows() - columns_[kEventTime].rows_left()},
                    columns_[kEventTime].peek<Tick>(),

@@ -22,14 +22,14 @@ void read_through(const OpenOutput& open, const ColumnSpec& spec, std::uint64_t 
   while (column.rows_left() > 0) column.skip(column.peek_bytes().size() / bytes_of(spec.type));
 }
 
-/// All columns of one table; returns their number of rows.
+/// Reads all columns of one table; returns their number of rows.
 std::uint64_t read_table(const OpenOutput& open, const std::vector<ColumnSpec>& columns) {
   const auto rows = open.rows(columns.front());
   for (const auto& spec : columns) read_through(open, spec, rows);
   return rows;
 }
 
-/// A column that not all files have.
+/// Reads a column that not all files have.
 void read_if_any(const OpenOutput& open, const ColumnSpec& spec, std::optional<std::uint64_t> rows = {}) {
   if (open.has(spec)) read_through(open, spec, rows ? *rows : open.rows(spec));
 }
@@ -64,7 +64,7 @@ void add_ledger(const OpenOutput& open, FinishedPart& part) {
   part.slices = slices.runs();
 }
 
-/// Parts of earlier versions do not say.
+/// Parts of earlier versions have no rejected events on record.
 void add_rejected(hid_t file, RunTotals& totals) {
   if (!has_attribute(file, kRejectedBy)) return;
   totals[Metric::events_rejected] = read_number(file, kEventsRejected);

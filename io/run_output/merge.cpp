@@ -42,7 +42,7 @@ std::size_t buffer_bytes(std::size_t chains) {
   return std::clamp(kReadAhead / (chains * columns), kMinBuffer, kMaxBuffer);
 }
 
-/// What is written event by event.
+/// The tables that are written event by event.
 struct MergedTables {
   MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
       : events(file, settings, record.with_payload), account(record) {
@@ -65,8 +65,8 @@ void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_
   }
 }
 
-/// Likewise the times of hits, up to the end of a chunk of each column at a time: the order of chunks does not depend
-/// on how many rows are buffered.
+/// Copies `n` times of hits, each time up to the end of a chunk of any column, so that the order of chunks does not
+/// depend on the number of buffered rows.
 void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   auto& to = out.events.hits[kHitTime];
   while (n > 0) {
@@ -82,8 +82,8 @@ void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   }
 }
 
-/// How many events can be copied until the last of them fills a chunk of any column: at least one. The order of
-/// chunks in the file thus does not depend on how the events are spread over parts.
+/// Returns how many events to copy until the last one fills a chunk of any column, at least one, so that the order of
+/// chunks in the file does not depend on the distribution of the events over parts.
 std::size_t events_to_chunk_end(PartColumns& from, std::span<const std::uint32_t> counts, const MergedTables& to) {
   const auto& out = to.events;
   std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
@@ -124,7 +124,7 @@ void copy_payload(PartColumns& from, std::uint64_t hits, EventTables& out) {
   copy_rows(*from.payload, *out.payload, words, bytes_of(payload_column().type));
 }
 
-/// Copies the events before `limit` that are buffered, and at least one.
+/// Copies the buffered events before `limit`, at least one.
 void copy_before(PartColumns& from, Tick limit, MergedTables& to) {
   auto& out = to.events;
   const auto times = from.events[kEventTime].peek<Tick>();
@@ -149,7 +149,7 @@ void copy_before(PartColumns& from, Tick limit, MergedTables& to) {
   if (from.payload) copy_payload(from, hits, out);
 }
 
-/// Finds all errors that can be known before an hour of copying.
+/// Checks whatever can fail before the long copy.
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
@@ -166,7 +166,7 @@ void merge_events(const std::filesystem::path& folder, const RunFile& run, Merge
   while (auto* part = cursor.next()) copy_before(*part, cursor.limit(), out);
 }
 
-/// Written anew, not copied: HDF5's copy depends on how the objects lie in run.h5.
+/// Writes the objects instead of copying them: HDF5's copy depends on their layout in run.h5.
 void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, const std::string& missing,
                     const OutputFile& to) {
   const auto out = to.id();
@@ -183,7 +183,7 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   write_detector(to, run.record.detector, run.record.base.tick_ps);
 }
 
-/// Copies the ledger and compares it with what has been copied, and with the totals of the run.
+/// Copies the ledger and compares it with the copied hits and the totals of the run.
 void merge_ledger(const std::filesystem::path& folder, const RunFile& run, LedgerTable& out, SliceHits& account,
                   const std::string& place) {
   const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;
