@@ -141,15 +141,8 @@ void scan_hits(const RunTables& run, const std::function<void(const HitRows&)>& 
 }
 
 void scan_ledger(const RunTables& run, const std::function<void(const LedgerEntry&)>& take) {
-  const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;
-  RunTotals sums;
-  reading(run.folder, [&] {
-    merge_ledgers(run.folder, run.parts, [&](const LedgerEntry& entry) {
-      if (balances) expect_balance(entry, "'" + entry.file + "'");
-      sums.add(entry.row, entry.missing_mask != 0);
-      take(entry);
-    });
-  });
+  const auto sums =
+      reading(run.folder, [&] { return merge_checked_ledgers(run.folder, run.parts, run.record.totals, take); });
   if (run.record.closed) expect_totals(run.record.totals, sums, "the run in '" + run.folder.string() + "'");
 }
 

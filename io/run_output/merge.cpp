@@ -186,11 +186,7 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
 /// Copies the ledger and compares it with the copied hits and the totals of the run.
 void merge_ledger(const std::filesystem::path& folder, const RunFile& run, LedgerTable& out, SliceHits& account,
                   const std::string& place) {
-  const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;
-  RunTotals sums;
-  merge_ledgers(folder, run.parts, [&](const LedgerEntry& entry) {
-    if (balances) expect_balance(entry, "'" + entry.file + "'");
-    sums.add(entry.row, entry.missing_mask != 0);
+  const auto sums = merge_checked_ledgers(folder, run.parts, run.record.totals, [&](const LedgerEntry& entry) {
     account.add_row(entry.row);
     out.append(entry.row, entry.sources_missing, entry.missing_mask);
   });
