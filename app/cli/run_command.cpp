@@ -259,19 +259,27 @@ int seen_to_fail(RunView& view, const std::function<int()>& work) {
 constexpr const char* kNotBegun =
     "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
 
-/// `before`: is reset when live sources begin to receive. All arguments must outlive the result.
-SetupWatch watch_setup(std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view) {
-  SetupWatch setup;
-  setup.expected = [&](const RunSetup& expected) {
-    if (expected.live) before.reset();
-    view.announce(expected);
-  };
-  setup.each_turn = [&](std::size_t live, std::size_t known) {
-    watch.turn();
-    view.wait(live, known);
-  };
-  return setup;
-}
+/// Shows how the run is set up, on the terminal and the monitor.
+class ShownSetup final : public SetupWatch {
+ public:
+  /// `before`: is reset when live sources begin to receive. All arguments must outlive this object.
+  ShownSetup(std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view)
+      : before_(before), watch_(watch), view_(view) {}
+
+  void expect(const RunSetup& expected) override {
+    if (expected.live) before_.reset();
+    view_.announce(expected);
+  }
+  void wait(std::size_t live, std::size_t known) override {
+    watch_.turn();
+    view_.wait(live, known);
+  }
+
+ private:
+  std::optional<EndsAtOnce>& before_;
+  RunWatch& watch_;
+  RunView& view_;
+};
 
 RunDescription describe_run(const RunConfig& config) {
   RunDescription run;
@@ -301,8 +309,8 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(output, ended); });
   }
   const auto backend = exchange_backend();
-  RunSetup setup =
-      set_up_run(config.sources, config.building, config.exchange, communicator, watch_setup(before, watch, view));
+  ShownSetup shown(before, watch, view);
+  RunSetup setup = set_up_run(config.sources, config.building, config.exchange, communicator, shown);
   require_alarm_sources(config.view.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   tell_place(setup, communicator);

@@ -333,7 +333,7 @@ SliceId first_slice_with_data(const RunSetup& setup) {
 }
 
 RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& building, const ExchangeSettings& exchange,
-                    const Communicator& communicator, const SetupWatch& watch) {
+                    const Communicator& communicator, SetupWatch& watch) {
   RunSetup setup;
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
@@ -346,10 +346,10 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   setup.schedule.table_text = schedule_table_text(exchange.schedule.name, communicator);
   setup.hosts = communicator.all_gather(host_name());
   expect_streams(setup, specs);
-  watch.expected(setup);
+  watch.expect(setup);
   agree(communicator, [&] { setup.local = open_local_sources(sources, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, sources, building, communicator);
-  if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch.each_turn);
+  if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch);
   nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {

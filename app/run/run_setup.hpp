@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,17 +58,16 @@ struct RunSetup {
 SliceId first_slice_with_data(const RunSetup& setup);
 
 /// Observes how a run is set up.
-struct SetupWatch {
+class SetupWatch : public LiveWait {
+ public:
   /// Called once, before the sources are open. Their names are still their URIs; roles, hosts and whether any source is
   /// live are known.
-  std::function<void(const RunSetup&)> expected;
-  /// Called repeatedly while the run waits for live sources, see wait_for_live().
-  std::function<void(std::size_t live, std::size_t known)> each_turn;
+  virtual void expect(const RunSetup& expected) = 0;
 };
 
 /// Collective. Opens the sources, each on its rank, and describes them to all ranks. If any rank meets an error, all
 /// throw the same UserError.
 RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& building, const ExchangeSettings& exchange,
-                    const Communicator& communicator, const SetupWatch& watch);
+                    const Communicator& communicator, SetupWatch& watch);
 
 }  // namespace eventloom

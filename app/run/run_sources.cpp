@@ -190,13 +190,13 @@ std::vector<LocalSource> open_local_sources(const SourceSettings& settings, cons
 }
 
 bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
-                   const std::function<void(std::size_t live, std::size_t known)>& each_turn) {
+                   LiveWait& watch) {
   const Activity activity("waiting for live sources");
   SetupPatience waiting(settings.stall_warning);
   SetupEnd end(settings, ranks.rank() == 0);
   Readiness all;
   for (;;) {
-    each_turn(all.live, all.known);
+    watch.wait(all.live, all.known);
     auto mine = look(local);
     end.look(mine);
     all = of_all(mine, ranks);

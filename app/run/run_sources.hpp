@@ -1,8 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,12 +32,20 @@ struct SourceSettings {
 std::vector<LocalSource> open_local_sources(const SourceSettings& settings, const std::vector<SourceSpec>& specs,
                                             const Roles& roles, int rank);
 
+/// Observes the wait for live sources.
+class LiveWait {
+ public:
+  virtual ~LiveWait() = default;
+  /// Called before each look at the sources, with the number of live sources and of those described; both are 0 the
+  /// first time.
+  virtual void wait(std::size_t live, std::size_t known) = 0;
+};
+
 /// Collective. Waits until all live sources are described and their first data are known; at most --epoch-timeout
-/// longer than until the first is, and 0.2 s if the run is asked to stop. The sources receive meanwhile. `each_turn` is
-/// called before each look at them, with the number of live sources and of those described; both are 0 the first time.
-/// Afterwards the headers of live sources are final. Returns false if --duration has elapsed.
+/// longer than until the first is, and 0.2 s if the run is asked to stop. The sources receive meanwhile. Afterwards the
+/// headers of live sources are final. Returns false if --duration has elapsed.
 bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
-                   const std::function<void(std::size_t live, std::size_t known)>& each_turn);
+                   LiveWait& watch);
 
 /// Collective. With --loop, replaces the recordings in `local` by looped ones. All passes have the same length and are
 /// separated by a gap longer than any event. Throws UserError, the same on all ranks.

@@ -36,13 +36,17 @@ struct Sources {
   }
 };
 
+struct Unwatched final : LiveWait {
+  void wait(std::size_t /*live*/, std::size_t /*known*/) override {}
+};
+
 /// Ends the process with code 0 if exactly those sources that are not known are finished.
 [[noreturn]] void end_while_waiting(const std::vector<bool>& known, const std::vector<bool>& finished) {
   catch_stop_signals();
   std::raise(SIGINT);
   Sources sources(known);
-  run_as_ranks(
-      1, [&](const Collective& ranks) { wait_for_live(sources.local, SourceSettings(), ranks, [](auto, auto) {}); });
+  Unwatched unwatched;
+  run_as_ranks(1, [&](const Collective& ranks) { wait_for_live(sources.local, SourceSettings(), ranks, unwatched); });
   std::exit(sources.finished() == finished ? 0 : 1);
 }
 
