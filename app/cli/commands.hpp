@@ -4,6 +4,7 @@ namespace eventloom {
 
 /// The commands, each in its own file. `argv[0]` is the command's name. They return an exit code and throw
 /// UserError for kExitUsage.
+int align_command(int argc, const char* const* argv);
 int bench_command(int argc, const char* const* argv);
 int compare_command(int argc, const char* const* argv);
 int control_command(int argc, const char* const* argv);

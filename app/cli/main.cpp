@@ -41,6 +41,7 @@ constexpr std::array kCommands = {
     Command{"report", "one self-contained HTML page with the plots of a run", eventloom::report_command},
     Command{"show", "an event, or the contents of a run, on the terminal or as SVG", eventloom::show_command},
     Command{"compare", "which events and hits of two runs differ", eventloom::compare_command},
+    Command{"align", "time offsets of channels or sources from coincident hits", eventloom::align_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
     Command{"control", "pause, resume or stop a monitored run", eventloom::control_command},

@@ -138,9 +138,21 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"x_m", [](std::string_view cell, DetectorRow& row) { row.x = metres_in(cell); }},
     {"y_m", [](std::string_view cell, DetectorRow& row) { row.y = metres_in(cell); }},
     {"z_m", [](std::string_view cell, DetectorRow& row) { row.z = metres_in(cell); }},
-    // Informative only, written by `inspect --detector-map`.
+    // Informative only, written by `inspect --detector-map` and `align`.
     {"rate_hz", [](std::string_view, DetectorRow&) {}},
     {"remark", [](std::string_view, DetectorRow&) {}},
+    {"offset_error_ps", [](std::string_view, DetectorRow&) {}},
+    {"offset_error_ns", [](std::string_view, DetectorRow&) {}},
+    {"offset_error_us", [](std::string_view, DetectorRow&) {}},
+    {"offset_error_ticks", [](std::string_view, DetectorRow&) {}},
+    {"drift_ps_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_ns_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_us_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_ticks_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_error_ps_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_error_ns_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_error_us_per_s", [](std::string_view, DetectorRow&) {}},
+    {"drift_error_ticks_per_s", [](std::string_view, DetectorRow&) {}},
 });
 
 std::vector<std::string_view> column_names() {
@@ -176,7 +188,7 @@ Columns columns_of(const CsvLine& header) {
     if (std::ranges::find(columns, &column) != columns.end()) {
       throw std::invalid_argument("there are two columns '" + name + "'");
     }
-    const bool is_offset = column.name.starts_with("offset_");
+    const bool is_offset = column.name.starts_with("offset_") && !column.name.starts_with("offset_error_");
     if (is_offset && offset != nullptr) {
       throw std::invalid_argument("there are two columns with offsets, '" + std::string(offset->name) + "' and '" +
                                   name + "': use one");

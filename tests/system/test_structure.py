@@ -93,6 +93,7 @@ ARROWS = {
     "app/tools/doctor": [*LOWER, "app/command", "app/document"],
     "app/tools/bench": [*LOWER, "app/command", "app/document"],
     "app/tools/simulate": [*LOWER, "app/command", "app/document", "app/run", "app/tools/bench", "app/tools/send"],
+    "app/tools/align": [*LOWER, "app/command", "app/document"],
     "app/tools/plan": [*LOWER, "app/command", "app/tools/simulate"],
     "app/cli": [*LOWER, "app"],
 }

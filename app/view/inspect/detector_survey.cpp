@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/detector/source_in_map.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
 #include "formats/sorted_hit.hpp"
@@ -81,27 +82,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"#") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
-/// Returns the source's name in a map: its own name, or its number if the name would be misread.
-std::string name_in_map(const DetectorSurvey& survey, std::size_t number) {
-  const auto& name = survey.sources[number].name;
-  const bool printable = std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
-  const bool alone = std::ranges::count(survey.sources, name, &SurveyedSource::name) == 1;
-  const bool like_numbers = name.find_first_not_of("0123456789-") == std::string::npos;
-  return printable && alone && !like_numbers ? quoted(name) : std::to_string(number);
-}
-
 /// If rates are unknown, the remark gives the number of hits.
-void add_rows(std::string& text, const DetectorSurvey& survey, std::size_t number) {
-  const auto& source = survey.sources[number];
-  const double seconds = survey.seconds;
-  const auto name = name_in_map(survey, number);
+void add_rows(std::string& text, const SurveyedSource& source, const std::string& name, double seconds) {
   std::vector<double> hits;
   for (const auto& [channel, n] : source.hits) hits.push_back(static_cast<double>(n));
   const double usual = hits.size() >= kLeastChannels ? median(hits) : 0;
@@ -143,7 +125,11 @@ std::string first_map(const DetectorSurvey& survey) {
       "{} times the median rate of its source's: mask it by a 1.\n"
       "source,channel,name,offset_ns,mask,group,rate_hz,remark\n",
       kNoisy);
-  for (std::size_t s = 0; s < survey.sources.size(); ++s) add_rows(text, survey, s);
+  std::vector<std::string> names;
+  for (const auto& source : survey.sources) names.push_back(source.name);
+  for (std::size_t s = 0; s < survey.sources.size(); ++s) {
+    add_rows(text, survey.sources[s], source_in_map(names, s), survey.seconds);
+  }
   return text;
 }
 

@@ -1,0 +1,126 @@
+#include "app/tools/align/hit_passes.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "core/runtime/error.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "formats/geometry.hpp"
+#include "formats/offset_span.hpp"
+#include "io/epochs/stored_hits.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr Epoch kEpochsAtATime = 1000;
+
+[[noreturn]] void refuse(const std::string& name, const std::string& why) { throw UserError("'" + name + "' " + why); }
+
+void require_times(const Source& source) {
+  const auto flags = source.header().flags;
+  if ((flags & kSorted) != 0) refuse(source.name(), "holds time-sorted hits of a run; align the run's sources instead");
+  if ((flags & kNumbered) != 0)
+    refuse(source.name(), "has event numbers in place of times, which cannot be aligned; choose time= in its URI");
+}
+
+/// Earliest epoch in which any of the sources has data at or after `from`.
+std::optional<Epoch> next_data(const std::vector<std::unique_ptr<Source>>& sources, std::optional<Epoch> from) {
+  std::optional<Epoch> next;
+  for (const auto& source : sources) {
+    const auto begins = from ? source->next_beginning(*from) : source->first_epoch();
+    const auto end = source->end_epoch();
+    if (!begins || (end && *begins >= *end)) continue;
+    if (!next || *begins < *next) next = begins;
+  }
+  return next;
+}
+
+bool is_cut(const ChannelInfo& info, std::span<const std::uint32_t> payload) {
+  return info.cut && (payload.empty() || payload[0] < info.min_payload || payload[0] > info.max_payload);
+}
+
+bool is_earlier(const AlignHit& a, const AlignHit& b) { return a.time < b.time; }
+
+}  // namespace
+
+HitPasses::HitPasses(const std::vector<SourceSpec>& specs, const TimeBaseOptions& base) : specs_(specs), base_(base) {
+  for (const auto& source : open_all()) {
+    require_times(*source);
+    names_.push_back(source->name());
+    const auto& clock = source->header().base;
+    if (names_.size() == 1) clock_ = clock;
+    if (clock_ == clock) continue;
+    refuse(source->name(), "and '" + names_.front() +
+                               "' have other ticks or epochs; convert them to one clock with 'eventloom convert'");
+  }
+}
+
+std::vector<std::unique_ptr<Source>> HitPasses::open_all() const {
+  std::vector<std::unique_ptr<Source>> sources;
+  for (std::size_t s = 0; s < specs_.size(); ++s) {
+    if (is_live(specs_[s].uri)) {
+      refuse(specs_[s].uri.text(), "is live: record it with 'eventloom run --record DIR', and give the recording");
+    }
+    sources.push_back(open_source(specs_[s], {static_cast<std::uint16_t>(s)}, base_));
+  }
+  return sources;
+}
+
+void HitPasses::collect(Source& source, std::uint16_t number, EpochRange epochs, std::vector<AlignHit>& hits) {
+  const auto& header = source.header();
+  const auto begin = tick_of_epoch(epochs.begin, header.base.epoch_ticks);
+  const auto end = tick_of_epoch(epochs.end, header.base.epoch_ticks);
+  const auto take = [&](Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload) {
+    if (time < begin || time >= end) return;
+    std::int64_t offset = 0;
+    if (detector_ != nullptr) {
+      const auto& info = detector_->at(number, channel);
+      if (info.masked || is_cut(info, payload)) return;
+      offset = info.offset;
+    }
+    hits.push_back({static_cast<std::int64_t>(time) + offset, channel, number});
+  };
+  SliceData data;
+  source.collect(epochs, data);
+  damaged_ = damaged_ || std::ranges::any_of(data.damage, [](const Damage& damage) { return !wanted(damage.cause); });
+  MarkerCounts left_out;
+  for (auto piece : data.pieces) {
+    while (!piece.empty()) {
+      const auto buffer = read_epoch_buffer_header(piece);
+      const auto stored = piece.first(buffer->stored_bytes());
+      const std::size_t before = hits.size();
+      if (read_stored_hits(*buffer, stored, header, left_out, take)) {
+        hits.resize(before);
+        damaged_ = true;
+      }
+      piece = piece.subspan(stored.size());
+    }
+  }
+}
+
+/// Offsets may move hits behind those of the next epochs: hits are kept until no earlier one can follow.
+void HitPasses::read(const std::function<void(std::span<const AlignHit>)>& take) {
+  damaged_ = false;
+  const auto sources = open_all();
+  const auto most = detector_ == nullptr ? 0 : static_cast<std::int64_t>(detector_->largest_offset());
+  std::vector<AlignHit> waiting;
+  for (auto at = next_data(sources, std::nullopt); at;) {
+    const EpochRange epochs{*at, *at + kEpochsAtATime};
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      collect(*sources[s], static_cast<std::uint16_t>(s), epochs, waiting);
+      sources[s]->release_before(epochs.end);
+    }
+    std::ranges::stable_sort(waiting, is_earlier);
+    const auto safe = static_cast<std::int64_t>(tick_of_epoch(epochs.end, clock_.epoch_ticks));
+    const auto end = std::ranges::lower_bound(waiting, AlignHit{safe - most, 0, 0}, is_earlier);
+    take(std::span(waiting.begin(), end));
+    waiting.erase(waiting.begin(), end);
+    at = next_data(sources, epochs.end);
+  }
+  take(waiting);
+  for (const auto& source : sources) damaged_ = damaged_ || source->anomalies() != 0;
+}
+
+}  // namespace eventloom
