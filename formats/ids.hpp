@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -35,7 +36,10 @@ struct Count {
   template <class N>
   requires std::is_arithmetic_v<N>
   constexpr explicit Count(N n) : value(static_cast<std::uint64_t>(n)) {}
-  consteval Count(int n) : value(static_cast<std::uint64_t>(n)) {}  // NOLINT(google-explicit-constructor): constants
+  constexpr explicit Count(int n) : value(static_cast<std::uint64_t>(n)) {}
+  /// A template, since other types would convert to int first, and lose their high bits.
+  template <std::same_as<int> N>
+  consteval Count(N n) : value(static_cast<std::uint64_t>(n)) {}  // NOLINT(google-explicit-constructor): constants
 
   template <class N>
   requires std::is_arithmetic_v<N>

@@ -35,15 +35,17 @@ inline OffsetSpan total_span(std::span<const OffsetSpan> spans) {
   return total;
 }
 
-/// `tick` + `offset`, saturated at the first and the last tick.
-constexpr Tick shifted(Tick tick, std::int64_t offset) {
+/// `place` + `offset`, saturated at the first and the last tick or epoch.
+template <class Tag>
+constexpr Count<Tag> shifted(Count<Tag> place, std::int64_t offset) {
+  using Places = Count<Tag>;
   if (offset < 0) {
-    const Tick back = Tick(0) - Tick(offset);
-    return tick < back ? 0 : tick - back;
+    const Places back = Places(0) - Places(offset);
+    return place < back ? 0 : place - back;
   }
-  const auto ahead = Tick(offset);
-  constexpr Tick kLast = std::numeric_limits<Tick>::max();
-  return tick > kLast - ahead ? kLast : tick + ahead;
+  const Places ahead(offset);
+  constexpr Places kLast = std::numeric_limits<Places>::max();
+  return place > kLast - ahead ? kLast : place + ahead;
 }
 
 /// Earliest epoch in which hits of `epoch` can lie after correction.
