@@ -126,12 +126,12 @@ Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot,
 /// Adds rows for those of `n` items that no rank has reported yet.
 template <class Make>
 void add_untold(Json& list, std::uint32_t n, Make make) {
-  std::vector<bool> told(n);
+  std::vector<bool> reported(n);
   for (const auto& row : list) {
-    if (const auto number = row["index"].get<std::uint32_t>(); number < n) told[number] = true;
+    if (const auto number = row["index"].get<std::uint32_t>(); number < n) reported[number] = true;
   }
   for (std::uint32_t number = 0; number < n; ++number) {
-    if (!told[number]) list.push_back(make(number));
+    if (!reported[number]) list.push_back(make(number));
   }
 }
 

@@ -210,7 +210,7 @@ std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
   return found == sources.end() ? 0 : found->started_ns;
 }
 
-void tell_far_clocks(const std::vector<SourceInfo>& sources) {
+void report_far_clocks(const std::vector<SourceInfo>& sources) {
   for (const auto& source : sources) {
     if (has_far_clock(source)) spdlog::warn("{}: {}", source.name, clock_remark(*source.clock_behind_ns));
   }
@@ -278,7 +278,7 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
 }
 
 /// A condition on sources that do not exist counts nothing, which is probably a mistake.
-void tell_sources_beyond(const RunSetup& setup) {
+void report_sources_beyond(const RunSetup& setup) {
   std::vector<const Expression*> conditions;
   for (const auto& events : setup.run.events) conditions.push_back(events.definition->traits().condition);
   for (const auto& filter : setup.run.filter.expressions()) conditions.push_back(&filter);
@@ -363,8 +363,8 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   setup.ring = ring_size(needs, exchange.ring);
   setup.in_force = in_force(building, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
   if (communicator.rank() == 0) {
-    tell_sources_beyond(setup);
-    tell_far_clocks(setup.streams);
+    report_sources_beyond(setup);
+    report_far_clocks(setup.streams);
   }
   agree(communicator, [&] { take_time_origin(setup, sources.time_origin, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);

@@ -57,7 +57,7 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
 
 }  // namespace
 
-void tell_remarks(const RunSetup& setup, const RunResult& result) {
+void report_remarks(const RunSetup& setup, const RunResult& result) {
   for (const auto& [source, texts] : result.remarks) {
     for (const auto& text : texts) {
       spdlog::warn("{}: {}", source_name(source, setup.streams.at(source)), text);

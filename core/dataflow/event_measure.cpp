@@ -71,8 +71,8 @@ std::uint64_t EventMeasure::hits_in_group(std::size_t group, const EventHits& ev
 std::optional<std::uint64_t> EventMeasure::trigger(const EventHits& event) const {
   std::size_t word = 0;
   for (std::size_t i = 0; i < event.payload_words.size(); ++i) {
-    const bool tells = event.sources[i] < flags_.size() && (flags_[event.sources[i]] & kTriggerInPayload) != 0;
-    if (tells && event.payload_words[i] > 1) return event.payload[word + 1] >> 16;
+    const bool reports = event.sources[i] < flags_.size() && (flags_[event.sources[i]] & kTriggerInPayload) != 0;
+    if (reports && event.payload_words[i] > 1) return event.payload[word + 1] >> 16;
     word += event.payload_words[i];
   }
   return std::nullopt;

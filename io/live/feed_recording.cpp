@@ -16,7 +16,7 @@
 
 namespace eventloom {
 
-std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on) {
+std::string new_recording(const std::filesystem::path& folder, SourceId id, bool keep_recordings) {
   create_folder_durably(folder);
   for (int attempt = 0;; ++attempt) {
     char name[64];
@@ -27,7 +27,7 @@ std::string new_recording(const std::filesystem::path& folder, SourceId id, bool
     }
     const auto path = folder / name;
     if (!is_there(path) && !is_there(path.string() + kPartial)) return path.string();
-    if (!go_on) {
+    if (!keep_recordings) {
       throw UserError("--record: '" + path.string() + "' exists; choose another folder, or move it away");
     }
   }

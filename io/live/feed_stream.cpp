@@ -277,8 +277,8 @@ void FeedStream::note_dead_time(const Damage& damage) {
 void FeedStream::take_damage(Damage damage) {
   if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
   // The loss before a continuing source's first data is already known.
-  if (!first_epoch_ && damage.first_epoch == 0 && damage.n_hits == 0 && return_.goes_on()) return;
-  if (damage.first_epoch < begin_ && end_of(damage) <= begin_ && !return_.goes_on()) {
+  if (!first_epoch_ && damage.first_epoch == 0 && damage.n_hits == 0 && return_.continues()) return;
+  if (damage.first_epoch < begin_ && end_of(damage) <= begin_ && !return_.continues()) {
     counters_[Metric::hits_before_the_run] += damage.n_hits;
     return;
   }

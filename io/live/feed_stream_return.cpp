@@ -68,7 +68,7 @@ void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
 /// Counts hits before the run. They are not part of it, unless an earlier invocation has begun the run; they are then
 /// lost, since no other invocation has them.
 void FeedStream::leave_before(std::uint32_t hits) {
-  if (return_.goes_on() && hits != 0) {
+  if (return_.continues() && hits != 0) {
     take_damage({.first_epoch = begin_, .n_epochs = 1, .n_hits = hits, .cause = DropCause::lost});
   } else {
     counters_[Metric::hits_before_the_run] += hits;

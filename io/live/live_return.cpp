@@ -54,7 +54,7 @@ LiveReturn::Missed LiveReturn::missed_hits(const LivePast& past, const First& fi
   if (!first.joined || first.joined->session != past.place->session) return unknown("its sender has restarted since");
   const auto expected = past.place->base + static_cast<std::int64_t>(past.hits);
   if (first.joined->base < expected) return unknown("its count of hits has gone back");
-  goes_on_ = true;
+  continues_ = true;
   Missed missed;
   missed.hits = static_cast<std::uint64_t>(first.joined->base - expected);
   if (missed.hits == 0) return missed;

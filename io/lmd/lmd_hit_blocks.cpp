@@ -60,7 +60,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
     lose(event, DropCause::duplicate, block);
     return true;
   }
-  tell_repeats();
+  report_repeats();
   const auto judgement = judge(event, *number, block);
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
@@ -86,7 +86,7 @@ bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
 }
 
 /// Reports a series of repeated events as one defect.
-void LmdHitBlocks::tell_repeats() {
+void LmdHitBlocks::report_repeats() {
   const auto n = repeated_ - std::exchange(repeats_told_, repeated_);
   if (n == 0) return;
   spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
@@ -137,7 +137,7 @@ void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   kept_->take_back(cause, block);
   repeats_.take_back();
   const auto& file = paths_[kept_->file];
-  tell_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
+  report_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
   kept_.reset();
 }
 
@@ -151,7 +151,7 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 /// Drops an event that is immediately known to be bad.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
-  if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
+  if (cause != DropCause::untimed) return report_left_out(*complaints_, event.offset, event.number, "", cause);
   complaints_->say(Defect::remark, event.offset,
                    [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none()); });
 }
@@ -203,7 +203,7 @@ std::optional<Tick> LmdHitBlocks::holds_back() const {
 void LmdHitBlocks::finish(HitBlock& block) {
   if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
   kept_.reset();
-  tell_repeats();
+  report_repeats();
   if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
 }
 

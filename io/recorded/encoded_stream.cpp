@@ -128,8 +128,8 @@ void EncodedStream::take_epoch(Tick time, Epoch epoch) {
   if (!first_epoch_) {
     first_epoch_ = epoch;
   } else if (epoch > end_epoch_ && !live_ && (reader_->header().flags & kNumbered) == 0) {
-    tell_far(time, epoch);
-    tell_rare(epoch);
+    report_far(time, epoch);
+    report_rare(epoch);
   }
   end_epoch_ = epoch + 1;
 }
@@ -140,11 +140,11 @@ double EncodedStream::seconds(Epoch epochs) const {
 }
 
 /// Warns of a hit far from all others: the input is probably misinterpreted or damaged.
-void EncodedStream::tell_far(Tick time, Epoch epoch) {
+void EncodedStream::report_far(Tick time, Epoch epoch) {
   constexpr double kLong = 3600;  // seconds
   constexpr double kFar = 100;    // times the length of everything before
   const double gap = seconds(epoch - end_epoch_);
-  if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || !told_far_.admit()) return;
+  if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || !reported_far_.admit()) return;
   spdlog::warn(
       "{}: hit {} at {:.9g} s comes {:.3g} h after the previous one and is far from all others: wrong unit or record "
       "size?",
@@ -153,10 +153,10 @@ void EncodedStream::tell_far(Tick time, Epoch epoch) {
 }
 
 /// Warns of a hit rate lower than that of any detector, for the same reason.
-void EncodedStream::tell_rare(Epoch epoch) {
+void EncodedStream::report_rare(Epoch epoch) {
   constexpr std::uint64_t kEnough = 100;  // minimum hits to determine a rate
   constexpr double kRare = 36;            // seconds between hits
-  if (rate_checked_ || told_far_.count() != 0 || encoder_.hits() < kEnough) return;
+  if (rate_checked_ || reported_far_.count() != 0 || encoder_.hits() < kEnough) return;
   rate_checked_ = true;
   const double apart = seconds(epoch - *first_epoch_) / static_cast<double>(encoder_.hits());
   if (apart < kRare) return;

@@ -157,7 +157,7 @@ class SpikesReader final : public HitReader {
   void find_packet(HitBlock& block);
   void end(HitBlock& block);
   bool tell(Kind kind) { return seen_[kind].admit(); }
-  void tell_totals() const;
+  void report_totals() const;
 
   std::string name_;
   InputFile input_;
@@ -303,10 +303,10 @@ void SpikesReader::end(HitBlock& block) {
     spdlog::error("{}: offset {}: {}", name_, file_.offset(), defect);
     if (!broken_off_) block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
   }
-  tell_totals();
+  report_totals();
 }
 
-void SpikesReader::tell_totals() const {
+void SpikesReader::report_totals() const {
   for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
     if (seen_[kind].exceeded()) spdlog::error("{}: {} {} in all", name_, seen_[kind].count(), kKindNames[kind]);
   }

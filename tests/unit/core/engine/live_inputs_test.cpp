@@ -651,13 +651,13 @@ TEST_F(LiveInputsTest, NumbersAreToldWhereTheOthersAre) {
 
 TEST_F(LiveInputsTest, SilenceIsReportedAgainWhenItHasDoubled) {
   begin({.epoch_timeout = {}, .stall_warning = seconds(10)});
-  std::vector<int> told_at;
+  std::vector<int> reported_at;
   for (int time = 0; time <= 100; ++time) {
     first.come(static_cast<Epoch>(time) + 1);
     receive(seconds(time));
-    if (told("source 4 (second) has sent nothing") != 0) told_at.push_back(time);
+    if (told("source 4 (second) has sent nothing") != 0) reported_at.push_back(time);
   }
-  EXPECT_EQ(told_at, (std::vector{10, 20, 40, 80}));
+  EXPECT_EQ(reported_at, (std::vector{10, 20, 40, 80}));
   second.come(1);
   receive(seconds(101));
   receive(seconds(110));
