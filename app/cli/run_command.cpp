@@ -43,7 +43,7 @@ namespace eventloom {
 
 namespace {
 
-void tell_setup(const RunSetup& setup, const ExchangeBackend& backend) {
+void report_setup(const RunSetup& setup, const ExchangeBackend& backend) {
   spdlog::info("{}", setup.in_force);
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (backend.osc.empty()) {
@@ -54,14 +54,14 @@ void tell_setup(const RunSetup& setup, const ExchangeBackend& backend) {
 }
 
 /// Collective. Warns if ranks must share cores.
-void tell_crowding(const Collective& ranks) {
+void report_crowding(const Collective& ranks) {
   const auto crowded = crowding(hosts_of(rank_places(ranks)));
   if (crowded.empty() || ranks.rank() != 0) return;
   spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
 }
 
 /// Call before MPI starts: MPI would end the program with messages of its own.
-void tell_shared_memory() {
+void report_shared_memory() {
   const auto share = host_share(ProcessPlace::of_this(), 1);
   const auto little = too_little_to_start(share.ranks);
   if (little.empty() || !share.first) return;
@@ -69,13 +69,13 @@ void tell_shared_memory() {
 }
 
 /// If there are several ranks, log messages name their rank.
-void tell_place(const RunSetup& setup, const Collective& ranks) {
+void report_place(const RunSetup& setup, const Collective& ranks) {
   if (ranks.size() == 1) return;
   set_log_place("rank " + std::to_string(ranks.rank()) + " (" + plays(setup.roles, ranks.rank()) + ")");
 }
 
 /// Prepares to continue. The records become those of all invocations that contribute to this run.
-void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
+void continue_from(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
   SliceId end;
   for (std::size_t i = 0; i < resumptions.size(); ++i) {
     if (!resumptions[i].resumes) continue;
@@ -195,7 +195,7 @@ std::vector<RunResult> build_events(RankRun& rank_run, const DetectorOptions& de
 }
 
 /// Rank 0 only. Returns the exit code of a run that had already ended.
-int tell_complete(const OutputSettings& output, const std::vector<Resumption>& resumptions) {
+int report_complete(const OutputSettings& output, const std::vector<Resumption>& resumptions) {
   std::vector<RunResult> results;
   for (std::size_t i = 0; i < resumptions.size(); ++i) {
     const auto& file = output.runs[i].file;
@@ -241,7 +241,7 @@ OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
 
 /// Collective. `--resume --force`: continues an interrupted run, replaces a complete one.
 void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
-  config.output.resume = config.sources.live.go_on = !all_complete(find_complete_runs(config.output, ranks));
+  config.output.resume = config.sources.live.keep_recordings = !all_complete(find_complete_runs(config.output, ranks));
 }
 
 /// Calls `work`. Viewers of the run see its error before the monitor closes.
@@ -306,21 +306,21 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   if (output.resume && has_live_sources(config.sources.uris)) {
     const auto ended = find_complete_runs(output, communicator);
     require_undamaged(output, ended, communicator);
-    if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(output, ended); });
+    if (all_complete(ended)) return from_first_rank(communicator, [&] { return report_complete(output, ended); });
   }
   const auto backend = exchange_backend();
   ShownSetup shown(before, watch, view);
   RunSetup setup = set_up_run(config.sources, config.building, config.exchange, communicator, shown);
   require_alarm_sources(config.view.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
-  tell_place(setup, communicator);
+  report_place(setup, communicator);
   auto records = describe(output, setup);
   const auto resumptions = resume_run(output, setup, records, communicator);
   if (all_complete(resumptions)) {
-    return from_first_rank(communicator, [&] { return tell_complete(output, resumptions); });
+    return from_first_rank(communicator, [&] { return report_complete(output, resumptions); });
   }
-  if (first) tell_setup(setup, backend);
-  if (any_resumes(resumptions)) go_on(resumptions, setup, records);
+  if (first) report_setup(setup, backend);
+  if (any_resumes(resumptions)) continue_from(resumptions, setup, records);
   if (output.has_companions() || output.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
   auto taps = output.tap ? RunTaps(*output.tap, setup.event_files, setup.roles, communicator) : RunTaps();
   MpiNetwork network(communicator);
@@ -333,7 +333,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   const auto rank_run = begin_roles(output, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;
   const PutsEnd puts_end(session.wiring().data());
-  tell_crowding(communicator);
+  report_crowding(communicator);
   before.reset();
   return seen_to_fail(view, [&] {
     const auto results = build_events(*rank_run, config.building.detector, setup, resumptions, view, communicator);
@@ -352,7 +352,7 @@ int run_command(int argc, const char* const* argv) {
       "run",
       [&] {
         auto config = parse_run_config(argc, argv);
-        if (config && !config->quiet) tell_shared_memory();
+        if (config && !config->quiet) report_shared_memory();
         return config;
       },
       [](const RunConfig& config) {

@@ -78,7 +78,7 @@ std::thread::id main_thread;
 }
 
 /// Passed to std::atexit: HDF5 calls exit() silently if malloc fails (1.10.8, seen in H5I_register).
-void tell_unexpected_exit() {
+void report_unexpected_exit() {
   if (!MpiEnvironment::is_open()) return;
   const Failure failure{kExitProgram, "a library has ended the process, most likely out of memory", true};
   say(name_of_command, this_rank + failure.text + advice(failure, name_of_command));
@@ -93,7 +93,7 @@ int with_mpi(const std::string& command, const std::function<int(const Communica
   const MpiEnvironment environment;
   this_rank = name_of_rank(MpiEnvironment::rank(), MpiEnvironment::size());
   std::set_terminate(terminate);
-  std::atexit(tell_unexpected_exit);
+  std::atexit(report_unexpected_exit);
   if (const auto mismatch = launcher_mismatch(ProcessPlace::of_this(), MpiEnvironment::size());
       !mismatch.what.empty()) {
     if (mismatch.speaks) say(command, mismatch.what);

@@ -79,12 +79,12 @@ std::string source_labels(const RunDescription& run, std::uint32_t source) {
 void add_sources(std::string& out, const RunDescription& run, const RunSnapshot& snapshot) {
   const auto all = snapshot.now.of_sources();
   for (const auto& metric : metrics_of(Account::source)) {
-    const auto tells = [&](const auto& source) { return source.second.tells(metric.metric); };
-    if (std::ranges::none_of(all, tells)) continue;
+    const auto reports = [&](const auto& source) { return source.second.reports(metric.metric); };
+    if (std::ranges::none_of(all, reports)) continue;
     const auto name = name_of(metric, "eventloom_source_");
     Family family(out, name.name, name.type, metric.help);
     for (const auto& source : all) {
-      if (tells(source)) add_value(family, name, source.second[metric.metric], source_labels(run, source.first));
+      if (reports(source)) add_value(family, name, source.second[metric.metric], source_labels(run, source.first));
     }
   }
 }

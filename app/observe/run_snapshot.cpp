@@ -36,10 +36,10 @@ double rate(const RunSnapshot& snapshot, Metric metric, RunTracker::Time begun) 
       sum += static_cast<double>(now - std::min(now, before)) / seconds;
       continue;
     }
-    const auto told = snapshot.now.heard(static_cast<int>(r));
+    const auto reported = snapshot.now.heard(static_cast<int>(r));
     const bool before =
         r < snapshot.before.ranks().size() && snapshot.before.heard(static_cast<int>(r)) != RunTracker::Time{};
-    const double seconds = before || told == RunTracker::Time{} ? 0 : seconds_between(begun, told);
+    const double seconds = before || reported == RunTracker::Time{} ? 0 : seconds_between(begun, reported);
     if (seconds > kShortest_s) sum += static_cast<double>(now) / seconds;
   }
   return sum;

@@ -126,12 +126,12 @@ Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot,
 /// Adds rows for those of `n` items that no rank has reported yet.
 template <class Make>
 void add_untold(Json& list, std::uint32_t n, Make make) {
-  std::vector<bool> told(n);
+  std::vector<bool> reported(n);
   for (const auto& row : list) {
-    if (const auto number = row["index"].get<std::uint32_t>(); number < n) told[number] = true;
+    if (const auto number = row["index"].get<std::uint32_t>(); number < n) reported[number] = true;
   }
   for (std::uint32_t number = 0; number < n; ++number) {
-    if (!told[number]) list.push_back(make(number));
+    if (!reported[number]) list.push_back(make(number));
   }
 }
 
@@ -322,10 +322,11 @@ Json alarms_json(const std::vector<AlarmState>& alarms) {
 
 Json event_json(const LatestEvent& latest, double tick_ns, const KnownChannels& known) {
   const auto& event = latest.event;
-  ShownEvent shown{event.time, event.duration, event.n_hits, event.slice, event.flags, event.payload != 0, {}};
+  ShownEvent shown{
+      Tick(event.time), Tick(event.duration), event.n_hits, event.slice, event.flags, event.payload != 0, {}};
   for (const auto& hit : latest.hits) {
-    shown.hits.push_back(
-        {hit.since_first, hit.source, hit.channel, hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload)});
+    shown.hits.push_back({Tick(hit.since_first), hit.source, hit.channel,
+                          hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload)});
   }
   return to_json(shown, tick_ns, known);
 }

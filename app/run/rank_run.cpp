@@ -16,7 +16,7 @@ namespace eventloom {
 namespace {
 
 /// Maximum number of messages about the epoch buffers of a source; beyond it they are only counted.
-constexpr std::uint64_t kToldOfSource = 100;
+constexpr std::uint64_t kReportedOfSource = 100;
 
 /// Live sources silent for --flush-after plus this time count as having no data for the waiting slice.
 constexpr std::chrono::seconds kSilence{1};
@@ -214,19 +214,19 @@ std::function<void(const SortedSlice&)> RankRun::sorted_sink_of(BuilderId id) {
 
 void RankRun::report(const BuildProblem& problem) {
   if (problem.damage.cause == DropCause::out_of_step) {
-    if (!told_out_of_step_.admit()) return;
+    if (!reported_out_of_step_.admit()) return;
     spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
                   problem.damage.n_hits,
-                  told_out_of_step_.at_last("; further messages are suppressed; all are counted"));
+                  reported_out_of_step_.at_last("; further messages are suppressed; all are counted"));
     return;
   }
-  auto& told = told_.try_emplace(problem.source.value, kToldOfSource).first->second;
-  if (!told.admit()) return;
-  if (told.count() == kToldOfSource)
+  auto& reported = reported_.try_emplace(problem.source.value, kReportedOfSource).first->second;
+  if (!reported.admit()) return;
+  if (reported.count() == kReportedOfSource)
     spdlog::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
                 setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
-                problem.damage.n_hits, problem.damage.first_epoch);
+                problem.damage.n_hits, problem.damage.first_epoch.value);
 }
 
 }  // namespace eventloom

@@ -70,10 +70,10 @@ class RankRun final : SessionEnds {
   std::vector<Writer> writers_;
   std::vector<std::unique_ptr<TappedSink>> tapped_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
-  std::optional<EventLatency> latency_;         ///< set if the sources state the time of tick 0
-  std::vector<ExplainedEvents> explained_;      ///< indexed by definition; empty without --explain
-  MessageLimit told_out_of_step_;               ///< messages about events that are out of step
-  std::map<std::uint16_t, MessageLimit> told_;  ///< messages about dropped epoch buffers, by source
+  std::optional<EventLatency> latency_;             ///< set if the sources state the time of tick 0
+  std::vector<ExplainedEvents> explained_;          ///< indexed by definition; empty without --explain
+  MessageLimit reported_out_of_step_;               ///< messages about events that are out of step
+  std::map<std::uint16_t, MessageLimit> reported_;  ///< messages about dropped epoch buffers, by source
 };
 
 }  // namespace eventloom

@@ -105,7 +105,7 @@ bool finish_renaming(const fs::path& place, Recognise is_ours) {
   return is_there(place);
 }
 
-void tell_missing(const std::vector<fs::path>& missing) {
+void report_missing(const std::vector<fs::path>& missing) {
   if (missing.empty()) return;
   const auto more = missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1);
   spdlog::warn("'{}'{}: finished, but no longer there; not written again", missing.front().string(), more);
@@ -139,7 +139,7 @@ void take_up_output(const EventTarget& target, const EventFileRun& run, const Fi
       }
     }
   }
-  tell_missing(missing);
+  report_missing(missing);
   std::set<std::string> names;
   add_unfinished(target, run, work, names);
   remove_unfinished(target, names);

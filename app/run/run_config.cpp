@@ -176,7 +176,7 @@ LiveOptions live_options(const po::variables_map& values) {
   live.buffer_bytes = bytes_option(values, "live-buffer", 64U << 10, std::uint64_t{1} << 40);
   live.reconnect_seconds = std::chrono::duration<double>(duration_option(values, "reconnect")).count();
   live.record = values["record"].as<std::string>();
-  live.go_on = values["resume"].as<bool>();
+  live.keep_recordings = values["resume"].as<bool>();
   return live;
 }
 

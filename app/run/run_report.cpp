@@ -69,14 +69,14 @@ void print_explained(std::ostream& out, std::size_t most, const RunResult& resul
 }
 
 /// `of`: prefix that names the definition if there are several.
-void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
+void report_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
   spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
-               setup.numbered ? std::to_string(overlap) + " event numbers"
+               setup.numbered ? std::to_string(overlap.value) + " event numbers"
                               : duration_text(overlap, setup.run.geometry.base.tick_ps));
 }
 
 /// Front-end markers are data, too.
-void tell_left_out(const RunTotals& totals) {
+void report_left_out(const RunTotals& totals) {
   const auto counts = other_markers(totals.counters);
   if (!counts.any()) return;
   spdlog::warn(
@@ -211,16 +211,16 @@ void print_events(std::ostream& out, const std::string& of, const RunSetup& setu
 }
 
 /// Prints warnings last, where they are visible on a terminal.
-void tell_warnings(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
+void report_warnings(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results) {
   const auto& result = results.front();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto of = prefix_of(output.runs[i].define);
     const auto truncated = results[i].totals[Metric::events_truncated];
-    if (truncated != 0 && !results[i].unfinished) tell_truncated(of, setup, setup.run.events[i].overlap, truncated);
+    if (truncated != 0 && !results[i].unfinished) report_truncated(of, setup, setup.run.events[i].overlap, truncated);
   }
-  tell_left_out(result.totals);
-  if (result.unused && !result.unfinished) tell_unused(*result.unused);
-  tell_remarks(setup, result);
+  report_left_out(result.totals);
+  if (result.unused && !result.unfinished) report_unused(*result.unused);
+  report_remarks(setup, result);
 }
 
 std::string files_of(const OutputSettings& output) {
@@ -268,12 +268,16 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   for (const auto& theirs : ranks.all_gather(mine.channels_seen)) {
     std::ranges::transform(theirs, all.channels_seen, all.channels_seen.begin(), std::bit_or());
   }
+  Json explained = Json::array();
+  for (const auto& [time, text] : mine.explained) explained.push_back({time.value, text});
   const Json lists = {{"latency", mine.latency.packed()},
-                      {"explained", mine.explained},
+                      {"explained", explained},
                       {"remarks", mine.remarks},
                       {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
-    all.explained.merge(json.at("explained").get<std::map<Tick, std::string>>());
+    for (const auto& [time, text] : json.at("explained").get<std::map<std::uint64_t, std::string>>()) {
+      all.explained.emplace(time, text);
+    }
     all.remarks.merge(json.at("remarks").get<decltype(all.remarks)>());
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
@@ -342,7 +346,7 @@ void print_summary(std::ostream& out, const OutputSettings& output, const RunSet
   out << "output: " << files_of(output) << '\n';
   for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, output.runs[i], results[i].parts);
   out.flush();  // before anything on standard error
-  tell_warnings(output, setup, results);
+  report_warnings(output, setup, results);
 }
 
 void write_report_json(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,

@@ -190,11 +190,11 @@ DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo
   const Activity activity("checking the finished parts");
   nlohmann::json list = nlohmann::json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
-  const auto told = broadcast_json(ranks, list);
+  const auto reported = broadcast_json(ranks, list);
   const auto n_ranks = static_cast<std::size_t>(ranks.size());
   nlohmann::json mine = nlohmann::json::object();
-  for (auto i = static_cast<std::size_t>(ranks.rank()); i < told.size(); i += n_ranks) {
-    const auto part = part_from_json(nlohmann::ordered_json(told[i]));
+  for (auto i = static_cast<std::size_t>(ranks.rank()); i < reported.size(); i += n_ranks) {
+    const auto part = part_from_json(nlohmann::ordered_json(reported[i]));
     if (const auto damage = damage_of_part(run_file, part)) mine[part.name] = *damage;
   }
   DamagedParts damaged;
@@ -309,7 +309,7 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   compare(found, "--tick (ps)", before.base.tick_ps, now.base.tick_ps);
   compare(found, "--epoch (ticks)", before.base.epoch_ticks, now.base.epoch_ticks);
   compare(found, "--epochs-per-slice", before.epochs_per_slice, now.epochs_per_slice);
-  compare(found, "--overlap (ticks)", before.overlap, now.overlap);
+  compare(found, "--overlap (ticks)", before.overlap.value, now.overlap.value);
   compare(found, "--time-origin", time_origin_in(before), time_origin_in(now));
   compare(found, "--also", joined(setup_options(before, "also"), " and "), joined(setup_options(now, "also"), " and "));
   compare(found, "payload in the output", before.with_payload, now.with_payload);
@@ -384,8 +384,8 @@ std::vector<Resumption> resume_run(const OutputSettings& output, const RunSetup&
     }
   });
   for (auto& resumption : mine) {
-    const auto told = broadcast_json(ranks, to_json(resumption));
-    if (!first) resumption = resumption_from_json(told);
+    const auto reported = broadcast_json(ranks, to_json(resumption));
+    if (!first) resumption = resumption_from_json(reported);
   }
   return mine;
 }

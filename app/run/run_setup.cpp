@@ -126,7 +126,7 @@ void require_slice_fits(const RunSetup& setup) {
     if (fits_a_builder(geometry, apart)) continue;
     throw UserError(
         "--detector: the offsets within source " + std::to_string(s) + " (" + setup.streams[s].name + ") differ by " +
-        std::to_string(apart) +
+        std::to_string(apart.value) +
         " ticks, more than fits, with a slice and its overlap, into 2^32; use a coarser --tick, or make the "
         "times of its channels agree when they are converted");
   }
@@ -176,7 +176,7 @@ Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   for (const auto& source : sources) {
     if (!source.live && source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
   }
-  return first.value_or(0);
+  return first.value_or(Epoch(0));
 }
 
 /// If sources were joined while sending, the run begins with the first slice that is complete in all of them, unless a
@@ -210,7 +210,7 @@ std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
   return found == sources.end() ? 0 : found->started_ns;
 }
 
-void tell_far_clocks(const std::vector<SourceInfo>& sources) {
+void report_far_clocks(const std::vector<SourceInfo>& sources) {
   for (const auto& source : sources) {
     if (has_far_clock(source)) spdlog::warn("{}: {}", source.name, clock_remark(*source.clock_behind_ns));
   }
@@ -241,7 +241,7 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
 void align_wrapping(std::vector<SourceInfo>& streams) {
   Epoch newest = 0;
   for (const auto& stream : streams) {
-    if (stream.wraps_after != 0) newest = std::max(newest, stream.first_epoch.value_or(0));
+    if (stream.wraps_after != 0) newest = std::max(newest, stream.first_epoch.value_or(Epoch(0)));
   }
   for (auto& stream : streams) {
     if (stream.wraps_after == 0 || !stream.first_epoch) continue;
@@ -278,7 +278,7 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
 }
 
 /// A condition on sources that do not exist counts nothing, which is probably a mistake.
-void tell_sources_beyond(const RunSetup& setup) {
+void report_sources_beyond(const RunSetup& setup) {
   std::vector<const Expression*> conditions;
   for (const auto& events : setup.run.events) conditions.push_back(events.definition->traits().condition);
   for (const auto& filter : setup.run.filter.expressions()) conditions.push_back(&filter);
@@ -363,8 +363,8 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   setup.ring = ring_size(needs, exchange.ring);
   setup.in_force = in_force(building, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
   if (communicator.rank() == 0) {
-    tell_sources_beyond(setup);
-    tell_far_clocks(setup.streams);
+    report_sources_beyond(setup);
+    report_far_clocks(setup.streams);
   }
   agree(communicator, [&] { take_time_origin(setup, sources.time_origin, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);

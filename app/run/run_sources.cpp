@@ -88,10 +88,10 @@ class SetupPatience {
  public:
   explicit SetupPatience(nanoseconds first) : first_(first) {}
 
-  void tell(const std::vector<LocalSource>& local) {
+  void report(const std::vector<LocalSource>& local) {
     const nanoseconds waited = steady_clock::now() - begin_;
-    if (first_.count() == 0 || waited < std::max(first_, 2 * told_)) return;
-    told_ = waited;
+    if (first_.count() == 0 || waited < std::max(first_, 2 * reported_)) return;
+    reported_ = waited;
     for (const auto& source : local) {
       if (source.live == nullptr || source.live->peer().known) continue;
       spdlog::warn("source {} ({}): waiting for its first data for {:.1f} s", source.id.value, source.live->name(),
@@ -101,7 +101,7 @@ class SetupPatience {
 
  private:
   nanoseconds first_;
-  nanoseconds told_{};
+  nanoseconds reported_{};
   steady_clock::time_point begin_ = steady_clock::now();
 };
 
@@ -202,7 +202,7 @@ bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settin
     all = of_all(mine, ranks);
     if (all.known == all.live || all.give_up || all.time_over) break;
     if (all.heard != 0) end.heard();
-    waiting.tell(local);
+    waiting.report(local);
     std::this_thread::sleep_for(kSourceLook);
   }
   if (all.stopped || all.time_over) drain_unknown(local);
@@ -222,7 +222,8 @@ void loop_recordings(std::vector<LocalSource>& local, const std::vector<SourceSp
   const auto all = of_all(mine, ranks);
   if (all.end <= all.first) return;  // no data
   agree(ranks, [&] {
-    const Epoch apart = 2 * largest_offset(building.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
+    const Tick shifted = 2 * largest_offset(building.detector.map, all.base.tick_ps);
+    const Epoch apart = epoch_of(shifted, all.base.epoch_ticks) + 1;
     const Epoch gap =
         interpret(building, {.base = all.base}, named_groups(building.detector)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostTapClients = 8;
 constexpr std::size_t kTapQueueBytes = std::size_t{16} << 20;  ///< maximum per client
-constexpr std::size_t kToldTaps = 16;
+constexpr std::size_t kReportedTaps = 16;
 
 MbsClientsSettings settings_of(const TapOption& option, std::uint32_t writer) {
   MbsClientsSettings settings;
@@ -54,14 +54,14 @@ std::string place_of(const std::string& address, const std::string& host, bool b
          (anywhere ? "" : " on " + host);
 }
 
-void tell(const std::map<std::uint32_t, std::string>& places) {
+void report_places(const std::map<std::uint32_t, std::string>& places) {
   std::string text;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const auto& [writer, place] : places) {
-    if (told++ == kToldTaps) break;
+    if (reported++ == kReportedTaps) break;
     text += (text.empty() ? "" : ", ") + place;
   }
-  if (places.size() > kToldTaps) text += fmt::format(" and {} more", places.size() - kToldTaps);
+  if (places.size() > kReportedTaps) text += fmt::format(" and {} more", places.size() - kReportedTaps);
   spdlog::info("tap: events are served at {}", text);
 }
 
@@ -82,7 +82,7 @@ RunTaps::RunTaps(const TapOption& option, const EventFileRun& run, const Roles& 
   for (const auto& of_rank : all_gather_json(ranks, mine)) {
     places.merge(of_rank.get<std::map<std::uint32_t, std::string>>());
   }
-  if (ranks.rank() == 0) tell(places);
+  if (ranks.rank() == 0) report_places(places);
 }
 
 EventTap* RunTaps::of(std::uint32_t writer) const {

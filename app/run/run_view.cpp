@@ -84,7 +84,7 @@ void RunView::begin(const RunSetup& setup, const RunRecord& record, const RunTra
 
 void RunView::wait(std::size_t live, std::size_t known) {
   if (!monitor_) return;
-  if (live != 0 && known != known_) tell_wait(live, known);
+  if (live != 0 && known != known_) report_wait(live, known);
   for (const auto& request : monitor_->take_commands()) {
     if (request.command == Command::stop) {
       std::raise(SIGUSR1);
@@ -96,7 +96,7 @@ void RunView::wait(std::size_t live, std::size_t known) {
   }
 }
 
-void RunView::tell_wait(std::size_t live, std::size_t known) {
+void RunView::report_wait(std::size_t live, std::size_t known) {
   known_ = known;
   auto snapshot = std::make_shared<RunSnapshot>();
   snapshot->condition.message = fmt::format("waiting for the first data of {} of {} live sources", live - known, live);

@@ -55,7 +55,7 @@ class RunView final : public TurnTask {
  private:
   [[nodiscard]] std::string state() const;
   void look_at_end(const RunResult& result);
-  void tell_wait(std::size_t live, std::size_t known);
+  void report_wait(std::size_t live, std::size_t known);
 
   RunDescription description_;
   std::vector<Request> early_;        ///< commands received before the first slice

@@ -74,9 +74,9 @@ Watchdog::Settings RunWatch::watchdog_settings() {
   Watchdog::Settings watch;
   watch.stall_warning = stalls_.warning;
   watch.peers = peers_;
-  watch.stuck = [this](double seconds, const CurrentActivity& activity) { tell_stuck(seconds, activity); };
-  watch.stopped = [this](int rank, ProcessState state, double seconds) { tell_stopped(rank, state, seconds); };
-  watch.lost = [this](int rank) { tell_lost(rank); };
+  watch.stuck = [this](double seconds, const CurrentActivity& activity) { report_stuck(seconds, activity); };
+  watch.stopped = [this](int rank, ProcessState state, double seconds) { report_stopped(rank, state, seconds); };
+  watch.lost = [this](int rank) { report_lost(rank); };
   return watch;
 }
 
@@ -124,7 +124,7 @@ bool RunWatch::speaks_for_host(int rank) const {
 
 // The functions below run on the watchdog's thread.
 
-void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
+void RunWatch::report_stuck(double seconds, const CurrentActivity& activity) {
   // The rank that it waits for reports its own state.
   const bool waits = std::string_view(activity.what) == kWaitingForRanks;
   if (quiet_ || (waits && !has_lost_peer())) return;
@@ -133,7 +133,7 @@ void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
   if (in_loop_ || has_lost_peer()) end_after(seconds, what);
 }
 
-void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
+void RunWatch::report_stopped(int rank, ProcessState state, double seconds) {
   if (quiet_ || !speaks_for_host(rank)) return;
   const bool stopped = state == ProcessState::stopped;
   const auto what =
@@ -143,7 +143,7 @@ void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
   if (!in_loop_) end_after(seconds, what);  // within the loop, the main thread does this
 }
 
-void RunWatch::tell_lost(int rank) {
+void RunWatch::report_lost(int rank) {
   if (quiet_ || has_lost_peer()) return;  // only the first loss is reported
   if (watchdog_.was_away()) be_quiet();   // this rank was stopped, and the others have ended the run
   if (!quiet_ && speaks_for_host(rank))

@@ -46,9 +46,9 @@ class RunWatch final : public RankWatch {
   [[nodiscard]] std::string stall(const CurrentActivity& activity, double seconds) const;
   [[nodiscard]] bool speaks_for_host(int rank) const;
   [[nodiscard]] bool has_lost_peer() const { return lost_peer_ >= 0; }
-  void tell_stuck(double seconds, const CurrentActivity& activity);
-  void tell_stopped(int rank, ProcessState state, double seconds);
-  void tell_lost(int rank);
+  void report_stuck(double seconds, const CurrentActivity& activity);
+  void report_stopped(int rank, ProcessState state, double seconds);
+  void report_lost(int rank);
   void end_after(double seconds, const std::string& what);
 
   int rank_;

@@ -13,7 +13,7 @@ namespace eventloom {
 void print_sources(std::ostream& out, const RunSetup& setup, const RunResult& result);
 
 /// Logs the remarks of live sources as warnings, the last messages of a run.
-void tell_remarks(const RunSetup& setup, const RunResult& result);
+void report_remarks(const RunSetup& setup, const RunResult& result);
 nlohmann::ordered_json remarks_json(const RunResult& result);
 
 }  // namespace eventloom

@@ -59,7 +59,7 @@ std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, co
   return unused;
 }
 
-void tell_unused(const UnusedChannels& unused) {
+void report_unused(const UnusedChannels& unused) {
   constexpr std::size_t kNamed = 3;
   const auto* since = unused.resumed ? " since the run was resumed" : "";
   std::string text;

@@ -32,7 +32,7 @@ std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, co
                                               std::span<const std::uint64_t> seen, bool resumed);
 
 /// Logs the entries as warnings of one line each.
-void tell_unused(const UnusedChannels& unused);
+void report_unused(const UnusedChannels& unused);
 nlohmann::ordered_json to_json(const UnusedChannels& unused);
 
 }  // namespace eventloom

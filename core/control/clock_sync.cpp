@@ -41,8 +41,8 @@ void ClockSync::synchronise(IdlePolicy& idle) {
   const std::int64_t now = clock_();
   for (int rank = 1; rank < ranks_; ++rank) plan(peer(rank), now);
   find_worst();
-  for (int rank = 1; rank < ranks_; ++rank) tell(rank);
-  tell_done();
+  for (int rank = 1; rank < ranks_; ++rank) send_fit(rank);
+  report_done();
 }
 
 std::size_t ClockSync::do_work(std::int64_t now) {
@@ -57,7 +57,7 @@ void ClockSync::stop(IdlePolicy& idle) {
   if (std::exchange(stopped_, true)) return;
   if (!leads()) return follow(idle);
   finish_batches(idle);
-  tell_done();
+  report_done();
 }
 
 // Two models that are right within their precision bound everything in between, so standing still is right, too.
@@ -151,7 +151,7 @@ void ClockSync::take_answer(int rank, std::int64_t remote, std::int64_t received
   from.took = received - from.begun;
   plan(from, received);
   find_worst();
-  tell(rank);
+  send_fit(rank);
 }
 
 void ClockSync::plan(Peer& peer, std::int64_t now) {
@@ -171,7 +171,7 @@ void ClockSync::find_worst() {
   }
 }
 
-void ClockSync::tell(int rank) {
+void ClockSync::send_fit(int rank) {
   const auto& to = peer(rank);
   send(rank, {.kind = ClockMessage::kModel, .model = to.fit.model(), .quality = to.quality, .worst = worst_});
 }
@@ -182,7 +182,7 @@ void ClockSync::finish_batches(IdlePolicy& idle) {
   work_until(idle, [&] { return std::ranges::none_of(peers_, &Peer::asked); });
 }
 
-void ClockSync::tell_done() {
+void ClockSync::report_done() {
   for (int rank = 1; rank < ranks_; ++rank) send(rank, {.kind = ClockMessage::kDone});
 }
 

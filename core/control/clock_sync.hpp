@@ -91,9 +91,9 @@ class ClockSync {
   void take_answer(int rank, std::int64_t remote, std::int64_t received);
   void plan(Peer& peer, std::int64_t now);
   void find_worst();
-  void tell(int rank);
+  void send_fit(int rank);
   void finish_batches(IdlePolicy& idle);
-  void tell_done();
+  void report_done();
 
   // Other ranks only.
   void follow(IdlePolicy& idle);

@@ -59,7 +59,7 @@ std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
   receive(now);
   if (rank_ == 0) {
     if (n_here_ == size_) conclude(now);
-    tell_of_waiting(now);
+    report_of_waiting(now);
   }
   auto verdict = verdict_;
   verdict_.reset();
@@ -97,7 +97,7 @@ void Heartbeat::take_report(int rank, const RankStatus& status) {
 void Heartbeat::take_note(Time now, const HeartbeatNote& note) {
   heard_ = now;
   if (note.kind == HeartbeatNote::kEnding) {
-    told_to_end_ = true;
+    reported_to_end_ = true;
     return;
   }
   if (note.kind == HeartbeatNote::kWaiting) {
@@ -142,23 +142,23 @@ void Heartbeat::leave_out(Duration absence) {
   round_ended_ += absence;
 }
 
-void Heartbeat::tell_to_end() {
+void Heartbeat::report_to_end() {
   HeartbeatNote note;
   note.kind = HeartbeatNote::kEnding;
-  tell_waiting_ones(note);
+  report_waiting_ones(note);
 }
 
-void Heartbeat::tell_of_waiting(Time now) {
+void Heartbeat::report_of_waiting(Time now) {
   if (!in_round_ || now - heard_ < next_notice_) return;
   next_notice_ += std::min(next_notice_, longest_notice_);
   HeartbeatNote note;
   note.kind = HeartbeatNote::kWaiting;
   note.waited_for = first_missing();
-  tell_waiting_ones(note);
+  report_waiting_ones(note);
 }
 
 /// Sends to the ranks that have reported: they are waiting to read it.
-void Heartbeat::tell_waiting_ones(const HeartbeatNote& note) {
+void Heartbeat::report_waiting_ones(const HeartbeatNote& note) {
   for (int r = 1; r < size_; ++r) {
     if (is_here_[static_cast<std::size_t>(r)] != 0) send(r, note);
   }

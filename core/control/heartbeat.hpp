@@ -48,9 +48,9 @@ class Heartbeat {
   [[nodiscard]] Silence silence(Time now) const;
   /// This rank could not receive for `absence`: that time does not count as silence of the others.
   void leave_out(Duration absence);
-  /// On rank 0: notifies the ranks that have reported that the program is about to end; see told_to_end().
-  void tell_to_end();
-  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+  /// On rank 0: notifies the ranks that have reported that the program is about to end; see reported_to_end().
+  void report_to_end();
+  [[nodiscard]] bool reported_to_end() const { return reported_to_end_; }
 
  private:
   void report(Time now, const RankStatus& mine);
@@ -58,8 +58,8 @@ class Heartbeat {
   void take_report(int rank, const RankStatus& status);
   void take_note(Time now, const HeartbeatNote& note);
   void conclude(Time now);
-  void tell_of_waiting(Time now);
-  void tell_waiting_ones(const HeartbeatNote& note);
+  void report_of_waiting(Time now);
+  void report_waiting_ones(const HeartbeatNote& note);
   void send(int to, const HeartbeatNote& note);
   [[nodiscard]] int first_missing() const;
 
@@ -78,7 +78,7 @@ class Heartbeat {
   Time next_look_{};
   Time heard_{};         ///< when rank 0 was last heard; on rank 0 the beginning of the round
   int waited_for_ = -1;  ///< the rank that rank 0 waits for, -1: unknown
-  bool told_to_end_ = false;
+  bool reported_to_end_ = false;
   std::vector<RankStatus> reports_;    ///< on rank 0, indexed by rank
   std::vector<std::uint8_t> is_here_;  ///< on rank 0, indexed by rank: has reported in this round
   int n_here_ = 0;

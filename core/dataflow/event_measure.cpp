@@ -45,14 +45,14 @@ bool EventMeasure::has_triggers() const {
 std::optional<std::uint64_t> EventMeasure::value(const Quantity& quantity, const EventHits& event) const {
   switch (quantity.kind) {
     case Quantity::Kind::n_hits: return event.channels.size();
-    case Quantity::Kind::duration: return event.duration;
+    case Quantity::Kind::duration: return event.duration.value;
     case Quantity::Kind::systems: return count_systems(event.channels);
     case Quantity::Kind::sources: return count_sources(event.sources);
     case Quantity::Kind::channel: return count_inside(event.channels, quantity);
     case Quantity::Kind::source: return count_inside(event.sources, quantity);
     case Quantity::Kind::group: return hits_in_group(quantity.group, event);
     case Quantity::Kind::trigger: return trigger(event);
-    case Quantity::Kind::prescale: return splitmix64(event.time) % quantity.low;
+    case Quantity::Kind::prescale: return splitmix64(event.time.value) % quantity.low;
     case Quantity::Kind::causal: break;
   }
   return causal(quantity, event);
@@ -71,8 +71,8 @@ std::uint64_t EventMeasure::hits_in_group(std::size_t group, const EventHits& ev
 std::optional<std::uint64_t> EventMeasure::trigger(const EventHits& event) const {
   std::size_t word = 0;
   for (std::size_t i = 0; i < event.payload_words.size(); ++i) {
-    const bool tells = event.sources[i] < flags_.size() && (flags_[event.sources[i]] & kTriggerInPayload) != 0;
-    if (tells && event.payload_words[i] > 1) return event.payload[word + 1] >> 16;
+    const bool reports = event.sources[i] < flags_.size() && (flags_[event.sources[i]] & kTriggerInPayload) != 0;
+    if (reports && event.payload_words[i] > 1) return event.payload[word + 1] >> 16;
     word += event.payload_words[i];
   }
   return std::nullopt;

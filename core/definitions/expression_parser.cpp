@@ -82,7 +82,8 @@ std::string meaning_of(const Quantity& quantity, const Detector& detector) {
     case Kind::channel: return "channel:" + hexadecimal(quantity.low) + "-" + hexadecimal(quantity.high);
     case Kind::source: return "source:" + std::to_string(quantity.low) + "-" + std::to_string(quantity.high);
     case Kind::group: return detector.groups()[quantity.group];
-    case Kind::causal: return "causal(" + exactly(quantity.speed) + "m/tick," + std::to_string(quantity.slack) + ")";
+    case Kind::causal:
+      return "causal(" + exactly(quantity.speed) + "m/tick," + std::to_string(quantity.slack.value) + ")";
     default: break;
   }
   return std::string(std::ranges::find(kQuantities, quantity.kind, &std::pair<std::string_view, Kind>::second)->first);
@@ -238,7 +239,8 @@ class ExpressionParser {
       const auto next = text_.next();
       throw TextMistake(next, next.empty() ? "the number is missing" : "expected a number, not " + in_quotes(next));
     }
-    if (kind == Kind::duration) return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_); });
+    if (kind == Kind::duration)
+      return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_).value; });
     const auto value = parse_part(word, parse_count);
     if (kind == Kind::prescale && value == 0) throw TextMistake(word, "prescale is 0");
     return value;

@@ -34,7 +34,7 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
   built_.builder = settings_.id.value;
   for (std::size_t i = 0; i < settings_.threads; ++i) build_slots_.emplace_back(building);
   find_next();
-  tell_claims();
+  report_claims();
 }
 
 // The data path of a builder: receive, build (decode, time sort, event definition), pass on.
@@ -75,7 +75,7 @@ std::size_t BuilderRole::take_complete_slices() {
     find_next();
   }
   // Builders also claim slices without data, including those after the last data.
-  if (done_ != done_before) tell_claims();
+  if (done_ != done_before) report_claims();
   if (n == 0 && nothing_left()) finish();
   return n;
 }
@@ -105,11 +105,11 @@ bool BuilderRole::nothing_left() const {
 void BuilderRole::finish() {
   finished_ = true;
   output_->end(assembler_.data_end());
-  tell_claims();
+  report_claims();
 }
 
 /// Claims as many slices as this builder has room for.
-void BuilderRole::tell_claims() {
+void BuilderRole::report_claims() {
   if (settings_.claims == nullptr) return;
   Claim claim;
   claim.builder = settings_.id.value;
@@ -200,7 +200,7 @@ std::size_t BuilderRole::pass_on() {
     ++done_;
   }
   if (n_passed_ == n_built_) n_passed_ = n_built_ = 0;
-  if (passed != 0) tell_claims();
+  if (passed != 0) report_claims();
   return passed;
 }
 

@@ -79,7 +79,7 @@ class BuilderRole final : public Role {
   void grant(bool eager);
   void find_next();
   [[nodiscard]] bool nothing_left() const;
-  void tell_claims();
+  void report_claims();
 
   BuilderRoleSettings settings_;
   const Scheduler& scheduler_;

@@ -11,9 +11,9 @@ namespace eventloom {
 ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner)
     : book_(book), to_assigner_(std::move(to_assigner)), from_assigner_(from_assigner) {}
 
-std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }
+std::size_t ClaimRole::do_work(SteadyTime) { return send_claims() + learn(); }
 
-std::size_t ClaimRole::tell() {
+std::size_t ClaimRole::send_claims() {
   if (unsent_.empty() || !to_assigner_->has_room()) return 0;
   note_.clear();
   while (!unsent_.empty() && note_.size() < kMostClaimsInNote) {
@@ -63,7 +63,7 @@ AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet&
   for (auto& ring : assignments) readers_.push_back({std::move(ring)});
 }
 
-std::size_t AssignerRole::do_work(SteadyTime) { return receive_claims() + assign() + tell(); }
+std::size_t AssignerRole::do_work(SteadyTime) { return receive_claims() + assign() + send_assignments(); }
 
 bool AssignerRole::done() const {
   return std::ranges::all_of(builders_, [](const Builder& b) { return b.claim.finished != 0; });
@@ -186,12 +186,12 @@ std::optional<BuilderId> AssignerRole::choose() {
   return chosen;
 }
 
-std::size_t AssignerRole::tell() {
+std::size_t AssignerRole::send_assignments() {
   std::uint64_t least = given_;
   std::size_t told = 0;
   for (auto& reader : readers_) {
     if (reader.told < given_ && reader.ring.has_room()) {
-      tell(reader);
+      send_note(reader);
       ++told;
     }
     least = std::min(least, reader.told);
@@ -202,7 +202,7 @@ std::size_t AssignerRole::tell() {
 }
 
 /// Writes one note: the next consecutive slices not yet reported to the reader, as many as fit.
-void AssignerRole::tell(Reader& reader) {
+void AssignerRole::send_note(Reader& reader) {
   const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
   const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));
   Assignment head;

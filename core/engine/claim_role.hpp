@@ -31,7 +31,7 @@ class ClaimRole final : public Role {
  private:
   std::size_t learn();
   void learn(std::span<const std::byte> note);
-  std::size_t tell();
+  std::size_t send_claims();
 
   ClaimBook& book_;
   std::optional<NoteSender> to_assigner_;
@@ -78,8 +78,8 @@ class AssignerRole final : public Role {
   void find_least_given();
   std::size_t assign();
   [[nodiscard]] std::optional<BuilderId> choose();
-  std::size_t tell();
-  void tell(Reader& reader);
+  std::size_t send_assignments();
+  void send_note(Reader& reader);
 
   std::unique_ptr<Scheduler> scheduler_;
   const SliceSet& finished_;

@@ -80,7 +80,7 @@ std::size_t LiveInputs::receive(SteadyTime now) {
       input.heard = now;
       input.told = {};
     } else {
-      tell_silence(input);
+      report_silence(input);
     }
     const auto progress = input.stream->progress();
     if (progress.peer_watermark > input.was_at) {
@@ -113,16 +113,17 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
   if (!input.aside) return;
   if (!input.absent) input.absent_from = progress.watermark;
   input.absent = true;
-  tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and its data "
-                                 "are dropped (out_of_step) until it is back",
-                                 progress.peer_watermark, *progress.aside, frontier_.now()));
+  report_absent(input,
+                fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and its data "
+                            "are dropped (out_of_step) until it is back",
+                            progress.peer_watermark.value, progress.aside->value, frontier_.now().value));
 }
 
 /// Bounded, as a clock may jump repeatedly.
-void LiveInputs::tell_absent(Input& input, const std::string& how) {
-  if (!input.told_absent.admit()) return;
+void LiveInputs::report_absent(Input& input, const std::string& how) {
+  if (!input.reported_absent.admit()) return;
   spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
-               input.told_absent.at_last("; further messages of this kind are suppressed"));
+               input.reported_absent.at_last("; further messages of this kind are suppressed"));
 }
 
 Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
@@ -175,7 +176,7 @@ void LiveInputs::set_others(const Others& others) {
     if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
     spdlog::warn(
         "source {} ({}): its jump to epoch {} is accepted: most of the sources heard within the last minute are there",
-        input.id.value, input.stream->name(), *place);
+        input.id.value, input.stream->name(), place->value);
     input.stream->expect(*place);
   }
 }
@@ -285,8 +286,8 @@ void LiveInputs::give_up(Input& input, Epoch end) {
   if (!ending && !input.absent) {
     input.absent = true;
     input.absent_from = input.stream->progress().watermark;
-    tell_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
-                                   input.absent_from, frontier_.now()));
+    report_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
+                                     input.absent_from.value, frontier_.now().value));
   }
   input.stream->give_up(end, missing);
 }
@@ -294,9 +295,9 @@ void LiveInputs::give_up(Input& input, Epoch end) {
 void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
   if (input.aside || peer_watermark < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
-  if (input.told_absent.exceeded()) return;
+  if (input.reported_absent.exceeded()) return;
   spdlog::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
-               input.stream->name(), peer_watermark, input.absent_from);
+               input.stream->name(), peer_watermark.value, input.absent_from.value);
 }
 
 SourceState LiveInputs::state(std::size_t number) const {
@@ -307,7 +308,7 @@ SourceState LiveInputs::state(std::size_t number) const {
   return is_silent ? SourceState::silent : SourceState::live;
 }
 
-void LiveInputs::tell_silence(Input& input) {
+void LiveInputs::report_silence(Input& input) {
   const nanoseconds silence = now_ - input.heard;
   const auto first = patience_.stall_warning;
   if (first.count() == 0 || silence < std::max(first, 2 * input.told) || input.stream->end_epoch()) return;

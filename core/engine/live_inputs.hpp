@@ -122,7 +122,7 @@ class LiveInputs {
     SteadyTime finished{};            ///< when the end of the run finished it
     bool missing = false;             ///< others were ahead when it was finished
     bool aside = false;               ///< set aside; implies absent
-    MessageLimit told_absent{};       ///< warnings that it is absent
+    MessageLimit reported_absent{};   ///< warnings that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };
@@ -131,8 +131,8 @@ class LiveInputs {
   void advance(Epoch frontier);
   void expect(Input& input) const;
   void look_for_jump(Input& input, const LiveProgress& progress);
-  static void tell_absent(Input& input, const std::string& how);
-  void tell_silence(Input& input);
+  static void report_absent(Input& input, const std::string& how);
+  void report_silence(Input& input);
   void look_for_return(Input& input, Epoch peer_watermark);
   void wait_longer(const Input& input);
   [[nodiscard]] bool all_quiet(const Input& input, EpochRange epochs) const;

@@ -222,8 +222,8 @@ SliceId RunControl::live_end(const Verdict& verdict) const {
   SliceId end = first_slice_;
   const std::uint32_t epoch_ticks = geometry.base.epoch_ticks;
   if (verdict.begun_end > end.value) {
-    const Epoch apart = offsets_.none() ? 0 : offsets_.width() / epoch_ticks + 2;
-    end.value = verdict.begun_end + (geometry.margin_epochs() + apart) / geometry.epochs_per_slice + 1;
+    const Epoch apart = offsets_.none() ? 0 : epoch_of(offsets_.width(), epoch_ticks) + 2;
+    end.value = verdict.begun_end + (geometry.margin_epochs() + apart) / Epoch(geometry.epochs_per_slice) + 1;
   }
   if (verdict.live_end > 0) {
     const Epoch last = last_corrected(verdict.live_end - 1, offsets_, epoch_ticks);
@@ -233,17 +233,17 @@ SliceId RunControl::live_end(const Verdict& verdict) const {
 }
 
 void RunControl::look_for_silence(SteadyTime now) {
-  if (heartbeat_.told_to_end()) end_as_told(now);
+  if (heartbeat_.reported_to_end()) end_as_told(now);
   const auto silence = heartbeat_.silence(now);
   if (silence.ranks.empty()) {
-    told_silence_ = {};
+    reported_silence_ = {};
     ending_ = {};
     return;
   }
-  if (watch_.asked_to_stop() == SIGTERM && silence.lasts >= kSilentAtTermination) tell_on_termination(silence);
-  if (due(silence.lasts, told_silence_, watch_.stalls().warning)) {
-    told_silence_ = silence.lasts;
-    tell_of_silence(silence);
+  if (watch_.asked_to_stop() == SIGTERM && silence.lasts >= kSilentAtTermination) report_on_termination(silence);
+  if (due(silence.lasts, reported_silence_, watch_.stalls().warning)) {
+    reported_silence_ = silence.lasts;
+    report_of_silence(silence);
   }
   const auto limit = watch_.stalls().timeout;
   if (limit.count() > 0 && silence.lasts >= limit) end_after_silence(now, silence);
@@ -252,8 +252,8 @@ void RunControl::look_for_silence(SteadyTime now) {
 /// Rank 0 may end the program, or only leave the run itself.
 void RunControl::end_as_told(SteadyTime now) {
   watch_.be_quiet();
-  if (told_to_end_ == SteadyTime{}) told_to_end_ = now;
-  if (now - told_to_end_ >= 2 * kToBeSeen) watch_.end_program();
+  if (reported_to_end_ == SteadyTime{}) reported_to_end_ = now;
+  if (now - reported_to_end_ >= 2 * kToBeSeen) watch_.end_program();
 }
 
 /// Rank 0 notifies the others before it ends the run.
@@ -268,15 +268,15 @@ void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& sil
                     watch_.name(silence.ranks.front()), in_seconds(silence.lasts), name_of(Setting::stall_timeout),
                     how_to_continue());
     }
-    if (rank_ == 0) heartbeat_.tell_to_end();
+    if (rank_ == 0) heartbeat_.report_to_end();
   }
   if (now - ending_ >= kToBeSeen && (rank_ == 0 || silence.ranks.front() == 0)) watch_.end_program();
 }
 
 /// Launchers end all ranks with SIGTERM after losing one. The watchdog reports ranks on this host.
-void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
-  if (told_termination_) return;
-  told_termination_ = true;
+void RunControl::report_on_termination(const Heartbeat::Silence& silence) {
+  if (reported_termination_) return;
+  reported_termination_ = true;
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.is_here(rank)) continue;
     spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
@@ -284,7 +284,7 @@ void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
   }
 }
 
-void RunControl::tell_of_silence(const Heartbeat::Silence& silence) {
+void RunControl::report_of_silence(const Heartbeat::Silence& silence) {
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.is_told_of(rank)) continue;
     spdlog::warn(
@@ -300,11 +300,11 @@ void RunControl::look_for_progress(SteadyTime now, const Verdict& verdict) {
   if (verdict.progress != seen_progress_ || verdict.keeps_a_pace != 0 || paused_ || moved_ == SteadyTime{}) {
     seen_progress_ = verdict.progress;
     moved_ = now;
-    told_standstill_ = {};
+    reported_standstill_ = {};
   }
   const nanoseconds standstill = now - moved_;
-  if (!due(standstill, told_standstill_, watch_.stalls().warning)) return;
-  told_standstill_ = standstill;
+  if (!due(standstill, reported_standstill_, watch_.stalls().warning)) return;
+  reported_standstill_ = standstill;
   spdlog::warn(
       "no rank has made progress for {:.1f} s, though all of them answer; the slices before {} have been begun",
       in_seconds(standstill), verdict.begun_end);

@@ -93,8 +93,8 @@ class RunControl final : public Ending {
   [[nodiscard]] SliceId live_end(const Verdict& verdict) const;
   void look_for_silence(SteadyTime now);
   void look_for_progress(SteadyTime now, const Verdict& verdict);
-  void tell_of_silence(const Heartbeat::Silence& silence);
-  void tell_on_termination(const Heartbeat::Silence& silence);
+  void report_of_silence(const Heartbeat::Silence& silence);
+  void report_on_termination(const Heartbeat::Silence& silence);
   void end_after_silence(SteadyTime now, const Heartbeat::Silence& silence);
   /// Only one rank reports about `rank`, so that each line appears once.
   [[nodiscard]] bool speaks_about(int rank) const { return rank_ == (rank == 0 ? 1 : 0); }
@@ -125,14 +125,14 @@ class RunControl final : public Ending {
   std::string failure_;
   SteadyTime last_turn_{};
   SteadyTime loss_seen_{};
-  SteadyTime told_to_end_{};
+  SteadyTime reported_to_end_{};
   SteadyTime next_silence_look_{};
-  std::chrono::nanoseconds told_silence_{};  ///< length of the silence when it was last reported
-  bool told_termination_ = false;
+  std::chrono::nanoseconds reported_silence_{};  ///< length of the silence when it was last reported
+  bool reported_termination_ = false;
   SteadyTime ending_{};  ///< when this rank decided to end because a rank is silent
   std::uint64_t seen_progress_ = 0;
   SteadyTime moved_{};
-  std::chrono::nanoseconds told_standstill_{};
+  std::chrono::nanoseconds reported_standstill_{};
 };
 
 }  // namespace eventloom

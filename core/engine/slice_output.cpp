@@ -53,9 +53,9 @@ std::size_t FilterOutput::tell(Lane& lane) {
   if (!lane.gaps.empty()) {
     lane.outbox.start_gap(0, lane.gaps.front());
     lane.gaps.pop_front();
-  } else if (ending_ && !lane.told_end) {
+  } else if (ending_ && !lane.reported_end) {
     lane.outbox.start_end(0, data_end_);
-    lane.told_end = true;
+    lane.reported_end = true;
   } else {
     return 0;
   }
@@ -64,7 +64,7 @@ std::size_t FilterOutput::tell(Lane& lane) {
 }
 
 bool FilterOutput::done() const {
-  return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.told_end && lane.outbox.free(); });
+  return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.reported_end && lane.outbox.free(); });
 }
 
 }  // namespace eventloom

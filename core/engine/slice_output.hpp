@@ -68,7 +68,7 @@ class FilterOutput final : public SliceOutput {
     std::vector<BuiltSliceHead> heads;
     std::deque<SliceRange> gaps;  ///< not yet sent to the filter
     SliceRange last_gap;          ///< the last one queued or sent
-    bool told_end = false;
+    bool reported_end = false;
   };
   std::size_t tell(Lane& lane);
   Lane& lane_of(SliceId slice) { return lanes_[slice.value % lanes_.size()]; }

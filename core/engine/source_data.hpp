@@ -52,9 +52,9 @@ class SourceData {
   [[nodiscard]] SliceId send_end() const { return send_end_; }
   /// One past the last slice with data that is sent. While the end of the data is unknown it is the requested stop: the
   /// data extend beyond everything sent.
-  [[nodiscard]] SliceId told_end() const { return std::min(data_end_.value_or(stop_), stop_); }
+  [[nodiscard]] SliceId reported_end() const { return std::min(data_end_.value_or(stop_), stop_); }
   /// Whether the end of the data is known, and sent.
-  [[nodiscard]] bool is_whole() const { return told_end() == data_end_; }
+  [[nodiscard]] bool is_whole() const { return reported_end() == data_end_; }
   /// Damage after the end of the data that are sent: none or one record.
   [[nodiscard]] std::span<const Damage> tail() const;
 

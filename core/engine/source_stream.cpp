@@ -21,7 +21,7 @@ SourceStream::SourceStream(SharedBySources& shared, std::size_t number, LocalSou
       ready_(shared.settings.n_builders),
       start_(data_.id().value),
       begun_end_(shared.settings.first_slice),
-      told_end_(shared.settings.n_builders) {
+      reported_end_(shared.settings.n_builders) {
   if (data_.live() != nullptr) live_ = shared_.live.add(data_.id(), *data_.live(), data_.lead());
   data_.begin();
 }
@@ -110,13 +110,13 @@ std::size_t SourceStream::send_ends() {
   if (cursor_.lowest() < data_.send_end() || data_.send_end() == kNoSlice) return 0;
   std::size_t told = 0;
   bool all = true;
-  for (std::size_t b = 0; b < told_end_.size(); ++b) {
+  for (std::size_t b = 0; b < reported_end_.size(); ++b) {
     if (!shared_.settings.serves(b)) continue;
-    if (told_end_[b] == 0 && shared_.messages.send_end(data_.id(), b, data_.told_end(), data_.tail())) {
-      told_end_[b] = 1;
+    if (reported_end_[b] == 0 && shared_.messages.send_end(data_.id(), b, data_.reported_end(), data_.tail())) {
+      reported_end_[b] = 1;
       ++told;
     }
-    all = all && told_end_[b] != 0 && shared_.messages.outboxes()[b].free();
+    all = all && reported_end_[b] != 0 && shared_.messages.outboxes()[b].free();
   }
   ended_ = all;
   return told + (all ? 1 : 0);

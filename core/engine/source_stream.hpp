@@ -81,7 +81,7 @@ class SourceStream {
   std::optional<BuilderId> waiting_;  ///< next to be served, once fewer messages are in flight
   std::uint64_t start_;               ///< see SourceView
   SliceId begun_end_;
-  std::vector<std::uint8_t> told_end_;  ///< indexed by builder
+  std::vector<std::uint8_t> reported_end_;  ///< indexed by builder
   bool ended_ = false;
 };
 

@@ -64,10 +64,10 @@ void Telemetry::send(bool last) {
   record.head.resident_bytes = resident_bytes();
   record.counters[Metric::peak_rss_bytes] = peak_bytes();
   record.head.last = last ? 1 : 0;
-  channel_->send(0, encode_telemetry(record, told_));
+  channel_->send(0, encode_telemetry(record, reported_));
   record.events.clear();
   record.channels.clear();
-  told_ = std::move(record);
+  reported_ = std::move(record);
 }
 
 void Telemetry::receive(Time now) {

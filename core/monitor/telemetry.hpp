@@ -50,7 +50,7 @@ class Telemetry {
   std::unique_ptr<MessageChannel> channel_;
   std::function<void(RankRecord&)> add_;
   std::vector<std::unique_ptr<WatchedSink>> sinks_;
-  RankRecord told_;
+  RankRecord reported_;
   Time next_{};
   Time next_look_{};
   std::uint64_t rounds_ = 0;

@@ -270,7 +270,7 @@ void Counters::add(const Counters& other) {
       case Adding::level: mine += theirs; break;
       case Adding::max: mine = std::max(mine, theirs); break;
       case Adding::min:
-        if (other.tells(metric.metric)) mine = tells(metric.metric) ? std::min(mine, theirs) : theirs;
+        if (other.reports(metric.metric)) mine = reports(metric.metric) ? std::min(mine, theirs) : theirs;
     }
   }
   kept_ |= other.kept_;
@@ -283,7 +283,7 @@ bool Counters::any_trouble() const {
 CountsByName Counters::by_name() const {
   CountsByName counts;
   for (const auto& metric : metrics_of(Account::source)) {
-    if (tells(metric.metric)) counts.emplace(metric.name, (*this)[metric.metric]);
+    if (reports(metric.metric)) counts.emplace(metric.name, (*this)[metric.metric]);
   }
   return counts;
 }

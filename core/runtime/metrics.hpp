@@ -134,7 +134,7 @@ class Counters {
   /// Adds to these counters. They are reported even while 0, the others only when nonzero.
   void keep(std::initializer_list<Value> values);
   [[nodiscard]] bool keeps(Metric metric) const { return kept_[index_of(metric)]; }
-  [[nodiscard]] bool tells(Metric metric) const { return keeps(metric) || (*this)[metric] != 0; }
+  [[nodiscard]] bool reports(Metric metric) const { return keeps(metric) || (*this)[metric] != 0; }
 
   /// Combines each counter according to its Adding; counters kept by `other` are kept.
   void add(const Counters& other);

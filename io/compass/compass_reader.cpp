@@ -67,7 +67,7 @@ class CompassReader final : public HitReader {
   void add(const CompassRecord& record, HitBlock& block);
   void leave_out(HitBlock& block) const;
   void lose(const std::string& reason, HitBlock& block);
-  void tell_alarm(const char* alarm);
+  void report_alarm(const char* alarm);
   void end(HitBlock& block);
 
   std::string name_;
@@ -78,7 +78,7 @@ class CompassReader final : public HitReader {
   Complaints complaints_;
   StreamHeader header_;
   Counters counters_{Metric::records, Metric::bad_records};
-  bool told_ = false;  ///< the remark on the file has been reported
+  bool reported_ = false;  ///< the remark on the file has been reported
   bool ended_ = false;
 };
 
@@ -97,7 +97,7 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
 
 bool CompassReader::read(HitBlock& block) {
   block.clear();
-  if (const auto remark = file_->remark(); !std::exchange(told_, true) && !remark.empty()) {
+  if (const auto remark = file_->remark(); !std::exchange(reported_, true) && !remark.empty()) {
     spdlog::info("{}: {}", name_, remark);
   }
   while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockHits) {
@@ -118,7 +118,7 @@ bool CompassReader::read(HitBlock& block) {
 
 void CompassReader::take(const CompassRecord& record, HitBlock& block) {
   flags_.count(record.flags);
-  if (const auto* const alarm = CompassFlags::alarm(record.flags)) tell_alarm(alarm);
+  if (const auto* const alarm = CompassFlags::alarm(record.flags)) report_alarm(alarm);
   if (flags_.drops(record.flags)) return leave_out(block);
   add(record, block);
 }
@@ -159,7 +159,7 @@ void CompassReader::lose(const std::string& reason, HitBlock& block) {
   add_loss(block, {.before = block.size(), .offset = file_->file().offset(), .hits = 1});
 }
 
-void CompassReader::tell_alarm(const char* alarm) {
+void CompassReader::report_alarm(const char* alarm) {
   complaints_.say(Defect::remark, [&] {
     return fmt::format("{}: an alarm of board {}: {}", file_->place(), file_->record().board, alarm);
   });

@@ -50,7 +50,7 @@ class CsvReader final : public HitReader {
   [[nodiscard]] std::uint32_t channel(std::string_view text) const;
   void lose_untimed(HitBlock& block);
   void lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block);
-  void tell_names() const;
+  void report_names() const;
   void note_leap_second(const HitBlock& block);
   [[noreturn]] void reject(std::string_view text, const std::string& expected) const;
 
@@ -64,7 +64,7 @@ class CsvReader final : public HitReader {
   LineReader lines_;
   FieldSplitter splitter_;
   bool tells_names_ = false;
-  bool told_unread_ = false;
+  bool reported_unread_ = false;
   std::uint64_t untimed_ = 0;
   bool broken_off_ = false;
   std::optional<std::pair<Tick, Tick>> span_;  ///< first and last time so far, if times are UTC
@@ -100,8 +100,8 @@ bool CsvReader::read(HitBlock& block) {
   if (block.size() < kBlockHits && !lines_.failure().empty()) lose_rest(lines_.failure(), 0, block);
   if (time_.is_utc() && block.size() != 0) note_leap_second(block);
   const bool any = block.size() != 0 || !block.losses.empty();
-  if (any && std::exchange(tells_names_, false)) tell_names();
-  if (any && !std::exchange(told_unread_, true) && !columns_.unread.empty())
+  if (any && std::exchange(tells_names_, false)) report_names();
+  if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
     spdlog::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {
     spdlog::error("{}: {} hits come before tick 0 with this origin: they are dropped (untimed)", name_, untimed_);
@@ -124,7 +124,7 @@ void CsvReader::note_leap_second(const HitBlock& block) {
       name_, *found);
 }
 
-void CsvReader::tell_names() const {
+void CsvReader::report_names() const {
   constexpr std::size_t kShown = 200;
   const auto list = names_.list();
   spdlog::info("{}: channels are numbered by name: {}; channels=FILE numbers those of several files alike", name_,

@@ -48,7 +48,7 @@ class Hdf5Reader final : public HitReader {
     header_.base = base;
     header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
     header_.text = uri.text();
-    tell_unread(uri);
+    report_unread(uri);
   }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -93,7 +93,7 @@ class Hdf5Reader final : public HitReader {
 
   /// Reports only for the first groups that a rank opens: the groups of a file are alike, and each search costs a
   /// process.
-  void tell_unread(const SourceUri& uri) const {
+  void report_unread(const SourceUri& uri) const {
     constexpr int kMostTold = 8;
     static std::atomic<int> told = 0;
     if (told.fetch_add(1) >= kMostTold) return;

@@ -134,14 +134,14 @@ void HldReader::keep(Tick number, HitBlock& block) {
 void HldReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
   kept_ids_.reset();
-  tell_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
+  report_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
 /// Drops the current event.
 void HldReader::leave_out(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
   lose_event(cause, block);
-  tell_left_out(complaints(), event.offset, event.number, "", cause);
+  report_left_out(complaints(), event.offset, event.number, "", cause);
 }
 
 /// Counts the hits of the current event as lost.

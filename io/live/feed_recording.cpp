@@ -16,7 +16,7 @@
 
 namespace eventloom {
 
-std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on) {
+std::string new_recording(const std::filesystem::path& folder, SourceId id, bool keep_recordings) {
   create_folder_durably(folder);
   for (int attempt = 0;; ++attempt) {
     char name[64];
@@ -27,7 +27,7 @@ std::string new_recording(const std::filesystem::path& folder, SourceId id, bool
     }
     const auto path = folder / name;
     if (!is_there(path) && !is_there(path.string() + kPartial)) return path.string();
-    if (!go_on) {
+    if (!keep_recordings) {
       throw UserError("--record: '" + path.string() + "' exists; choose another folder, or move it away");
     }
   }
@@ -97,7 +97,7 @@ void FeedRecording::append_loss(Epoch before) {
     const Epoch end = std::min(std::max(loss_.epochs.end, begin + 1), before);
     EpochBufferHeader header;
     header.first_epoch = begin;
-    header.n_epochs = static_cast<std::uint32_t>(std::min(end - begin, kMost));
+    header.n_epochs = static_cast<std::uint32_t>(std::min((end - begin).value, kMost));
     header.n_hits = static_cast<std::uint32_t>(std::min(loss_.n_hits, kMost));
     std::vector<std::byte> stored;
     append_stored(header, {}, stored);

@@ -18,9 +18,9 @@
 
 namespace eventloom {
 
-/// Path of a new recording of source `id` in `folder`, which is created if necessary. `go_on`: keep its recordings from
-/// earlier runs; otherwise throws UserError if there are any.
-std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on);
+/// Path of a new recording of source `id` in `folder`, which is created if necessary. `keep_recordings`: keep its
+/// recordings from earlier runs; otherwise throws UserError if there are any.
+std::string new_recording(const std::filesystem::path& folder, SourceId id, bool keep_recordings);
 /// Whether this is the name of a recording of a live source, finished or not.
 bool is_recording_name(const std::string& name);
 

@@ -39,7 +39,7 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   if (const auto& sent = batch_.sent) {
     now.joined = PeerPlace{sent->session, static_cast<std::int64_t>(sent->hits) - static_cast<std::int64_t>(received)};
   }
-  now.time = header->epochs().end * header_.base.epoch_ticks;
+  now.time = tick_of_epoch(header->epochs().end, header_.base.epoch_ticks);
   const auto stored = first.first(header->stored_bytes());
   // A damaged buffer is no error here: the builder reports it.
   MarkerCounts others;
@@ -68,7 +68,7 @@ void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
 /// Counts hits before the run. They are not part of it, unless an earlier invocation has begun the run; they are then
 /// lost, since no other invocation has them.
 void FeedStream::leave_before(std::uint32_t hits) {
-  if (return_.goes_on() && hits != 0) {
+  if (return_.continues() && hits != 0) {
     take_damage({.first_epoch = begin_, .n_epochs = 1, .n_hits = hits, .cause = DropCause::lost});
   } else {
     counters_[Metric::hits_before_the_run] += hits;

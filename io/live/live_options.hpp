@@ -11,7 +11,7 @@ struct LiveOptions {
   bool drop_when_full = false;   ///< drop epoch buffers when the buffer is full; otherwise receiving waits
   double reconnect_seconds = 0;  ///< how long to try to reconnect to a lost server
   std::string record;            ///< folder for recordings; empty: none
-  bool go_on = false;            ///< keep recordings of an earlier run in that folder; false: they are an error
+  bool keep_recordings = false;  ///< keep recordings of an earlier run in that folder; false: they are an error
 };
 
 }  // namespace eventloom

@@ -24,7 +24,8 @@ std::string text_of_missed(std::uint64_t n, const char* what) {
 LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First& first) {
   if (first.epoch < past.end) return unknown("its event numbers begin before those that are finished");
   LiveReturn::Missed missed;
-  missed.numbers = first.time - past.end * first.epoch_ticks + past.epochs_missing * first.epoch_ticks;
+  const Tick since_end = first.time - tick_of_epoch(past.end, first.epoch_ticks);
+  missed.numbers = (since_end + tick_of_epoch(past.epochs_missing, first.epoch_ticks)).value;
   if (missed.numbers == 0) return missed;
   missed.text = text_of_missed(missed.numbers, "event numbers are missing");
   return missed;
@@ -53,7 +54,7 @@ LiveReturn::Missed LiveReturn::missed_hits(const LivePast& past, const First& fi
   if (!first.joined || first.joined->session != past.place->session) return unknown("its sender has restarted since");
   const auto expected = past.place->base + static_cast<std::int64_t>(past.hits);
   if (first.joined->base < expected) return unknown("its count of hits has gone back");
-  goes_on_ = true;
+  continues_ = true;
   Missed missed;
   missed.hits = static_cast<std::uint64_t>(first.joined->base - expected);
   if (missed.hits == 0) return missed;

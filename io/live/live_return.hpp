@@ -41,7 +41,7 @@ class LiveReturn {
   Missed join(const First& first);
   /// After join(): whether the source's count continues that of the earlier invocation, so that everything sent since
   /// then belongs to the run.
-  [[nodiscard]] bool goes_on() const { return goes_on_; }
+  [[nodiscard]] bool continues() const { return continues_; }
 
   /// See LiveStream::keep_place().
   void keep(std::function<void(const PeerPlace&)> keep) { keep_ = std::move(keep); }
@@ -54,7 +54,7 @@ class LiveReturn {
 
   std::optional<LivePast> past_;
   std::uint64_t earlier_hits_ = 0;
-  bool goes_on_ = false;
+  bool continues_ = false;
   std::function<void(const PeerPlace&)> keep_;
   std::optional<PeerPlace> kept_;
 };

@@ -78,7 +78,7 @@ bool StepFilter::take(const EpochBufferHeader& header) {
   }
   if (aside_) note_return(epochs.begin);
   place_ = epochs.end;
-  go_on(epochs.end);
+  advance_to(epochs.end);
   return true;
 }
 
@@ -89,7 +89,7 @@ void StepFilter::note_return(Epoch to) {
   if (from < to && to - from <= reach_) away_ = {from, to};
 }
 
-void StepFilter::go_on(Epoch to) {
+void StepFilter::advance_to(Epoch to) {
   ++steps_;
   if (std::exchange(fresh_, false) && limit_ != kMostEpoch) limit_ = 0;
   expect(to);
@@ -108,7 +108,7 @@ void StepFilter::take_complete(FeedBatch& batch) {
     return;
   }
   complete_ = batch.complete;
-  if (complete_ > place_) go_on(complete_);
+  if (complete_ > place_) advance_to(complete_);
 }
 
 /// Confines damage to the stream's reach, and adds the removed data as damage at the stream's position.

@@ -38,7 +38,7 @@ class StepFilter {
   void count_out(const EpochBufferHeader& header);
   bool take(const EpochBufferHeader& header);
   void note_return(Epoch to);
-  void go_on(Epoch to);
+  void advance_to(Epoch to);
   void take_buffers(FeedBatch& batch);
   void confine(FeedBatch& batch) const;
   void add_out(std::vector<Damage>& damage) const;

@@ -28,7 +28,7 @@ StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase
 }
 
 LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras)
-    : name_(std::move(name)), time_(time), numbers_(time.bits()), steps_(kLongestPausePs / base.tick_ps) {
+    : name_(std::move(name)), time_(time), numbers_(time.bits()), steps_(Tick(kLongestPausePs / base.tick_ps)) {
   if (eras && time_.numbered()) eras_.emplace(*eras);
 }
 
@@ -60,7 +60,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
     lose(event, DropCause::duplicate, block);
     return true;
   }
-  tell_repeats();
+  report_repeats();
   const auto judgement = judge(event, *number, block);
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
@@ -86,7 +86,7 @@ bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
 }
 
 /// Reports a series of repeated events as one defect.
-void LmdHitBlocks::tell_repeats() {
+void LmdHitBlocks::report_repeats() {
   const auto n = repeated_ - std::exchange(repeats_told_, repeated_);
   if (n == 0) return;
   spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
@@ -100,7 +100,7 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint
   ++n_eras_;
   complaints_->say(Defect::era, [&] {
     return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", number,
-                       event.trigger, n_eras_, numbers_.offset());
+                       event.trigger, n_eras_, numbers_.offset().value);
   });
   return judgement;
 }
@@ -137,7 +137,7 @@ void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   kept_->take_back(cause, block);
   repeats_.take_back();
   const auto& file = paths_[kept_->file];
-  tell_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
+  report_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
   kept_.reset();
 }
 
@@ -151,7 +151,7 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 /// Drops an event that is immediately known to be bad.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
-  if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
+  if (cause != DropCause::untimed) return report_left_out(*complaints_, event.offset, event.number, "", cause);
   complaints_->say(Defect::remark, event.offset,
                    [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none()); });
 }
@@ -203,7 +203,7 @@ std::optional<Tick> LmdHitBlocks::holds_back() const {
 void LmdHitBlocks::finish(HitBlock& block) {
   if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
   kept_.reset();
-  tell_repeats();
+  report_repeats();
   if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
 }
 
@@ -227,7 +227,7 @@ SourceCounts LmdHitBlocks::counts(const Counters& found) const {
   } else {
     counters.keep({{Metric::untimed_events, untimed_}, {Metric::out_of_step, steps_.out_of_step()}});
   }
-  if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset()}});
+  if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset().value}});
   if (found[Metric::buffers] != 0) {
     counters.keep({Metric::buffers_continued, Metric::missing_buffers, Metric::skipped_fragments});
   }

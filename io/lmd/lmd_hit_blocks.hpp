@@ -78,7 +78,7 @@ class LmdHitBlocks {
 
  private:
   bool comes_again(const LmdEvent& event, std::uint32_t number);
-  void tell_repeats();
+  void report_repeats();
   [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block);
   [[nodiscard]] EventNumbers::Judgement begin_era(const LmdEvent& event, std::uint32_t number);
   [[nodiscard]] EventNumbers::Judgement judge_stamped(const LmdEvent& event);

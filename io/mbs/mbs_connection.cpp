@@ -56,13 +56,13 @@ MbsConnection::Step MbsConnection::next(milliseconds most) {
     switch (state_) {
       case State::ended: return Step::ended;
       case State::looking: step = look(most); break;
-      case State::connected: step = go_on(most); break;
+      case State::connected: step = receive_step(most); break;
     }
     if (step) return *step;
   }
 }
 
-std::optional<MbsConnection::Step> MbsConnection::go_on(milliseconds most) {
+std::optional<MbsConnection::Step> MbsConnection::receive_step(milliseconds most) {
   using Found = MbsDecoder::Found;
   switch (decoder_.next()) {
     case Found::nothing: return receive(most);
@@ -111,8 +111,8 @@ std::optional<MbsConnection::Step> MbsConnection::break_off(bool closed) {
 
 /// Gives up the connection; buffer() remains valid.
 std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, const std::string& why) {
-  const bool was_of_use = of_use_ || (decoder_.greeted() && Clock::now() - connected_at_ > kLongestPause);
-  const bool tell = was_of_use || !looked_for_;
+  const bool received_any = received_any_ || (decoder_.greeted() && Clock::now() - connected_at_ > kLongestPause);
+  const bool tell = received_any || !looked_for_;
   socket_.reset();
   connected_ = false;
   lost_data_ = !in_order || (lost_data_ && !decoder_.greeted());
@@ -186,7 +186,7 @@ void MbsConnection::begin_connection() {
   decoder_ = MbsDecoder(decoder_.offset());
   state_ = State::connected;
   connected_ = true;
-  of_use_ = false;
+  received_any_ = false;
   asks_ = false;
   awaited_ = 0;
   connected_at_ = heard_at_ = Clock::now();
@@ -216,7 +216,7 @@ void MbsConnection::ask() {
 
 void MbsConnection::count_buffer() {
   ++counters_[Metric::mbs_buffers];
-  of_use_ = true;
+  received_any_ = true;
   if (asks_ && --awaited_ == 0 && !stop_.stopped()) ask();
 }
 

@@ -51,7 +51,7 @@ class MbsConnection {
   using Clock = std::chrono::steady_clock;
   enum class State : std::uint8_t { looking, connected, ended };
 
-  std::optional<Step> go_on(std::chrono::milliseconds most);
+  std::optional<Step> receive_step(std::chrono::milliseconds most);
   std::optional<Step> receive(std::chrono::milliseconds most);
   std::optional<Step> break_off(bool closed);
   std::optional<Step> end_connection(bool in_order, const std::string& why);
@@ -79,7 +79,7 @@ class MbsConnection {
   bool greeted_before_ = false;  ///< a handshake has been received on any connection
   bool looked_for_ = false;      ///< the server has been searched for
   bool lost_data_ = false;       ///< the last connection lost data
-  bool of_use_ = false;          ///< this connection has delivered a buffer
+  bool received_any_ = false;    ///< this connection has delivered a buffer
   bool asks_ = false;            ///< the server sends only on request
   std::uint32_t awaited_ = 0;    ///< buffers missing from the current reply
 

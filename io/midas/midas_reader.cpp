@@ -70,7 +70,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
 
  private:
   bool next_event(HitBlock& block);
-  void tell_skipped();
+  void report_skipped();
   [[nodiscard]] std::uint64_t skipped() const;
   void lose(const MidasDamage& damage, HitBlock& block) const;
   bool take(HitBlock& block);
@@ -87,7 +87,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   MidasTime time_;
   std::optional<std::uint16_t> id_;  ///< id of the events that are read
   bool id_given_ = false;            ///< the user gave the id
-  bool told_ = false;                ///< skipped events have been reported
+  bool reported_ = false;            ///< skipped events have been reported
   FileSequence<MidasFile> files_;
   StreamHeader header_;
   std::map<std::uint16_t, std::uint64_t> ids_;  ///< counts of the files before the open one
@@ -118,7 +118,7 @@ bool MidasReader::read(HitBlock& block) {
   }
   numbers_.finish(block);
   complaints().sum_up();
-  tell_skipped();
+  report_skipped();
   return block.size() != 0 || !block.losses.empty();
 }
 
@@ -153,8 +153,8 @@ std::uint64_t MidasReader::skipped() const {
 }
 
 /// Reports events of other ids once, at the end; as a warning if the user did not give the id.
-void MidasReader::tell_skipped() {
-  if (skipped() == 0 || std::exchange(told_, true)) return;
+void MidasReader::report_skipped() {
+  if (skipped() == 0 || std::exchange(reported_, true)) return;
   std::string list;
   for (const auto& [id, n] : ids()) {
     if (id != id_) list += fmt::format("{}id {} ({})", list.empty() ? "" : ", ", id, n);
@@ -208,13 +208,13 @@ void MidasReader::keep(Tick number, HitBlock& block) {
 /// Drops the last event kept.
 void MidasReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
-  tell_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
+  report_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
 /// Drops the current event of the file.
 void MidasReader::leave_out(DropCause cause, HitBlock& block) {
   lose_event(cause, block);
-  tell_left_out(complaints(), event().offset, event().header.serial, "", cause);
+  report_left_out(complaints(), event().offset, event().header.serial, "", cause);
 }
 
 void MidasReader::lose_event(DropCause cause, HitBlock& block) {

@@ -176,7 +176,7 @@ std::optional<std::uint32_t> PackedField::to_word(std::uint64_t number) const {
   constexpr auto kHigh = std::numeric_limits<std::uint32_t>::max();
   if (!is_float_) {
     const auto whole = to_ticks({number, 0}, scale_, 1, Rounding::nearest);
-    return whole && *whole <= kHigh ? std::optional(static_cast<std::uint32_t>(*whole)) : std::nullopt;
+    return whole && whole->value <= kHigh ? std::optional(static_cast<std::uint32_t>(*whole)) : std::nullopt;
   }
   const double whole = std::round(to_double(number) * eventloom::to_double(scale_));
   if (!(whole >= kLow && whole <= kHigh)) return std::nullopt;
@@ -184,6 +184,11 @@ std::optional<std::uint32_t> PackedField::to_word(std::uint64_t number) const {
 }
 
 void PackedField::extract(const std::byte* records, std::span<std::uint64_t> values) const {
+  const Stretch in{records + load_at_, record_bytes_, values.size(), shift_, low_bits(bits_)};
+  extract_by_size(in, load_bytes_, big_endian_, values.data(), 1, std::make_index_sequence<8>());
+}
+
+void PackedField::extract(const std::byte* records, std::span<Tick> values) const {
   const Stretch in{records + load_at_, record_bytes_, values.size(), shift_, low_bits(bits_)};
   extract_by_size(in, load_bytes_, big_endian_, values.data(), 1, std::make_index_sequence<8>());
 }

@@ -71,9 +71,9 @@ class EncodedStream final : public Source {
   void read_until(Epoch epoch);
   void encode(const ReorderBuffer::Hit& hit);
   void take_epoch(Tick time, Epoch epoch);
-  void tell_far(Tick time, Epoch epoch);
-  void tell_rare(Epoch epoch);
-  [[nodiscard]] double seconds(std::uint64_t epochs) const;
+  void report_far(Tick time, Epoch epoch);
+  void report_rare(Epoch epoch);
+  [[nodiscard]] double seconds(Epoch epochs) const;
   void read_block();
   void take(HitBlock block);
   void finish_reading();
@@ -116,7 +116,7 @@ class EncodedStream final : public Source {
   Epoch closed_ = 0;                             ///< hits of a live stream before this epoch are late
   std::chrono::steady_clock::time_point heard_;  ///< arrival of a live stream's last hits
   Epoch forgotten_ = 0;                          ///< epochs before this one are released
-  MessageLimit told_far_{3};                     ///< reported hits far from all others
+  MessageLimit reported_far_{3};                 ///< reported hits far from all others
   bool rate_checked_ = false;
   bool all_read_ = false;  ///< the reader is at its end
   bool ended_ = false;     ///< everything is encoded

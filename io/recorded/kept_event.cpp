@@ -21,8 +21,8 @@ void KeptEvent::take_back(DropCause cause, HitBlock& block) const {
   take_back_hits(block, first_hit, losses, {.offset = offset, .cause = cause});
 }
 
-void tell_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
-                   DropCause cause) {
+void report_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
+                     DropCause cause) {
   complaints.say(Defect::number, offset, [&] {
     return fmt::format("event {}{} is dropped: {}", number, file.empty() ? "" : " of " + file,
                        kDropCauseNames[static_cast<std::size_t>(cause)]);

@@ -30,7 +30,7 @@ struct KeptEvent {
 };
 
 /// Reports that an event is dropped. `file`: its file; empty: that of `complaints`.
-void tell_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
-                   DropCause cause);
+void report_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
+                     DropCause cause);
 
 }  // namespace eventloom

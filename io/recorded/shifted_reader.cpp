@@ -10,7 +10,7 @@ namespace eventloom {
 
 bool ShiftedReader::read(HitBlock& block) {
   if (!reader_->read(block)) {
-    tell_untimed();
+    report_untimed();
     return false;
   }
   for (auto& channel : block.channel) channel = shift_.channel(channel);
@@ -28,7 +28,7 @@ bool ShiftedReader::read(HitBlock& block) {
   return true;
 }
 
-void ShiftedReader::tell_untimed() {
+void ShiftedReader::report_untimed() {
   const auto n = std::exchange(untimed_, 0);
   if (n == 0) return;
   spdlog::error("{}: with its offset of {} ticks {} hits have no time from tick 0 on: they are dropped (untimed)",

@@ -30,7 +30,7 @@ class ShiftedReader final : public HitReader {
   [[nodiscard]] std::optional<Tick> shifted(std::optional<Tick> time) const {
     return time ? shift_.time(*time) : std::nullopt;
   }
-  void tell_untimed();
+  void report_untimed();
 
   std::unique_ptr<HitReader> reader_;
   StreamShift shift_;

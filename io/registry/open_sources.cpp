@@ -178,7 +178,7 @@ std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, Sour
   FeedStream::Settings settings;
   settings.buffer_bytes = live_.buffer_bytes - 2 * input_settings().buffer_bytes;
   settings.drop_when_full = live_.drop_when_full;
-  if (!live_.record.empty()) settings.record = new_recording(live_.record, id, live_.go_on);
+  if (!live_.record.empty()) settings.record = new_recording(live_.record, id, live_.keep_recordings);
   settings.most_jump_s = scheme_of(spec.uri).most_jump_s;
   return std::make_unique<FeedStream>(open_feed(spec, id), std::move(settings));
 }

@@ -132,7 +132,7 @@ void MbsClients::accept(MbsServerSocket socket, std::string name) {
   ++totals_.connected;
   if (clients_.size() == settings_.most) {
     ++totals_.refused;
-    if (tells()) spdlog::info("{}client {} is refused: there are {} already", settings_.name, name, settings_.most);
+    if (reports()) spdlog::info("{}client {} is refused: there are {} already", settings_.name, name, settings_.most);
     return;
   }
   clients_.emplace_back(std::move(socket), std::move(name), settings_.by_request, handshake_, steady_ns());
@@ -141,7 +141,7 @@ void MbsClients::accept(MbsServerSocket socket, std::string name) {
 void MbsClients::admit(MbsServerClient& client) {
   ++totals_.clients;
   ++valid_;
-  if (tells()) spdlog::info("{}client {} has connected", settings_.name, client.name());
+  if (reports()) spdlog::info("{}client {} has connected", settings_.name, client.name());
   if (round_ == Round::finishing) return;
   for (auto& group : std::exchange(left_over_, {})) client.queue(std::move(group));
 }
@@ -156,7 +156,7 @@ void MbsClients::serve(std::int64_t now) {
   std::erase_if(clients_, [](const auto& client) { return client.end() != MbsClientEnd::none; });
 }
 
-bool MbsClients::tells() const { return totals_.connected <= kShownClients; }
+bool MbsClients::reports() const { return totals_.connected <= kShownClients; }
 
 void MbsClients::remove(const MbsServerClient& client) {
   if (!client.is_admitted()) return forget(client);
@@ -166,7 +166,7 @@ void MbsClients::remove(const MbsServerClient& client) {
   totals_.sent.add(counts);
   if (client.end() == MbsClientEnd::timed_out) ++totals_.timed_out;
   if (client.end() == MbsClientEnd::unread) note_unread(client);
-  if (!tells()) return;
+  if (!reports()) return;
   spdlog::info("{}client {} {}: {} events in {} buffers; dropped {} events in {} buffers", settings_.name,
                client.name(), to_text(client.end()), counts.events, counts.buffers, counts.dropped_events,
                counts.dropped_buffers);
@@ -178,7 +178,7 @@ void MbsClients::remove_refused(const MbsServerClient& client) {
   --totals_.clients;
   --valid_;
   if (valid_ != 0) totals_.lost_events += std::min(client.alone_events(), client.counts().events);
-  if (tells()) spdlog::info("{}client {} {}", settings_.name, client.name(), to_text(client.end()));
+  if (reports()) spdlog::info("{}client {} {}", settings_.name, client.name(), to_text(client.end()));
 }
 
 /// The amount unread is unknown: the data are in the client's system.
@@ -192,7 +192,7 @@ void MbsClients::note_unread(const MbsServerClient& client) {
 
 void MbsClients::forget(const MbsServerClient& client) {
   ++(client.end() == MbsClientEnd::refused ? totals_.refused : totals_.never);
-  if (!tells()) return;
+  if (!reports()) return;
   spdlog::info("{}the connection from {} is no client: it {}", settings_.name, client.name(),
                client.end() == MbsClientEnd::refused ? "sent an invalid MBS request" : "was closed before any data");
 }

@@ -99,7 +99,7 @@ class MbsClients {
   void remove_refused(const MbsServerClient& client);
   void note_unread(const MbsServerClient& client);
   void forget(const MbsServerClient& client);
-  [[nodiscard]] bool tells() const;
+  [[nodiscard]] bool reports() const;
   [[nodiscard]] bool is_full(const MbsServerClient& client) const;
 
   MbsClientsSettings settings_;

@@ -267,7 +267,7 @@ std::vector<std::uint64_t> kept_of_lost(const RunCase& of, Outcome& outcome) {
 }
 
 /// The others continue without the lost rank, from the slices that all of them have written.
-void go_on(const RunCase& of, const Player& before, Simulation& simulation, SimulatedRank& rank, Outcome& outcome) {
+void resume(const RunCase& of, const Player& before, Simulation& simulation, SimulatedRank& rank, Outcome& outcome) {
   const auto mine = before.written();
   const auto others = rank.among_the_others();
   auto written = others->ranks().all_gather(mine);
@@ -294,7 +294,7 @@ void play_rank(const RunCase& of, Simulation& simulation, SimulatedRank& rank, O
     if (!without_one) error = e.what();
     outcome.ended_at_ns.push_back(player.time());
   }
-  if (without_one) go_on(of, player, simulation, rank, outcome);
+  if (without_one) resume(of, player, simulation, rank, outcome);
 }
 
 /// Adds hits to the columns of a slice.
@@ -465,7 +465,7 @@ std::string text_of(const RunCase& of) {
   std::ostringstream text;
   text << "seed " << of.simulation.seed << ": " << of.roles.ranks << " ranks, " << of.roles.sources << " sources, "
        << of.roles.builders << " builders, " << of.roles.filters << " filters, " << of.schedule << ", " << of.definition
-       << ", overlap " << of.overlap << ", " << of.epochs_per_slice << " epochs per slice, ring " << of.ring.depth
+       << ", overlap " << of.overlap.value << ", " << of.epochs_per_slice << " epochs per slice, ring " << of.ring.depth
        << " x " << of.ring.cell_bytes << ", " << of.slices_in_flight << " in flight";
   if (of.simulation.far) text << ", far apart, " << of.transfers_in_flight << " transfers";
   return text.str();

@@ -32,7 +32,7 @@ std::size_t ControlRole::do_work(SteadyTime) {
 }
 
 std::size_t ControlRole::report() {
-  if (told_last_) return 0;
+  if (reported_last_) return 0;
   const auto owed = static_cast<std::uint64_t>(static_cast<double>(settings_.sent()) * settings_.per_message);
   std::size_t n = 0;
   for (; reported_ < owed && reported_ - acknowledged_ < kUnanswered; ++n) {
@@ -40,7 +40,7 @@ std::size_t ControlRole::report() {
     send(0, {.reports = reported_, .kind = kReport, .from = rank_});
   }
   if (!settings_.all_sent() || reported_ < owed) return n;
-  told_last_ = true;
+  reported_last_ = true;
   send(0, {.reports = reported_, .kind = kLastReport, .from = rank_});
   return n + 1;
 }

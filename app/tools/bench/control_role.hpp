@@ -50,7 +50,7 @@ class ControlRole final : public Role {
   std::uint64_t reported_ = 0;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t messages_ = 0;
-  bool told_last_ = false;
+  bool reported_last_ = false;
   bool over_ = false;
   std::vector<std::byte> buffer_;
   // Used only by the controller:

@@ -29,7 +29,7 @@ SinkRole::SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<Ring
   for (auto& ring : rings_) ring.set_slice_limit(kNoSlice.value);
   limit_lead();
   for (auto& ring : rings_) ring.grant(true);
-  tell_claims();
+  report_claims();
 }
 
 /// With a build time, a builder holds back sources that are ahead of the others, as in a run. Without one, only its
@@ -70,7 +70,7 @@ void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> 
   auto& count = counts_[header.origin];
   if (header.kind == ChunkHeader::kEnd) {
     upto_[header.origin] = kEnded;
-    if (++n_ended_ == n_senders_) tell_claims();
+    if (++n_ended_ == n_senders_) report_claims();
     return;
   }
   seen_end_ = std::max(seen_end_, SliceId{header.slice + 1});
@@ -101,16 +101,16 @@ void SinkRole::finish_slices() {
     busy_until_ = std::max(busy_until_, now_) + settings_.build_time;
   }
   // Claims are collected, so that one note covers several slices if many are in flight.
-  if (slices_ != before && slices_ - told_ >= std::max(settings_.slices_in_flight / 4, 1U)) tell_claims();
+  if (slices_ != before && slices_ - reported_ >= std::max(settings_.slices_in_flight / 4, 1U)) report_claims();
 }
 
 bool SinkRole::whole(SliceId slice) const {
   return std::ranges::all_of(upto_, [&](std::uint64_t upto) { return upto > slice.value; });
 }
 
-void SinkRole::tell_claims() {
+void SinkRole::report_claims() {
   if (settings_.claims == nullptr) return;
-  told_ = slices_;
+  reported_ = slices_;
   Claim claim;
   claim.builder = settings_.id.value;
   claim.built = slices_;

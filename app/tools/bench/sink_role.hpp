@@ -59,7 +59,7 @@ class SinkRole final : public Role {
   void finish_slices();
   void limit_lead();
   [[nodiscard]] bool whole(SliceId slice) const;
-  void tell_claims();
+  void report_claims();
 
   SinkSettings settings_;
   Scheduler& scheduler_;
@@ -71,9 +71,9 @@ class SinkRole final : public Role {
   std::uint32_t n_senders_ = 0;
   std::uint32_t n_ended_ = 0;
   SliceId from_;
-  SliceId seen_end_;          ///< one past the last slice of which data were received
-  std::uint64_t slices_ = 0;  ///< completely received from all senders
-  std::uint64_t told_ = 0;    ///< the value of slices_ in the last claim
+  SliceId seen_end_;            ///< one past the last slice of which data were received
+  std::uint64_t slices_ = 0;    ///< completely received from all senders
+  std::uint64_t reported_ = 0;  ///< the value of slices_ in the last claim
   SteadyTime now_;
   std::size_t bin_ = 0;  ///< current bin of bytes_over_time
   SteadyTime last_;

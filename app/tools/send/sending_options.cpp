@@ -108,11 +108,11 @@ void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
 }
 
 bool asked_to_stop() {
-  static bool told = false;
+  static bool reported = false;
   const int signal = stop_signal();
-  if (signal != 0 && !told) spdlog::info("{}: ending the streams", signal_name(signal));
-  told = signal != 0;
-  return told;
+  if (signal != 0 && !reported) spdlog::info("{}: ending the streams", signal_name(signal));
+  reported = signal != 0;
+  return reported;
 }
 
 }  // namespace eventloom

@@ -20,7 +20,7 @@ namespace eventloom {
 
 namespace {
 
-void tell_oversubscription(const std::string& topology) {
+void report_oversubscription(const std::string& topology) {
   const auto of = leaf_spine_of(topology);
   if (!of) return;
   spdlog::info("leaf-spine: {} nodes; a leaf has {} and {} links to spines: {}", of->leaves * of->nodes_per_leaf,
@@ -68,7 +68,7 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
                         const std::function<void(const SimulationSettings&, const SimulationResult&)>& done,
                         const std::function<void(const SimulationSettings&, const std::string&)>& refused) const {
   std::set<std::uint32_t> checked;
-  if (!points.empty()) tell_oversubscription(points.front().topology);
+  if (!points.empty()) report_oversubscription(points.front().topology);
   for (const auto& point : points) {
     if (checked.insert(point.nodes).second) check(point);
   }

@@ -37,19 +37,19 @@ std::optional<Metric> metric_of_source(const std::string& name) {
 }
 
 void add_counters_of_sources(Document& sources, const std::vector<CounterRecord>& counters) {
-  std::map<std::uint32_t, Counters> told;
+  std::map<std::uint32_t, Counters> reported;
   for (const auto& counter : counters) {
     if (counter.source >= sources.size()) {
       throw UserError("/source_counters names a source " + std::to_string(counter.source) + ", which the run lacks");
     }
     auto& source = sources[counter.source];
     source["counters"][counter.name] = counter.value;
-    if (const auto metric = metric_of_source(counter.name)) told[counter.source][*metric] = counter.value;
+    if (const auto metric = metric_of_source(counter.name)) reported[counter.source][*metric] = counter.value;
     if (counter.name == info(Metric::dead_time_ns).name) {
       source["dead_time_s"] = static_cast<double>(counter.value) / 1e9;
     }
   }
-  for (const auto& [source, counted] : told) sources[source]["lost"] = hits_lost_of_source(counted);
+  for (const auto& [source, counted] : reported) sources[source]["lost"] = hits_lost_of_source(counted);
 }
 
 /// Edges at equal ratios. The entries are already in bins of 1 %; each is assigned by its centre.

@@ -38,7 +38,7 @@ class HeartbeatSilence : public ::testing::Test {
     now_ += time;
     heartbeat_.do_work(now_, {});
   }
-  void told_that_rank_0_waits_for(int rank) {
+  void reported_that_rank_0_waits_for(int rank) {
     notes_.push_back({.kind = HeartbeatNote::kWaiting, .waited_for = rank});
     heartbeat_.do_work(now_ += Seconds(1), {});
   }
@@ -58,7 +58,7 @@ TEST_F(HeartbeatSilence, Rank0IsNamedWhenItSaysNothing) {
 
 TEST_F(HeartbeatSilence, WhomRank0WaitsForIsNamedWhileRank0SaysSo) {
   wait(Seconds(9));
-  told_that_rank_0_waits_for(2);
+  reported_that_rank_0_waits_for(2);
   EXPECT_EQ(silent(), std::vector{2});
   wait(Seconds(119));
   EXPECT_EQ(silent(), std::vector{2});

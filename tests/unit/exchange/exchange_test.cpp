@@ -596,11 +596,11 @@ TEST(SliceAssembler, RefusesWhatWouldNeverBeTaken) {
   SliceAssembler passed(1);
   passed.pass({7});
   EXPECT_THROW(place(passed, 6), std::runtime_error);
-  SliceAssembler gone_on(1);
-  place_gap(gone_on, 0, {{3}, {9}});
-  EXPECT_THROW(place(gone_on, 8), std::runtime_error);
-  place(gone_on, 9);
-  EXPECT_TRUE(gone_on.complete({9}));
+  SliceAssembler continued(1);
+  place_gap(continued, 0, {{3}, {9}});
+  EXPECT_THROW(place(continued, 8), std::runtime_error);
+  place(continued, 9);
+  EXPECT_TRUE(continued.complete({9}));
 }
 
 TEST(SliceAssembler, RefusesGapsThatCannotBe) {

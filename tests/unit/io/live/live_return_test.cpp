@@ -44,7 +44,7 @@ LiveReturn::Missed missed(const LivePast& past, const LiveReturn::First& first) 
   EXPECT_TRUE(back.awaits_first());
   const auto found = back.join(first);
   EXPECT_FALSE(back.awaits_first());
-  EXPECT_EQ(back.goes_on(), first.counts && !found.unknown && past.place.has_value());
+  EXPECT_EQ(back.continues(), first.counts && !found.unknown && past.place.has_value());
   EXPECT_EQ(found.any(), !found.text.empty());
   return found;
 }
