@@ -41,20 +41,22 @@ class Aligner {
  private:
   struct Found {
     std::vector<PairDifference> differences;
-    std::vector<double> signals;  ///< indexed like the differences
-    double width = 0;             ///< median of the peaks, ticks
+    std::vector<double> signals;        ///< indexed like the differences
+    std::vector<std::uint64_t> paired;  ///< hits with a partner, indexed by unit
+    double width = 0;                   ///< median of the peaks, ticks
   };
 
   void survey();
   void choose_reference(const Found& found);
   [[nodiscard]] Detector corrected() const;
   PairHistograms count(std::int64_t reach);
-  [[nodiscard]] static Found find_peaks(const PairHistograms& histograms);
+  [[nodiscard]] Found find_peaks(const PairHistograms& histograms) const;
+  [[nodiscard]] double error_of(std::size_t unit, const Found& found, double of_pairs) const;
   Found measure(std::vector<std::optional<Solved>>& delays);
   /// Subtracts delays from the times that are added, in whole ticks.
   void apply(const std::vector<std::optional<Solved>>& delays);
   [[nodiscard]] std::vector<std::optional<Solved>> drifts(const PairHistograms& histograms, double width) const;
-  void add_drifts(Alignment& result);
+  void add_drifts(Alignment& result, std::span<const std::optional<Solved>> delays);
   [[nodiscard]] DifferenceSpectrum spectrum();
 
   HitPasses& passes_;
@@ -127,8 +129,9 @@ PairHistograms Aligner::count(std::int64_t reach) {
   return histograms;
 }
 
-Aligner::Found Aligner::find_peaks(const PairHistograms& histograms) {
+Aligner::Found Aligner::find_peaks(const PairHistograms& histograms) const {
   Found found;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) found.paired.push_back(histograms.paired_hits(unit));
   std::vector<double> widths;
   for (std::size_t pair = 0; pair < histograms.pairs(); ++pair) {
     const auto peak = find_peak(histograms.counts(pair), histograms.bins());
@@ -143,6 +146,15 @@ Aligner::Found Aligner::find_peaks(const PairHistograms& histograms) {
   std::ranges::nth_element(widths, middle);
   found.width = *middle;
   return found;
+}
+
+/// Standard error of a unit's offset. Least squares takes pairs for independent, yet a hit takes part in as many as its
+/// event has other hits: the error is not below that of the means of as many hits as have partners, whose jitter is
+/// that of the pairs less a factor of sqrt(2).
+double Aligner::error_of(std::size_t unit, const Found& found, double of_pairs) const {
+  if (unit == reference_) return 0;
+  const auto hits = [&](std::size_t of) { return static_cast<double>(std::max<std::uint64_t>(found.paired[of], 1)); };
+  return std::max(of_pairs, found.width * std::sqrt((1 / hits(unit) + 1 / hits(reference_)) / 2));
 }
 
 void Aligner::apply(const std::vector<std::optional<Solved>>& delays) {
@@ -201,15 +213,18 @@ Aligner::Found Aligner::measure(std::vector<std::optional<Solved>>& delays) {
   }
 }
 
-/// Drifts per second of the times that are to be added, if the recording is long enough.
-void Aligner::add_drifts(Alignment& result) {
+/// Drifts per second of the times that are to be added, if the recording is long enough. Their errors are larger than
+/// those of least squares by the same factor as the errors of the offsets.
+void Aligner::add_drifts(Alignment& result, std::span<const std::optional<Solved>> delays) {
   const auto ticks_per_second = 1e12 / static_cast<double>(passes_.tick_ps());
   if (static_cast<double>(span_.last - span_.first) < kSecondsForDrift * ticks_per_second) return;
   const auto slopes = drifts(count(std::llround(4 * result.width) + 1), result.width);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     auto& of = result.found[unit];
-    if (of.offset && slopes[unit])
-      of.drift = {-slopes[unit]->value * ticks_per_second, slopes[unit]->error * ticks_per_second};
+    if (!of.offset || !slopes[unit]) continue;
+    const auto& delay = delays[unit];
+    const double scale = delay->error > 0 ? of.offset->error / delay->error : 1;
+    of.drift = {-slopes[unit]->value * ticks_per_second, slopes[unit]->error * scale * ticks_per_second};
   }
 }
 
@@ -226,7 +241,8 @@ Alignment Aligner::align() {
   Alignment result{units_, reference_, std::vector<UnitAlignment>(units_.size()), found.width, std::move(before), {}};
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (!delays[unit]) continue;
-    result.found[unit].offset = {static_cast<double>(applied_[unit]) - delays[unit]->value, delays[unit]->error};
+    result.found[unit].offset = {static_cast<double>(applied_[unit]) - delays[unit]->value,
+                                 error_of(unit, found, delays[unit]->error)};
   }
   for (std::size_t i = 0; i < found.differences.size(); ++i) {
     const auto& pair = found.differences[i];
@@ -234,7 +250,7 @@ Alignment Aligner::align() {
     for (const auto unit : {pair.first, pair.second}) result.found[unit].coincidences += found.signals[i];
   }
   apply(delays);
-  add_drifts(result);
+  add_drifts(result, delays);
   result.after = spectrum();
   result.damaged = passes_.damaged();
   return result;

@@ -32,6 +32,7 @@ PairHistograms::PairHistograms(std::size_t units, std::int64_t reach, std::size_
   bins_ = DifferenceBins::over(reach, most);
   counts_.resize(pairs_.size() * bins_.bins);
   sums_.resize(pairs_.size() * stretches_);
+  paired_.resize(units_);
 }
 
 void PairHistograms::make_pairs() {
@@ -45,26 +46,28 @@ void PairHistograms::make_pairs() {
   }
 }
 
+void PairHistograms::add_pair(UnitHit& earlier, UnitHit& later, std::size_t stretch) {
+  const bool rises = earlier.unit < later.unit;
+  const auto low = rises ? earlier.unit : later.unit;
+  const auto high = rises ? later.unit : earlier.unit;
+  const auto pair = pair_of_[low * units_ + high];
+  if (pair == kNoPair) return;
+  const std::int64_t apart = rises ? later.time - earlier.time : earlier.time - later.time;
+  ++counts_[pair * bins_.bins + static_cast<std::size_t>((apart + bins_.reach) / bins_.width)];
+  auto& sum = sums_[pair * stretches_ + stretch];
+  ++sum.n;
+  sum.ticks += apart;
+  note_paired(earlier);
+  note_paired(later);
+}
+
 void PairHistograms::add(std::span<const UnitHit> hits, std::size_t stretch) {
   const std::size_t before = recent_.size();
   recent_.insert(recent_.end(), hits.begin(), hits.end());
   std::size_t first = 0;
   for (std::size_t i = before; i < recent_.size(); ++i) {
-    const auto& hit = recent_[i];
-    while (hit.time - recent_[first].time > bins_.reach) ++first;
-    for (std::size_t j = first; j < i; ++j) {
-      const auto& earlier = recent_[j];
-      const bool rises = earlier.unit < hit.unit;
-      const auto low = rises ? earlier.unit : hit.unit;
-      const auto high = rises ? hit.unit : earlier.unit;
-      const auto pair = pair_of_[low * units_ + high];
-      if (pair == kNoPair) continue;
-      const std::int64_t apart = rises ? hit.time - earlier.time : earlier.time - hit.time;
-      ++counts_[pair * bins_.bins + static_cast<std::size_t>((apart + bins_.reach) / bins_.width)];
-      auto& sum = sums_[pair * stretches_ + stretch];
-      ++sum.n;
-      sum.ticks += apart;
-    }
+    while (recent_[i].time - recent_[first].time > bins_.reach) ++first;
+    for (std::size_t j = first; j < i; ++j) add_pair(recent_[j], recent_[i], stretch);
   }
   recent_.erase(recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(first));
 }
