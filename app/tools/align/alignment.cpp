@@ -15,6 +15,12 @@ constexpr std::size_t kStretches = 16;  ///< of a recording, for drifts
 constexpr int kMostPasses = 5;
 constexpr double kSecondsForDrift = 1;
 
+[[noreturn]] void throw_none() {
+  throw UserError(
+      "too few coincident hits to align anything: use a longer --search, another --reference, or check that the "
+      "sources were recorded at the same time");
+}
+
 /// First and last time of the recordings, ticks.
 struct TimeSpan {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -99,6 +105,7 @@ void Aligner::choose_reference(const Found& found) {
     signals[found.differences[i].second] += found.signals[i];
   }
   const auto first = std::ranges::find_if(signals, [](double signal) { return signal > 0; });
+  if (first == signals.end()) throw_none();
   reference_ = static_cast<std::size_t>(first - signals.begin());
 }
 
@@ -233,11 +240,7 @@ Alignment Aligner::align() {
   auto before = spectrum();
   std::vector<std::optional<Solved>> delays;
   const auto found = measure(delays);
-  if (std::ranges::count_if(delays, [](const auto& delay) { return delay.has_value(); }) < 2) {
-    throw UserError(
-        "too few coincident hits to align anything: use a longer --search, another --reference, or check that the "
-        "sources were recorded at the same time");
-  }
+  if (std::ranges::count_if(delays, [](const auto& delay) { return delay.has_value(); }) < 2) throw_none();
   Alignment result{units_, reference_, std::vector<UnitAlignment>(units_.size()), found.width, std::move(before), {}};
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (!delays[unit]) continue;
