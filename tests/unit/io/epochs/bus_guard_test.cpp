@@ -114,7 +114,7 @@ TEST_F(LostFile, ARecordingThatIsCutWhileItIsReadIsDamageFromThereOn) {
       EXPECT_GT(source.anomalies(), 0U) << what;
       ASSERT_TRUE(source.tail_damage()) << what;
       EXPECT_EQ(source.tail_damage()->cause, DropCause::corrupt) << what;
-      EXPECT_GE(source.tail_damage()->first_epoch, 50U) << what;
+      EXPECT_GE(source.tail_damage()->first_epoch, Epoch(50)) << what;
     }
   }
 }

@@ -11,7 +11,7 @@
 namespace eventloom::test {
 namespace {
 
-constexpr Epoch kFar = Epoch{1} << 40;
+constexpr Epoch kFar = Epoch(std::uint64_t{1} << 40);
 constexpr EpochRange kAll{0, std::numeric_limits<Epoch>::max()};
 
 using EpochLimits = EpochFiles;
@@ -38,10 +38,10 @@ TEST_F(EpochLimits, EpochsWithoutTicksAreDamage) {
     for (const std::size_t place : {0UL, 1UL, 2UL}) {
       for (const bool with_index : {false, true}) {
         StreamMaker maker;
-        for (std::size_t i = 0; i < 3; ++i) maker.add(i == place ? bad : 10 * i, 4);
+        for (std::size_t i = 0; i < 3; ++i) maker.add(i == place ? bad : Epoch(10 * i), 4);
         EpochsSource source(write(with_index ? maker.with_index() : maker.without_index()));
         const std::string what =
-            "epoch " + std::to_string(bad) + " in place " + std::to_string(place) + (with_index ? ", index" : "");
+            "epoch " + std::to_string(bad.value) + " in place " + std::to_string(place) + (with_index ? ", index" : "");
         const auto data = all_of(source);
         EXPECT_EQ(source.index_state(), with_index ? IndexState::damaged : IndexState::missing) << what;
         EXPECT_EQ(hits_in(data), 8U) << what;
@@ -50,7 +50,7 @@ TEST_F(EpochLimits, EpochsWithoutTicksAreDamage) {
         EXPECT_EQ(data.damage[0].n_hits, 4U) << what;
         EXPECT_EQ(data.damage[0].cause, DropCause::corrupt) << what;
         EXPECT_EQ(source.tail_damage().has_value(), place == 2) << what;
-        EXPECT_LE(source.end_epoch(), 21U) << what;
+        EXPECT_LE(source.end_epoch(), Epoch(21)) << what;
       }
     }
   }
@@ -81,8 +81,8 @@ TEST_F(EpochLimits, ACutBufferOfEpochsWithoutTicksIsDamageOfTheEnd) {
   EpochsSource source(write(file));
   EXPECT_EQ(source.hits_read(), 54U);
   ASSERT_TRUE(source.tail_damage());
-  EXPECT_EQ(source.tail_damage()->first_epoch, 1U);
-  EXPECT_EQ(source.end_epoch(), 2U);
+  EXPECT_EQ(source.tail_damage()->first_epoch, Epoch(1));
+  EXPECT_EQ(source.end_epoch(), Epoch(2));
 }
 
 TEST_F(EpochLimits, ATrailerOfOtherHitsIsADamagedIndex) {
@@ -99,8 +99,8 @@ TEST_F(EpochLimits, NamesWhereTheNextBufferBegins) {
   maker.add(2, 4);
   maker.add(kFar, 3);
   EpochsSource source(write(maker.with_index()));
-  EXPECT_EQ(source.next_beginning(0), 2U);
-  EXPECT_EQ(source.next_beginning(2), 2U);
+  EXPECT_EQ(source.next_beginning(0), Epoch(2));
+  EXPECT_EQ(source.next_beginning(2), Epoch(2));
   EXPECT_EQ(source.next_beginning(3), kFar);
   EXPECT_EQ(source.next_beginning(kFar + 1), std::nullopt);
 }
@@ -110,15 +110,15 @@ TEST_F(EpochLimits, NamesWhereTheNextDamageBegins) {
   maker.add(2, 4);
   maker.add(make_buffer(kFar, 3, 2, 9));  // number 1 is missing
   EpochsSource source(write(maker.without_index()));
-  EXPECT_EQ(source.next_beginning(0), 2U);
-  EXPECT_EQ(source.next_beginning(3), 3U) << "the damage";
+  EXPECT_EQ(source.next_beginning(0), Epoch(2));
+  EXPECT_EQ(source.next_beginning(3), Epoch(3)) << "the damage";
   EXPECT_EQ(source.next_beginning(4), kFar);
 }
 
 /// What stretches of damage a range touches does not depend on what was forgotten before it.
 TEST_F(EpochLimits, ForgetsDamageThatIsOver) {
   StreamMaker maker;
-  for (Epoch i = 0; i < 40; i += 2) maker.add(make_buffer(10 * i, 1, i, i));
+  for (Epoch i = 0; i < 40; i += 2) maker.add(make_buffer(10 * i, 1, i.value, i.value));
   const auto path = write(maker.without_index());
   EpochsSource source(path);
   EpochsSource whole(path);
@@ -127,8 +127,8 @@ TEST_F(EpochLimits, ForgetsDamageThatIsOver) {
     SliceData data;
     whole.collect({at, at + 9}, expected);
     source.collect({at, at + 9}, data);
-    EXPECT_EQ(data.damage.size(), expected.damage.size()) << at;
-    EXPECT_FALSE(data.damage.empty() && at % 20 > 1 && at < 380) << at;
+    EXPECT_EQ(data.damage.size(), expected.damage.size()) << at.value;
+    EXPECT_FALSE(data.damage.empty() && at % 20 > 1 && at < 380) << at.value;
     source.release_before(at + 7);
   }
 }

@@ -49,7 +49,7 @@ struct Collected {
 
   void epoch(Epoch e) { open = e; }
   void hit(std::uint32_t t, std::uint32_t channel, std::span<const std::uint32_t>) {
-    hits.push_back({open * 1000 + t, channel});
+    hits.push_back({tick_of_epoch(open, 1000) + Tick(t), channel});
   }
   void tag(std::uint32_t) {}
   void peak(Peak) {}
@@ -90,7 +90,7 @@ class EpochsFile : public testing::Test {
     std::filesystem::create_directories(folder_);
     path_ = (folder_ / "a.epochs").string();
     std::mt19937 random(3);
-    for (Tick t = 500; t < 9'500; t += 1 + random() % 400)
+    for (Tick t = 500; t < 9'500; t += Tick(1 + random() % 400))
       hits_.push_back({t, static_cast<std::uint32_t>(random() % 64)});
     StreamHeader header;
     header.source = 7;
@@ -166,8 +166,8 @@ TEST_F(EpochsFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(summary_.hits, hits_.size());
   EXPECT_EQ(summary_.first_tick, hits_.front().time);
   EXPECT_EQ(summary_.last_tick, hits_.back().time);
-  EXPECT_EQ(source.first_epoch(), hits_.front().time / 1000);
-  EXPECT_EQ(source.end_epoch(), hits_.back().time / 1000 + 1);
+  EXPECT_EQ(source.first_epoch(), epoch_of(hits_.front().time, 1000));
+  EXPECT_EQ(source.end_epoch(), epoch_of(hits_.back().time, 1000) + 1);
   EXPECT_EQ(collect(source, {0, 100}).hits, hits_);
   EXPECT_EQ(source.hits_read(), hits_.size());
   EXPECT_EQ(source.anomalies(), 0U);
@@ -179,9 +179,9 @@ TEST_F(EpochsFile, GivesJustTheBuffersOfARange) {
     for (Epoch end = begin + 1; end < 12; ++end) {
       std::vector<TimedChannel> expected;
       for (const auto& hit : hits_) {
-        if (hit.time / 1000 >= begin && hit.time / 1000 < end) expected.push_back(hit);
+        if (epoch_of(hit.time, 1000) >= begin && epoch_of(hit.time, 1000) < end) expected.push_back(hit);
       }
-      EXPECT_EQ(collect(source, {begin, end}).hits, expected) << begin << " to " << end;
+      EXPECT_EQ(collect(source, {begin, end}).hits, expected) << begin.value << " to " << end.value;
     }
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kHits = 3;
 
-Bytes numbered(std::uint64_t number) { return make_buffer(number, kHits, number, number * kHits); }
+Bytes numbered(std::uint64_t number) { return make_buffer(Epoch(number), kHits, number, number * kHits); }
 
 StreamScan scan_of(const std::vector<std::uint64_t>& numbers) {
   StreamMaker maker;

@@ -33,7 +33,8 @@ inline const Epoch kLastEpoch = max_epoch(stream_header().base.epoch_ticks);
 inline Bytes make_buffer(Epoch epoch, std::uint32_t hits, std::uint64_t sequence, std::uint64_t hits_before) {
   EpochBufferEncoder encoder(7, 1000, 0, {1, 1});
   const Epoch encoded = std::min(epoch, kLastEpoch);
-  for (std::uint32_t i = 0; i < hits; ++i) encoder.add(encoded * 1000 + std::min(i, 999U), i % 64, {});
+  for (std::uint32_t i = 0; i < hits; ++i)
+    encoder.add(tick_of_epoch(encoded, 1000) + Tick(std::min(i, 999U)), i % 64, {});
   Bytes buffer;
   encoder.close(buffer);
   EpochBufferHeader header;

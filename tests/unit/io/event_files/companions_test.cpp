@@ -26,10 +26,10 @@ constexpr std::size_t kHldOfOneHit = 32 + 16 + 4 * 10;
 BuiltSlice slice_of(std::size_t events) {
   BuiltSlice slice;
   for (std::size_t i = 0; i < events; ++i) {
-    slice.events.time.push_back(i);
+    slice.events.time.emplace_back(i);
     slice.events.duration.push_back(0);
     slice.events.n_hits.push_back(1);
-    slice.hits.time.push_back(i);
+    slice.hits.time.emplace_back(i);
     slice.hits.channel.push_back(1);
     slice.hits.source.push_back(0);
   }

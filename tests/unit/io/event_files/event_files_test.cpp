@@ -46,7 +46,7 @@ class EventFilesTest : public testing::Test {
   }
   EventFilesSummary write(std::size_t events, std::uint64_t most_bytes, bool replace = false) const {
     EventFiles files(lmd(), {folder_, most_bytes, {}, replace});
-    for (std::size_t i = 0; i < events; ++i) files.write(one_hit(i).view());
+    for (std::size_t i = 0; i < events; ++i) files.write(one_hit(Tick(i)).view());
     return files.finish();
   }
   [[nodiscard]] std::set<std::string> names() const {

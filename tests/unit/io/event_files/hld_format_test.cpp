@@ -107,7 +107,7 @@ TEST(HldFormat, OtherHitsAlone) {
 
 TEST(HldFormat, DateAndTimeOfTheEventWhereTheyAreKnown) {
   MadeEvent event;
-  event.hit(3'600'000'000'000, 4, 1);
+  event.hit(Tick(3'600'000'000'000), 4, 1);
   const auto words = written_hld(event, {.tick_0_ns = 1'795'228'551'999'999'999, .tick_ps = 1000});
   EXPECT_EQ(words[4], 0x007e0a15U);
   EXPECT_EQ(words[5], 0x00032333U);

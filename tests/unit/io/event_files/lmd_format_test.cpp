@@ -55,7 +55,9 @@ TEST(LmdFormat, SubeventsOfSeveralEventsAndSources) {
 
 TEST(LmdFormat, OtherHitsFollowAsASubevent) {
   MadeEvent event;
-  event.hit(0x100000005, 4, 0x1234, {8, 9}).lmd(0x100000006, 1, 55, 3, {1}).hit(0x100000007, 4, 0x1235);
+  event.hit(Tick(0x100000005), 4, 0x1234, {8, 9})
+      .lmd(Tick(0x100000006), 1, 55, 3, {1})
+      .hit(Tick(0x100000007), 4, 0x1235);
   const Words list = {1, 2, kTickPs, 0, 5, 1, 4, 0x1234, 2, 8, 9, 7, 1, 4, 0x1235, 0};
   EXPECT_EQ(written_lmd(event), lmd_event(3, 55, lmd_subevent(5, {1}) + lmd_subevent(0x4c45, list)));
 }

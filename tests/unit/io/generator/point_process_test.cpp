@@ -104,10 +104,10 @@ TEST(PointProcess, PoissonNumberHasMeanAndVarianceAlike) {
 
 TEST(PointProcess, StaticTimesDoNotDrift) {
   const auto found = times(PointProcess("static", 2.5), 1'000'001);
-  EXPECT_EQ(found[0], 0U);
-  EXPECT_EQ(found[1], 2U);
-  EXPECT_EQ(found[2], 5U);
-  EXPECT_EQ(found[1'000'000], 2'500'000U);
+  EXPECT_EQ(found[0], Tick(0));
+  EXPECT_EQ(found[1], Tick(2));
+  EXPECT_EQ(found[2], Tick(5));
+  EXPECT_EQ(found[1'000'000], Tick(2'500'000));
 }
 
 TEST(PointProcess, GaussianSpacingSpreadsByAQuarter) {
@@ -123,7 +123,7 @@ TEST(PointProcess, BurstsAre25TimesWithin100Ticks) {
   std::vector<Tick> starts;
   for (std::size_t i = 0; i < found.size(); i += 25) {
     starts.push_back(found[i]);
-    ASSERT_LE(found[i + 24] - found[i], 100U);
+    ASSERT_LE(found[i + 24] - found[i], Tick(100));
   }
   expect_moments(spacings(starts), {25e6, 25e6 * 25e6}, 9);
 }

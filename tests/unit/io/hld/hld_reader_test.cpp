@@ -140,7 +140,7 @@ TEST(HldReader, OddLengthsAreFilledUpWithZeros) {
 
 TEST(HldReader, NumbersWrapAround) {
   const auto read = read_bytes(plain_events({0xfffffffe, 0xffffffff, 0, 1}));
-  EXPECT_EQ(read.all.time, (Times{0xfffffffe, 0xffffffff, 0x100000000, 0x100000001}));
+  EXPECT_EQ(read.all.time, (Times{Tick(0xfffffffe), Tick(0xffffffff), Tick(0x100000000), Tick(0x100000001)}));
   EXPECT_EQ(read.payload_of(3)[3], 1U);
 }
 
@@ -172,7 +172,7 @@ TEST(HldReader, WrongNumbersGo) {
   EXPECT_EQ(read.counts.at("missing_numbers"), 1U);
   EXPECT_EQ(read.counts.at("events"), 8U);
   EXPECT_EQ(read.all.losses[1].offset, 3U * 56);
-  for (std::size_t i = 0; i < read.all.size(); ++i) EXPECT_EQ(read.payload_of(i)[8], read.all.time[i]);
+  for (std::size_t i = 0; i < read.all.size(); ++i) EXPECT_EQ(read.payload_of(i)[8], read.all.time[i].value);
 }
 
 TEST(HldReader, TheUnfinishedFirstCopyOfAnEventGoes) {
@@ -222,7 +222,7 @@ TEST(HldReader, BlocksEndOnlyWhereTheLastEventIsSure) {
     EXPECT_GT(read.blocks, 10U);
     ASSERT_EQ(read.all.size(), n);
     for (std::uint32_t i = 0; i < n; ++i) {
-      ASSERT_EQ(read.all.time[i], i);
+      ASSERT_EQ(read.all.time[i], Tick(i));
       ASSERT_EQ(read.payload_of(i).back(), i);
     }
     ASSERT_EQ(read.all.losses.size(), std::size_t{n} / 30);
@@ -364,7 +364,7 @@ TEST(HldReaderTdc, TimesGoOnWhereTheEpochCounterWraps) {
   append(bytes, tdc_event(1, tdc(0xe000, {kHeader, kEpoch | 0, time_word(1, 0)})));
   const TimeBase base{.tick_ps = 5000};
   EXPECT_EQ(read_bytes(bytes, "tdc&time=tdc", base).all.time,
-            (Times{std::uint64_t{0x0fffffff} << 11, std::uint64_t{0x10000000} << 11}));
+            (Times{Tick(std::uint64_t{0x0fffffff} << 11), Tick(std::uint64_t{0x10000000} << 11)}));
 }
 
 TEST(HldReaderTdc, WordsOfOtherLengthsAreNoTimes) {

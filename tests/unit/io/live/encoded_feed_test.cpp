@@ -59,7 +59,7 @@ TEST(EncodedFeed, DeliversAllHits) {
 /// Epochs begin again, behind those of which everything has been delivered.
 TEST(EncodedFeed, DeliversWhatComesBehindAClockThatHasGoneBack) {
   constexpr Tick kHours = 2 * Tick{3600} * 1'000'000'000;
-  constexpr Epoch kThere = kHours / kEpochTicks;
+  constexpr Epoch kThere = epoch_of(kHours, kEpochTicks);
   EXPECT_EQ(epochs_fed({{kHours, kHours + 1000, kHours + 2000, kHours + 3000}, {kHours + 4000}, {3000, 4000}, {5000}}),
             (std::vector<Epoch>{kThere, kThere + 1, kThere + 2, kThere + 3, kThere + 4, 3, 4, 5}));
 }

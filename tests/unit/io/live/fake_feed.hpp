@@ -34,7 +34,7 @@ struct Hit {
 /// One stored epoch buffer; the epochs of `hits` rise.
 inline Bytes make_buffer(const std::vector<Hit>& hits) {
   EpochBufferEncoder encoder(7, kEpochTicks, 0, {});
-  for (const auto& hit : hits) encoder.add(hit.epoch * kEpochTicks + 1, hit.channel, {});
+  for (const auto& hit : hits) encoder.add(tick_of_epoch(hit.epoch, kEpochTicks) + 1, hit.channel, {});
   Bytes bytes;
   encoder.close(bytes);
   return bytes;

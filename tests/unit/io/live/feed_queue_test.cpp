@@ -35,15 +35,15 @@ TEST(FeedQueue, GivesWhatWasPutInOnceAndInOrder) {
   queue.take(batch);
   EXPECT_EQ(hits_in(batch.buffers), (std::vector<Hit>{{1, 0}, {1, 1}, {2, 0}}));
   ASSERT_EQ(batch.damage.size(), 1U);
-  EXPECT_EQ(batch.damage[0].first_epoch, 3U);
-  EXPECT_EQ(batch.complete, 5U);
+  EXPECT_EQ(batch.damage[0].first_epoch, Epoch(3));
+  EXPECT_EQ(batch.complete, Epoch(5));
   EXPECT_FALSE(batch.ended);
   batch.clear();
   queue.end();
   queue.take(batch);
   EXPECT_TRUE(batch.buffers.empty());
   EXPECT_TRUE(batch.damage.empty());
-  EXPECT_EQ(batch.complete, 5U);
+  EXPECT_EQ(batch.complete, Epoch(5));
   EXPECT_TRUE(batch.ended);
 }
 
@@ -57,7 +57,7 @@ TEST(FeedQueue, AppendsToABatchThatHoldsSomething) {
   queue.take(batch);
   EXPECT_EQ(hits_in(batch.buffers), (std::vector<Hit>{{1, 0}, {2, 0}}));
   ASSERT_EQ(batch.damage.size(), 2U);
-  EXPECT_EQ(batch.damage[1].first_epoch, 2U);
+  EXPECT_EQ(batch.damage[1].first_epoch, Epoch(2));
   FeedBatch none;
   queue.take(none);
   EXPECT_TRUE(none.buffers.empty());
@@ -69,7 +69,7 @@ TEST(FeedQueue, WhatIsCompleteFallsWhereAStreamGoesBack) {
   queue.complete_to(4);
   FeedBatch batch;
   queue.take(batch);
-  EXPECT_EQ(batch.complete, 4U);
+  EXPECT_EQ(batch.complete, Epoch(4));
 }
 
 TEST(FeedQueue, IsFullAtItsSize) {
@@ -160,7 +160,10 @@ TEST(FeedQueue, NothingIsLostBetweenTwoThreads) {
     if (next == 0) give_way();
     queue.take(batch);
     EXPECT_LT(batch.buffers.size(), kBytes + make_buffer(0, 1).size());
-    for (const auto& hit : hits_in(batch.buffers)) ASSERT_EQ(hit.epoch, next++);
+    for (const auto& hit : hits_in(batch.buffers)) {
+      ASSERT_EQ(hit.epoch, next);
+      ++next;
+    }
     ASSERT_LE(batch.complete, next) << "complete before it was there";
     if (batch.buffers.empty()) std::this_thread::yield();
   }

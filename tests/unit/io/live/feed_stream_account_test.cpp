@@ -54,7 +54,7 @@ class Peer {
 
   void send(FakeFeed& feed) {
     for (auto n = draw(0, 2); n > 0; --n) {
-      at_ += draw(0, 3);
+      at_ += Epoch(draw(0, 3));
       draw(0, 4) == 0 ? lose(feed) : send_buffer(feed);
     }
     if (draw(0, 2) != 0) feed.next.complete = at_;
@@ -74,7 +74,7 @@ class Peer {
   }
   void send_buffer(FakeFeed& feed) {
     std::vector<Hit> hits;
-    for (const Epoch end = at_ + draw(1, 4); at_ < end; ++at_) {
+    for (const Epoch end = at_ + Epoch(draw(1, 4)); at_ < end; ++at_) {
       for (auto n = draw(at_ + 1 == end ? 1 : 0, 3); n > 0; --n) hits.push_back({at_, next_channel_++});
     }
     const auto bytes = make_buffer(hits);
@@ -82,7 +82,7 @@ class Peer {
     sent_.push_back(std::move(hits));
   }
   void lose(FakeFeed& feed) {
-    const Epoch length = draw(0, 5);
+    const Epoch length(draw(0, 5));
     const auto hits = static_cast<std::uint32_t>(draw(0, 4));
     feed.next.damage.push_back({.first_epoch = at_, .n_epochs = length, .n_hits = hits, .cause = DropCause::lost});
     lost_ += hits;
@@ -104,7 +104,7 @@ class Play {
   Play(unsigned seed, FeedStream::Settings settings) : random_(seed), peer_(random_), live_(std::move(settings)) {
     geometry_.base = live_header().base;
     geometry_.epochs_per_slice = draw(1, 6);
-    geometry_.overlap = draw(0, geometry_.epochs_per_slice + 2) * kEpochTicks;
+    geometry_.overlap = Tick(draw(0, geometry_.epochs_per_slice + 2) * kEpochTicks);
     first_ = draw(0, 4);
     next_.resize(draw(1, 3));
     std::iota(next_.begin(), next_.end(), first_);
@@ -234,7 +234,7 @@ class Play {
   }
 
   void end_run() {
-    const auto margin = geometry_.margin_epochs() / geometry_.epochs_per_slice + 1;
+    const auto margin = geometry_.margin_epochs().value / geometry_.epochs_per_slice + 1;
     stop_ = std::max(begun_end_, first_) + (begun_end_ > first_ ? margin : 0);
     end_ = geometry_.owned_epochs({stop_}).begin;
     live_.stream.end_at(end_);
@@ -271,7 +271,7 @@ class Play {
   std::uint64_t first_ = 0;
   std::vector<std::uint64_t> next_;  ///< by builder
   std::uint64_t begun_end_ = 0;
-  std::uint64_t stop_ = kNoEnd;
+  std::uint64_t stop_ = std::numeric_limits<std::uint64_t>::max();
   Epoch end_ = kNoEnd;
   Epoch begin_ = 0;
   Epoch closed_ = 0;
@@ -301,7 +301,7 @@ void expect_decided_once(const Play& play) {
     for (Epoch epoch = sent.epochs.begin; epoch < sent.epochs.end; ++epoch) {
       const auto of = sent.of_epoch(epoch);
       const auto [place, is_new] = known.emplace(epoch, of);
-      EXPECT_TRUE(is_new || place->second == of) << "epoch " << epoch << ", slice " << slice;
+      EXPECT_TRUE(is_new || place->second == of) << "epoch " << epoch.value << ", slice " << slice;
     }
   }
 }

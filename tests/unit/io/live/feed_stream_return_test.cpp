@@ -45,8 +45,8 @@ TEST(FeedStreamReturn, WhatWasSentMeanwhileIsLostAtTheBeginning) {
   EXPECT_EQ(hits_in(data).size(), 6U);
   EXPECT_EQ(lost(data), 33U);
   ASSERT_EQ(data.damage.size(), 1U);
-  EXPECT_EQ(data.damage[0].first_epoch, 70U);
-  EXPECT_EQ(data.damage[0].n_epochs, 3U) << "up to the first data";
+  EXPECT_EQ(data.damage[0].first_epoch, Epoch(70));
+  EXPECT_EQ(data.damage[0].n_epochs, Epoch(3)) << "up to the first data";
   EXPECT_EQ(live.count("hits_dropped_lost"), 33U);
   EXPECT_EQ(live.stream.hits_read(), 39U);
   EXPECT_EQ(live.stream.remarks().size(), 1U);
@@ -107,7 +107,7 @@ TEST(FeedStreamReturn, WhatNobodyKnowsIsAnAnomaly) {
   EXPECT_EQ(live.stream.anomalies(), before + 1);
   const auto data = live.collect({70, 80});
   ASSERT_EQ(data.damage.size(), 1U) << "the slice is flagged";
-  EXPECT_EQ(data.damage[0].n_epochs, 3U);
+  EXPECT_EQ(data.damage[0].n_epochs, Epoch(3));
 }
 
 TEST(FeedStreamReturn, SaysHowFarTheClockIsOff) {

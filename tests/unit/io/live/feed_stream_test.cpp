@@ -48,7 +48,7 @@ TEST(FeedStream, IsKnownWhenItsHeaderAndItsBeginningAre) {
   live.feed.known = true;
   live.feed.said.text = "what the board says";
   EXPECT_TRUE(live.stream.peer().known);
-  EXPECT_EQ(live.stream.first_epoch(), 5U);
+  EXPECT_EQ(live.stream.first_epoch(), Epoch(5));
   live.stream.fix_header();
   EXPECT_EQ(live.stream.header().text, "what the board says");
 }
@@ -60,7 +60,7 @@ TEST(FeedStream, OneThatEndsEmptyIsKnown) {
   EXPECT_NE(live.stream.receive(), 0U);
   EXPECT_TRUE(live.stream.peer().known);
   EXPECT_EQ(live.stream.first_epoch(), std::nullopt);
-  EXPECT_EQ(live.stream.end_epoch(), 0U);
+  EXPECT_EQ(live.stream.end_epoch(), Epoch(0));
   EXPECT_TRUE(live.request({0, 1000}));
 }
 
@@ -105,20 +105,20 @@ TEST(FeedStream, NamesWhereSomethingBegins) {
   live.feed.next.damage.push_back({.first_epoch = 6, .n_epochs = 2, .n_hits = 1, .cause = DropCause::lost});
   live.feed.add(make_buffer(9, 1));
   live.stream.receive();
-  EXPECT_EQ(live.stream.next_beginning(0), 3U);
-  EXPECT_EQ(live.stream.next_beginning(4), 6U);
-  EXPECT_EQ(live.stream.next_beginning(7), 9U);
+  EXPECT_EQ(live.stream.next_beginning(0), Epoch(3));
+  EXPECT_EQ(live.stream.next_beginning(4), Epoch(6));
+  EXPECT_EQ(live.stream.next_beginning(7), Epoch(9));
 }
 
 TEST(FeedStream, GoesOnWhereItHasGotTo) {
   Live live;
   live.feed.add(make_buffer(3, 1, 2));
-  live.feed.next.complete = 1'000'000'000'000;
+  live.feed.next.complete = Epoch(1'000'000'000'000);
   live.stream.receive();
-  EXPECT_EQ(live.stream.next_beginning(4), 1'000'000'000'000U);
+  EXPECT_EQ(live.stream.next_beginning(4), Epoch(1'000'000'000'000));
   live.feed.add(make_buffer(500, 1));
   live.stream.receive();
-  EXPECT_EQ(live.stream.next_beginning(4), 1'000'000'000'000U) << "it was decided that there was nothing";
+  EXPECT_EQ(live.stream.next_beginning(4), Epoch(1'000'000'000'000)) << "it was decided that there was nothing";
   EXPECT_EQ(live.count("hits_dropped_late"), 1U);
 }
 
@@ -130,9 +130,9 @@ TEST(FeedStream, EndsBehindItsLastDataOrDamage) {
   live.feed.next.damage.push_back({.first_epoch = 10, .n_epochs = kFar - 10, .cause = DropCause::lost});
   live.feed.next.ended = true;
   live.stream.receive();
-  EXPECT_EQ(live.stream.end_epoch(), 10U);
+  EXPECT_EQ(live.stream.end_epoch(), Epoch(10));
   ASSERT_TRUE(live.stream.tail_damage());
-  EXPECT_EQ(live.stream.tail_damage()->first_epoch, 10U);
+  EXPECT_EQ(live.stream.tail_damage()->first_epoch, Epoch(10));
 }
 
 TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
@@ -143,8 +143,8 @@ TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
   live.feed.next.complete = 9;
   EXPECT_NE(live.stream.receive(), 0U);
   EXPECT_TRUE(live.request({0, 9}));
-  EXPECT_EQ(live.stream.progress().watermark, 9U);
-  EXPECT_EQ(live.stream.progress().peer_watermark, 9U);
+  EXPECT_EQ(live.stream.progress().watermark, Epoch(9));
+  EXPECT_EQ(live.stream.progress().peer_watermark, Epoch(9));
 }
 
 TEST(FeedStream, SaysWhetherAnythingHasCome) {
@@ -164,19 +164,19 @@ TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, true);
   EXPECT_TRUE(live.request({0, 10}));
-  EXPECT_EQ(live.stream.progress().watermark, 10U);
-  EXPECT_EQ(live.stream.progress().peer_watermark, 3U) << "of the peer itself";
+  EXPECT_EQ(live.stream.progress().watermark, Epoch(10));
+  EXPECT_EQ(live.stream.progress().peer_watermark, Epoch(3)) << "of the peer itself";
   const auto data = live.collect({0, 10});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2}));
   ASSERT_EQ(data.damage.size(), 1U);
-  EXPECT_EQ(data.damage[0].first_epoch, 3U);
-  EXPECT_EQ(data.damage[0].n_epochs, 7U);
+  EXPECT_EQ(data.damage[0].first_epoch, Epoch(3));
+  EXPECT_EQ(data.damage[0].n_epochs, Epoch(7));
   EXPECT_EQ(data.damage[0].n_hits, 0U);
   EXPECT_EQ(data.damage[0].cause, DropCause::late);
   live.stream.give_up(20, true);
   const auto next = live.collect({10, 20});
   ASSERT_EQ(next.damage.size(), 1U);
-  EXPECT_EQ(next.damage[0].first_epoch, 10U);
+  EXPECT_EQ(next.damage[0].first_epoch, Epoch(10));
   EXPECT_EQ(live.count("epochs_given_up"), 17U);
 }
 
@@ -190,7 +190,7 @@ TEST(FeedStreamGivesUp, WhatIsThereIsNotMissing) {
   const auto data = live.collect({0, 10});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2, 3, 4}));
   ASSERT_EQ(data.damage.size(), 1U);
-  EXPECT_EQ(data.damage[0].first_epoch, 5U);
+  EXPECT_EQ(data.damage[0].first_epoch, Epoch(5));
   EXPECT_EQ(live.count("epochs_given_up"), 5U);
 }
 
@@ -200,8 +200,8 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   feed_epochs(live, {0, 3});
   live.feed.next.seen_end = 6;
   live.stream.receive();
-  EXPECT_EQ(live.stream.progress().seen_end, 6U);
-  EXPECT_EQ(live.stream.progress().peer_watermark, 3U);
+  EXPECT_EQ(live.stream.progress().seen_end, Epoch(6));
+  EXPECT_EQ(live.stream.progress().peer_watermark, Epoch(3));
   EXPECT_FALSE(live.stream.progress().drained);
   live.stream.finish();
   EXPECT_TRUE(live.feed.stopped);
@@ -210,7 +210,7 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   EXPECT_TRUE(live.stream.progress().drained);
   EXPECT_FALSE(live.stream.end_epoch());
   live.stream.give_up(10, false);
-  EXPECT_EQ(live.stream.end_epoch(), 6U);
+  EXPECT_EQ(live.stream.end_epoch(), Epoch(6));
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{0, 1, 2, 5, 5}));
 }
 
@@ -238,10 +238,10 @@ TEST(FeedStreamFinishes, WhatComesBehindItsEndIsCounted) {
 /// Nothing is complete, but it is known where it begins.
 TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
   Live live;
-  live.feed.next.first_epoch = 40;
+  live.feed.next.first_epoch = Epoch(40);
   live.stream.receive();
   EXPECT_TRUE(live.stream.peer().known);
-  EXPECT_EQ(live.stream.first_epoch(), 40U);
+  EXPECT_EQ(live.stream.first_epoch(), Epoch(40));
 }
 
 TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
@@ -336,8 +336,8 @@ TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   const auto data = live.collect({10, 20});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{12, 12}));
   ASSERT_EQ(data.damage.size(), 1U);
-  EXPECT_EQ(data.damage[0].first_epoch, 10U);
-  EXPECT_EQ(data.damage[0].n_epochs, 2U) << "the buffer from 8 to 12";
+  EXPECT_EQ(data.damage[0].first_epoch, Epoch(10));
+  EXPECT_EQ(data.damage[0].n_epochs, Epoch(2)) << "the buffer from 8 to 12";
   EXPECT_EQ(data.damage[0].n_hits, 7U);
   EXPECT_EQ(live.count("hits_dropped_late"), 7U);
   EXPECT_EQ(live.stream.hits_read(), 9U);
@@ -369,8 +369,8 @@ TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
   const auto data = live.collect({0, 100});
   EXPECT_EQ(hits_in(data).size(), 10U);
   ASSERT_EQ(data.damage.size(), 1U);
-  EXPECT_EQ(data.damage[0].first_epoch, 10U);
-  EXPECT_EQ(data.damage[0].n_epochs, 90U);
+  EXPECT_EQ(data.damage[0].first_epoch, Epoch(10));
+  EXPECT_EQ(data.damage[0].n_epochs, Epoch(90));
   EXPECT_EQ(data.damage[0].n_hits, 90U);
   EXPECT_EQ(data.damage[0].cause, DropCause::congested);
   EXPECT_EQ(live.count("hits_dropped_congested"), 90U);
@@ -519,8 +519,8 @@ TEST(FeedStreamGivesUp, WhatCameLateHidesNothing) {
   live.stream.give_up(20, true);
   const auto data = live.collect({10, 20});
   ASSERT_EQ(data.damage.size(), 1U);
-  EXPECT_EQ(data.damage[0].first_epoch, 10U);
-  EXPECT_EQ(data.damage[0].n_epochs, 10U);
+  EXPECT_EQ(data.damage[0].first_epoch, Epoch(10));
+  EXPECT_EQ(data.damage[0].n_epochs, Epoch(10));
   EXPECT_EQ(data.damage[0].n_hits, 2U);
 }
 

@@ -23,7 +23,7 @@ LiveReturn::First numbered(Tick time) {
   first.numbered = true;
   first.epoch_ticks = 16;
   first.time = time;
-  first.epoch = time / 16;
+  first.epoch = epoch_of(time, 16);
   return first;
 }
 
@@ -33,7 +33,7 @@ LiveReturn::First stamped(Epoch epoch) {
   return first;
 }
 
-constexpr LivePast unknown(std::uint64_t hits, Epoch end, std::uint64_t epochs_missing = 0) {
+constexpr LivePast unknown(std::uint64_t hits, Epoch end, Epoch epochs_missing = 0) {
   return {std::nullopt, hits, end, epochs_missing};
 }
 

@@ -16,9 +16,9 @@ std::vector<std::pair<Tick, std::uint32_t>> ticks_in(std::span<const std::byte> 
     std::vector<std::pair<Tick, std::uint32_t>> hits;
     Tick begin = 0;
 
-    void epoch(Epoch epoch) { begin = epoch * kEpochTicks; }
+    void epoch(Epoch epoch) { begin = tick_of_epoch(epoch, kEpochTicks); }
     void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t>) {
-      hits.emplace_back(begin + tick, channel);
+      hits.emplace_back(begin + Tick(tick), channel);
     }
     void tag(std::uint32_t) {}
     void peak(const Peak&) {}
@@ -59,16 +59,16 @@ TEST_F(ShiftedFeedTest, HitsWaitForTheirEpochToBeComplete) {
   open("offset=500");
   inner_->add(make_buffer({{5, 1}, {6, 2}}));  // at 5001 and 6001
   auto batch = take();
-  EXPECT_EQ(batch.complete, 7U);
+  EXPECT_EQ(batch.complete, Epoch(7));
   EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{5501, 1}, {6501, 2}}));
   open("offset=-500");
   inner_->add(make_buffer({{5, 1}, {6, 2}}));
   batch = take();
-  EXPECT_EQ(batch.complete, 6U) << "7000 becomes 6500";
+  EXPECT_EQ(batch.complete, Epoch(6)) << "7000 becomes 6500";
   inner_->add(make_buffer({{7, 3}}));
   const auto more = take();
   batch.buffers.insert(batch.buffers.end(), more.buffers.begin(), more.buffers.end());
-  EXPECT_EQ(more.complete, 7U);
+  EXPECT_EQ(more.complete, Epoch(7));
   EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{4501, 1}, {5501, 2}, {6501, 3}}));
 }
 
@@ -80,12 +80,12 @@ TEST_F(ShiftedFeedTest, HitsThatAreAskedForComeBeforeTheirEpochIsComplete) {
   EXPECT_FALSE(shifted_->settle(5)) << "nothing waits before";
   EXPECT_TRUE(shifted_->settle(6));
   auto batch = take();
-  EXPECT_EQ(batch.complete, 6U);
+  EXPECT_EQ(batch.complete, Epoch(6));
   EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{5501, 1}}));
   EXPECT_FALSE(shifted_->settle(6)) << "nothing waits any more";
   inner_->next.complete = 7;
   batch = take();
-  EXPECT_EQ(batch.complete, 7U);
+  EXPECT_EQ(batch.complete, Epoch(7));
   EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{6501, 2}}));
 }
 
@@ -116,8 +116,8 @@ TEST_F(ShiftedFeedTest, DamageCoversAllEpochsThatItMayTouch) {
   inner_->next.complete = 5;
   const auto batch = take();
   ASSERT_EQ(batch.damage.size(), 1U);
-  EXPECT_EQ(batch.damage[0].first_epoch, 12U);
-  EXPECT_EQ(epochs_of(batch.damage[0]).end, 16U) << "5000 becomes 15500";
+  EXPECT_EQ(batch.damage[0].first_epoch, Epoch(12));
+  EXPECT_EQ(epochs_of(batch.damage[0]).end, Epoch(16)) << "5000 becomes 15500";
   EXPECT_EQ(batch.damage[0].n_hits, 9U);
 }
 
@@ -142,8 +142,8 @@ TEST_F(ShiftedFeedTest, APeerThatJumpsBackBeginsAnew) {
   const auto batch = take();
   std::span<const std::byte> all = batch.buffers;
   const auto first = read_epoch_buffer_header(all)->stored_bytes();
-  EXPECT_EQ(ticks_in(all.first(first)).front().first, 1'000'501U);
-  EXPECT_EQ(ticks_in(all.subspan(first)).front().first, 5501U);
+  EXPECT_EQ(ticks_in(all.first(first)).front().first, Tick(1'000'501));
+  EXPECT_EQ(ticks_in(all.subspan(first)).front().first, Tick(5501));
 }
 
 TEST_F(ShiftedFeedTest, WhatWasAskedForIsForgottenWhereAPeerJumpsBack) {
@@ -152,11 +152,11 @@ TEST_F(ShiftedFeedTest, WhatWasAskedForIsForgottenWhereAPeerJumpsBack) {
   inner_->next.complete = 1000;
   (void)take();
   EXPECT_TRUE(shifted_->settle(1001));
-  EXPECT_EQ(take().complete, 1001U);
+  EXPECT_EQ(take().complete, Epoch(1001));
   inner_->add(make_buffer({{5, 2}}));
   inner_->next.complete = 5;
   const auto batch = take();
-  EXPECT_EQ(batch.complete, 5U);
+  EXPECT_EQ(batch.complete, Epoch(5));
   EXPECT_TRUE(batch.buffers.empty()) << "more of epoch 5 may come";
 }
 
@@ -166,7 +166,7 @@ TEST_F(ShiftedFeedTest, NothingIsDecodedBeforeTheHeaderIsKnown) {
   inner_->add(make_buffer({{5, 1}}));
   const auto batch = take();
   EXPECT_TRUE(batch.buffers.empty());
-  EXPECT_EQ(batch.first_epoch, 5U);
+  EXPECT_EQ(batch.first_epoch, Epoch(5));
   inner_->said.payload.words[9] = 2;
   (void)shifted_->fix_header();
   EXPECT_EQ(ticks_in(take().buffers).front(), (std::pair<Tick, std::uint32_t>{5501, 1})) << "the system cannot be set";

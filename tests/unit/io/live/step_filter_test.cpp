@@ -8,7 +8,7 @@ namespace eventloom::test {
 namespace {
 
 constexpr Epoch kReach = 100;
-constexpr Epoch kFarAway = 1'000'000'000'000;
+constexpr Epoch kFarAway(1'000'000'000'000);
 
 /// Batches of buffers of one epoch and three hits.
 struct Filtered {
@@ -58,8 +58,8 @@ TEST(StepFilter, TheEndOfAStreamIsNotBelievedFurtherThanTheStream) {
   stream.batch.ended = true;
   stream.batch.complete = stream.batch.seen_end = kFarAway;
   stream.filter.take_out(stream.batch, 0);
-  EXPECT_EQ(stream.batch.complete, 6U);
-  EXPECT_EQ(stream.batch.seen_end, 6U);
+  EXPECT_EQ(stream.batch.complete, Epoch(6));
+  EXPECT_EQ(stream.batch.seen_end, Epoch(6));
   EXPECT_FALSE(stream.filter.aside()) << "it is not anywhere";
 }
 
@@ -69,16 +69,16 @@ TEST(StepFilter, AJumpIsLeftOutAndCountedWhereTheStreamWas) {
   stream.take({5, 6, kFarAway, kFarAway + 1});
   EXPECT_EQ(stream.kept(), (Epochs{5, 6}));
   ASSERT_EQ(stream.batch.damage.size(), 1U);
-  EXPECT_EQ(stream.batch.damage[0].first_epoch, 7U);
-  EXPECT_EQ(stream.batch.damage[0].n_epochs, 1U);
+  EXPECT_EQ(stream.batch.damage[0].first_epoch, Epoch(7));
+  EXPECT_EQ(stream.batch.damage[0].n_epochs, Epoch(1));
   EXPECT_EQ(stream.batch.damage[0].n_hits, 6U);
   EXPECT_EQ(stream.batch.damage[0].cause, DropCause::out_of_step);
-  EXPECT_LE(stream.batch.complete, 7U);
+  EXPECT_LE(stream.batch.complete, Epoch(7));
   EXPECT_EQ(stream.filter.aside(), kFarAway + 2);
   stream.take({8});
   EXPECT_EQ(stream.kept(), Epochs{8});
   EXPECT_EQ(stream.filter.aside(), std::nullopt);
-  EXPECT_EQ(stream.batch.complete, 9U);
+  EXPECT_EQ(stream.batch.complete, Epoch(9));
 }
 
 TEST(StepFilter, WhatItMissedWhileItWasAwayIsMissing) {
@@ -87,8 +87,8 @@ TEST(StepFilter, WhatItMissedWhileItWasAwayIsMissing) {
   stream.take({5, kFarAway});
   stream.take({20});
   ASSERT_EQ(stream.batch.damage.size(), 1U);
-  EXPECT_EQ(stream.batch.damage[0].first_epoch, 6U);
-  EXPECT_EQ(stream.batch.damage[0].n_epochs, 14U);
+  EXPECT_EQ(stream.batch.damage[0].first_epoch, Epoch(6));
+  EXPECT_EQ(stream.batch.damage[0].n_epochs, Epoch(14));
   EXPECT_EQ(stream.batch.damage[0].n_hits, 0U);
 }
 
@@ -97,7 +97,7 @@ TEST(StepFilter, AStepBackIsAJump) {
   stream.filter.begin_at(0, kReach);
   stream.take({50, 3});
   EXPECT_EQ(stream.kept(), Epochs{50});
-  EXPECT_EQ(stream.filter.aside(), 3U);
+  EXPECT_EQ(stream.filter.aside(), Epoch(3));
   EXPECT_EQ(stream.batch.damage.size(), 1U);
 }
 
@@ -132,7 +132,7 @@ TEST(StepFilter, ARunThatBeginsElsewhereLeavesOutAll) {
   stream.take({kFarAway, kFarAway + 1});
   EXPECT_TRUE(stream.kept().empty());
   EXPECT_EQ(stream.filter.aside(), kFarAway + 2);
-  EXPECT_EQ(stream.batch.complete, 0U);
+  EXPECT_EQ(stream.batch.complete, Epoch(0));
 }
 
 /// A run may begin long before one of its streams does; that is no leave to jump.
@@ -160,8 +160,8 @@ TEST(StepFilter, NothingThatIsMissingReachesFar) {
   stream.filter.take_out(stream.batch, 0);
   ASSERT_EQ(stream.batch.damage.size(), 2U);
   for (const auto& damage : stream.batch.damage) {
-    EXPECT_EQ(damage.first_epoch, 6U);
-    EXPECT_EQ(damage.n_epochs, 1U);
+    EXPECT_EQ(damage.first_epoch, Epoch(6));
+    EXPECT_EQ(damage.n_epochs, Epoch(1));
   }
   EXPECT_EQ(stream.batch.damage[0].n_hits + stream.batch.damage[1].n_hits, 9U);
 }

@@ -136,8 +136,8 @@ TEST_F(LmdReading, CountsAreOfWhatIsInTheFile) {
 
 TEST_F(LmdReading, NumbersAreUnwrapped) {
   const auto result = read(flat(plain_event(0xfffffffe) + plain_event(0xffffffff) + plain_event(0) + plain_event(2)));
-  EXPECT_EQ(result.all.time, (Ticks{0xfffffffe, 0xfffffffe, 0xffffffff, 0xffffffff, 0x100000000, 0x100000000,
-                                    0x100000002, 0x100000002}));
+  EXPECT_EQ(result.all.time, (Ticks{Tick(0xfffffffe), Tick(0xfffffffe), Tick(0xffffffff), Tick(0xffffffff),
+                                    Tick(0x100000000), Tick(0x100000000), Tick(0x100000002), Tick(0x100000002)}));
   EXPECT_EQ(result.counts.at("missing_numbers"), 1U);
 }
 
@@ -341,7 +341,7 @@ TEST_F(LmdReading, WhiteRabbitStamps) {
   const auto path = flat(first + wrong + cut + event(4, "") + event(2, subevent(2, stamp(0x200, kTime + 77))));
 
   const auto any = read(path, "time=wr");
-  EXPECT_EQ(any.all.time, (Ticks{kTime, kTime, kTime, kTime + 77})) << "numbers do not matter";
+  EXPECT_EQ(any.all.time, (Ticks{Tick(kTime), Tick(kTime), Tick(kTime), Tick(kTime + 77)})) << "numbers do not matter";
   ASSERT_EQ(any.all.losses.size(), 3U);
   for (const auto& loss : any.all.losses) {
     EXPECT_EQ(loss.cause, DropCause::untimed);
@@ -351,8 +351,10 @@ TEST_F(LmdReading, WhiteRabbitStamps) {
   EXPECT_EQ(any.counts.at("untimed_events"), 3U);
   EXPECT_FALSE(any.counts.contains("missing_numbers"));
 
-  EXPECT_EQ(read(path, "time=wr&wr=0x200").all.time, (Ticks{kTime + 5, kTime + 5, kTime + 5, kTime + 77}));
-  EXPECT_EQ(read(path, "time=wr&wr=512").all.time, (Ticks{kTime + 5, kTime + 5, kTime + 5, kTime + 77}));
+  EXPECT_EQ(read(path, "time=wr&wr=0x200").all.time,
+            (Ticks{Tick(kTime + 5), Tick(kTime + 5), Tick(kTime + 5), Tick(kTime + 77)}));
+  EXPECT_EQ(read(path, "time=wr&wr=512").all.time,
+            (Ticks{Tick(kTime + 5), Tick(kTime + 5), Tick(kTime + 5), Tick(kTime + 77)}));
   EXPECT_EQ(read(path, "time=wr&wr=0x300").all.size(), 0U);
 }
 
@@ -362,7 +364,8 @@ TEST_F(LmdReading, TimesInDataWords) {
   const auto path = flat(first + second);
   EXPECT_EQ(read(path, "time=word:0,1").all.time, (Ticks{11, 11, 12, 12}));
   EXPECT_EQ(read(path, "time=word:1,2").all.time,
-            (Ticks{3ULL << 32 | 2, 3ULL << 32 | 2, 6ULL << 32 | 0xffffffff, 6ULL << 32 | 0xffffffff}));
+            (Ticks{Tick(3ULL << 32 | 2), Tick(3ULL << 32 | 2), Tick(6ULL << 32 | 0xffffffff),
+                   Tick(6ULL << 32 | 0xffffffff)}));
   EXPECT_EQ(read(path, "time=word:0,1&from=00000009").all.time, (Ticks{1, 1, 4, 4}));
   EXPECT_EQ(read(path, "time=word:0,1&from=01000007&unit=us").all.time, (Ticks{11000, 11000, 12000, 12000}));
   EXPECT_EQ(read(path, "time=word:3,1").all.losses.size(), 2U);

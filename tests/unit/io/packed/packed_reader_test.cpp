@@ -174,9 +174,10 @@ TEST_F(PackedReader, TimesThatDoNotFitAreLosses) {
   Records file;
   file.le(~std::uint64_t{0}, 8).le(5, 1).le(~std::uint64_t{0} / 1000, 8).le(6, 1);
   const std::string keys = "record=9&time=u64le@0&channel=u8@8";
-  EXPECT_EQ(hits_of(file.text(), keys).time, (Ticks{~Tick{0}, ~Tick{0} / 1000}));
+  EXPECT_EQ(hits_of(file.text(), keys).time,
+            (Ticks{std::numeric_limits<Tick>::max(), std::numeric_limits<Tick>::max() / 1000}));
   const auto hits = hits_of(file.text(), keys + "&unit=us");
-  EXPECT_EQ(hits.time, (Ticks{~Tick{0} / 1000 * 1000}));
+  EXPECT_EQ(hits.time, (Ticks{std::numeric_limits<Tick>::max() / 1000 * 1000}));
   EXPECT_EQ(hits.channel, (Words{6}));
   ASSERT_EQ(hits.losses.size(), 1U);
   EXPECT_EQ(hits.losses[0].before, 0U);
@@ -265,7 +266,7 @@ TEST_F(PackedReader, ManyRecordsOfManySizes) {
     const auto hits = hits_of(text, keys);
     ASSERT_EQ(hits.size(), n);
     for (std::size_t i = 0; i < n; ++i) {
-      ASSERT_EQ(hits.time[i], i % 251);
+      ASSERT_EQ(hits.time[i], Tick(i % 251));
       ASSERT_EQ(hits.channel[i], i % 241);
       ASSERT_EQ(hits.payload[i], size == 2 ? i % 241 : 0);
     }

@@ -113,7 +113,7 @@ TEST(FollowingAStream, CollectUpToWhatIsCompleteReadsNothing) {
   auto live = stream_of(rising(50, 100), 1, LiveReading{kAtOnce});
   const auto complete = live.read_on();
   ASSERT_TRUE(complete);
-  EXPECT_EQ(*complete, 32U) << "the last hit of the block lies in epoch 37, its buffer begins here";
+  EXPECT_EQ(*complete, Epoch(32)) << "the last hit of the block lies in epoch 37, its buffer begins here";
   EXPECT_GT(bytes_of(live, {0, *complete}).size(), 0U);
   EXPECT_FALSE(live.end_epoch()) << "the end would be known if all had been read";
   EXPECT_EQ(live.hits_read(), 100U) << "with no wait every hit that has come is encoded";
@@ -144,7 +144,7 @@ TEST(FollowingAStream, LateHitsAreLostAndCounted) {
   std::uint64_t lost = 0;
   for (const auto& damage : damage_of(live, {0, kNoEnd})) {
     EXPECT_EQ(damage.cause, DropCause::late);
-    EXPECT_EQ(damage.n_epochs, 0U) << "nothing else is missing";
+    EXPECT_EQ(damage.n_epochs, Epoch(0)) << "nothing else is missing";
     lost += damage.n_hits;
   }
   EXPECT_EQ(lost, 4U);
@@ -168,10 +168,10 @@ TEST(FollowingAStream, DamageBelongsToAStepThatIsToCome) {
 TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   const std::vector<Ticks> blocks = {{1000, 2000}, {}, {2050, 9000}};
   auto patient = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kNever});
-  EXPECT_LE(patient.read_on(), 20U);
-  EXPECT_EQ(patient.seen_end(), 21U) << "this has come";
+  EXPECT_LE(patient.read_on(), Epoch(20));
+  EXPECT_EQ(patient.seen_end(), Epoch(21)) << "this has come";
   auto hasty = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
-  EXPECT_EQ(hasty.read_on(), 21U);
+  EXPECT_EQ(hasty.read_on(), Epoch(21));
   EXPECT_GT(bytes_of(hasty, {20, 21}).size(), 0U);
   EXPECT_EQ(hasty.hits_read(), 2U) << "what is complete is collected without waiting for what comes next";
   while (hasty.read_on()) {
@@ -207,7 +207,7 @@ TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
   auto back = ahead.behind_the_jump();
   ASSERT_NE(back, nullptr);
   EXPECT_EQ(follow(*back), 5U);
-  EXPECT_EQ(back->first_epoch(), 21U);
+  EXPECT_EQ(back->first_epoch(), Epoch(21));
   EXPECT_EQ(back->counts().by_name().at("hits_dropped_late"), 2U) << "one ahead, and one behind the jump";
   EXPECT_EQ(back->behind_the_jump(), nullptr) << "all has been read";
 }
@@ -263,13 +263,13 @@ TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
   EncodedStream live(
       std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1550}, {}, {1590, 1999, 2000, 2050}, {}}, kMayLack),
       {1000}, LiveReading{.longest_wait = kNever});
-  EXPECT_EQ(live.read_on(), 0U) << "these wait for others";
-  EXPECT_EQ(live.read_on(20), 20U);
+  EXPECT_EQ(live.read_on(), Epoch(0)) << "these wait for others";
+  EXPECT_EQ(live.read_on(20), Epoch(20));
   EXPECT_GT(bytes_of(live, {15, 20}).size(), 0U);
   EXPECT_EQ(live.hits_read(), 2U);
-  EXPECT_EQ(live.read_on(20), 20U);
+  EXPECT_EQ(live.read_on(20), Epoch(20));
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U) << "what comes later for these epochs";
-  EXPECT_EQ(live.read_on(21), 21U) << "the others are in time";
+  EXPECT_EQ(live.read_on(21), Epoch(21)) << "the others are in time";
   EXPECT_EQ(live.hits_read(), 6U);
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
 }
@@ -278,7 +278,7 @@ TEST(FollowingAStream, NothingOfEpochsThatAreStillOpenIsClosed) {
   EncodedStream live(std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1210}, {}, {1220}}, kMayLack), {1},
                      LiveReading{.longest_wait = kAtOnce});
   live.read_on();
-  EXPECT_EQ(live.read_on(11), 12U) << "the buffer of epoch 10 was closed, another epoch is open";
+  EXPECT_EQ(live.read_on(11), Epoch(12)) << "the buffer of epoch 10 was closed, another epoch is open";
   live.read_on(12);
   EXPECT_EQ(live.hits_read(), 3U);
   EXPECT_EQ(live.counts().by_name().count("hits_dropped_late"), 0U);
@@ -288,11 +288,11 @@ TEST(FollowingAStream, WhatTheReaderHoldsBackIsWaitedFor) {
   auto owner = std::make_unique<BlockReader>(std::vector<Ticks>{{1000}, {}, {1300}, {}}, kMayLack);
   auto& reader = *owner;
   EncodedStream live(std::move(owner), {1}, LiveReading{.longest_wait = kAtOnce});
-  reader.held = 1300;
-  EXPECT_EQ(live.read_on(20), 10U);
-  EXPECT_EQ(live.read_on(13), 13U) << "it belongs to a later epoch";
+  reader.held = Tick(1300);
+  EXPECT_EQ(live.read_on(20), Epoch(10));
+  EXPECT_EQ(live.read_on(13), Epoch(13)) << "it belongs to a later epoch";
   reader.held.reset();
-  EXPECT_EQ(live.read_on(20), 20U);
+  EXPECT_EQ(live.read_on(20), Epoch(20));
   EXPECT_EQ(live.hits_read(), 2U);
   EXPECT_EQ(live.counts().by_name().count("hits_dropped_late"), 0U);
 }
@@ -309,7 +309,7 @@ TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {
   while (live.read_on()) {
   }
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_untimed"), 1U);
-  EXPECT_EQ(live.end_epoch(), 21U);
+  EXPECT_EQ(live.end_epoch(), Epoch(21));
   auto file = stream_of(blocks, 1, std::nullopt);
   EXPECT_THROW(bytes_of(file, {0, kNoEnd}), UserError);
 }
@@ -317,7 +317,7 @@ TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {
 TEST(BlockLosses, HitsAreTakenOutOfABlock) {
   HitBlock block;
   for (std::uint32_t i = 0; i < 6; ++i) {
-    block.time.push_back(10 * i);
+    block.time.emplace_back(10 * i);
     block.channel.push_back(i);
     block.payload_begin.push_back(static_cast<std::uint32_t>(block.payload.size()));
     for (std::uint32_t w = 0; w <= i; ++w) block.payload.push_back(i);

@@ -13,7 +13,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint32_t kTicksOfEpoch = 100;
-constexpr Epoch kFar = Epoch{1} << 40;
+constexpr Epoch kFar = Epoch(std::uint64_t{1} << 40);
 
 /// Gives its blocks.
 class GivenBlocks final : public HitReader {
@@ -52,7 +52,8 @@ HitBlock block_at(const std::vector<Tick>& times) {
 /// Hits in each of these epochs, a block for each.
 std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
   std::vector<HitBlock> blocks;
-  for (const Epoch epoch : epochs) blocks.push_back(block_at({epoch * kTicksOfEpoch, epoch * kTicksOfEpoch + 5}));
+  for (const Epoch epoch : epochs)
+    blocks.push_back(block_at({tick_of_epoch(epoch, kTicksOfEpoch), tick_of_epoch(epoch, kTicksOfEpoch) + 5}));
   return stream_of(std::move(blocks));
 }
 
@@ -67,7 +68,7 @@ std::string complaint_of_reading(Source& source) {
 }
 
 TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
-  const Tick last = (max_epoch(kTicksOfEpoch) + 1) * kTicksOfEpoch - 1;
+  const Tick last = tick_of_epoch(max_epoch(kTicksOfEpoch) + 1, kTicksOfEpoch) - 1;
   const auto stream = stream_of({block_at({3, last})});
   EXPECT_EQ(complaint_of_reading(*stream), "");
   EXPECT_EQ(stream->hits_read(), 2U);
@@ -75,20 +76,20 @@ TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
 }
 
 TEST(EncodedLimits, RefusesLaterTimes) {
-  const Tick last = (max_epoch(kTicksOfEpoch) + 1) * kTicksOfEpoch - 1;
+  const Tick last = tick_of_epoch(max_epoch(kTicksOfEpoch) + 1, kTicksOfEpoch) - 1;
   for (const Tick time : {last + 1, std::numeric_limits<Tick>::max()}) {
     const auto text = complaint_of_reading(*stream_of({block_at({3, time})}));
     EXPECT_NE(text.find("blocks"), std::string::npos) << text;
-    EXPECT_NE(text.find("time " + std::to_string(time)), std::string::npos) << text;
-    EXPECT_NE(text.find("is " + std::to_string(last)), std::string::npos) << text;
+    EXPECT_NE(text.find("time " + std::to_string(time.value)), std::string::npos) << text;
+    EXPECT_NE(text.find("is " + std::to_string(last.value)), std::string::npos) << text;
   }
 }
 
 TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
   const auto stream = stream_in({2, 70, kFar});
-  EXPECT_EQ(stream->first_epoch(), 2U);
-  EXPECT_EQ(stream->next_beginning(0), 2U);
-  EXPECT_EQ(stream->next_beginning(3), 70U);
+  EXPECT_EQ(stream->first_epoch(), Epoch(2));
+  EXPECT_EQ(stream->next_beginning(0), Epoch(2));
+  EXPECT_EQ(stream->next_beginning(3), Epoch(70));
   stream->release_before(71);
   EXPECT_EQ(stream->next_beginning(71), kFar);
   EXPECT_EQ(stream->next_beginning(kFar + 1), std::nullopt);
@@ -97,11 +98,11 @@ TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
 
 /// A buffer of epochs 64 to 79 is behind `from`, the damage in epoch 70 is not.
 TEST(EncodedLimits, NamesWhereTheNextDamageBegins) {
-  HitBlock lossy = block_at({70 * kTicksOfEpoch, kFar * kTicksOfEpoch});
+  HitBlock lossy = block_at({Tick(70 * kTicksOfEpoch), tick_of_epoch(kFar, kTicksOfEpoch)});
   lossy.losses.push_back({.before = 1, .offset = 9, .hits = 2});
-  const auto stream = stream_of({block_at({64 * kTicksOfEpoch}), lossy});
-  EXPECT_EQ(stream->next_beginning(64), 64U);
-  EXPECT_EQ(stream->next_beginning(65), 70U);
+  const auto stream = stream_of({block_at({Tick(64 * kTicksOfEpoch)}), lossy});
+  EXPECT_EQ(stream->next_beginning(64), Epoch(64));
+  EXPECT_EQ(stream->next_beginning(65), Epoch(70));
   EXPECT_EQ(stream->next_beginning(71), kFar);
 }
 

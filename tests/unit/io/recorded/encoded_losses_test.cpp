@@ -103,7 +103,7 @@ struct Part {
 
   void epoch(Epoch e) { open = e; }
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
-    hits.push_back({open * kTicksPerEpoch + tick, channel, {payload.begin(), payload.end()}});
+    hits.push_back({tick_of_epoch(open, kTicksPerEpoch) + Tick(tick), channel, {payload.begin(), payload.end()}});
   }
   void tag(std::uint32_t) {}
   void peak(Peak) {}
@@ -138,7 +138,7 @@ Part collected(EncodedStream& stream, EpochRange epochs) {
   return decoded(data, stream.header());
 }
 
-constexpr EpochRange kWhole{0, Epoch{1} << 40};
+constexpr EpochRange kWhole{0, Epoch(std::uint64_t{1} << 40)};
 
 /// Hits that are nearly in order, with losses of all kinds between them, in blocks of all sizes.
 Script random_script(std::uint64_t seed, std::size_t disorder) {
@@ -147,7 +147,7 @@ Script random_script(std::uint64_t seed, std::size_t disorder) {
   const bool varying = seed % 2 == 0;
   script.payload = PayloadTable::uniform(varying ? PayloadTable::kLengthInFirstWord : 2);
   if (seed % 3 == 0) script.flags = kNumbered;
-  Tick time = random() % 5000;
+  Tick time(random() % 5000);
   const std::uint64_t spread = seed % 4 == 0 ? 2 : 60;
   const auto n_blocks = random() % 30;
   for (std::size_t b = 0; b < n_blocks; ++b) {
@@ -161,9 +161,9 @@ Script random_script(std::uint64_t seed, std::size_t disorder) {
                                 .leaves_hole = random() % 2 == 0,
                                 .breaks_off = random() % 8 == 0});
       }
-      if (random() % 50 == 0) time += random() % 3000;
+      if (random() % 50 == 0) time += Tick(random() % 3000);
       if (random() % 30 == 0) break;
-      time += random() % spread;
+      time += Tick(random() % spread);
       std::vector<std::uint32_t> payload{static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random())};
       if (varying) {
         payload.assign(1 + random() % 6, static_cast<std::uint32_t>(random()));
@@ -199,7 +199,7 @@ Sent send_all(EncodedStream& stream, const SliceGeometry& geometry, bool look_fi
     const auto part = collected(stream, geometry.sent_epochs(slice));
     const auto owned = geometry.owned_epochs(slice);
     if (stream.end_epoch() && owned.begin >= *stream.end_epoch()) return sent;
-    for (const auto& hit : part.hits) sent.hits += owned.contains(hit.time / kTicksPerEpoch) ? 1 : 0;
+    for (const auto& hit : part.hits) sent.hits += owned.contains(epoch_of(hit.time, kTicksPerEpoch)) ? 1 : 0;
     for (const auto& [first, n, offset, hits, cause] : part.damage) {
       if (!owned.contains(first)) continue;
       sent.lost += hits;
@@ -215,7 +215,7 @@ TEST(EncodedLosses, EveryHitReadAndEveryHitLostIsOwnedByOneSlice) {
     const std::size_t disorder = seed % 5 == 0 ? 20 : 0;
     const auto script = random_script(seed, disorder);
     for (const std::uint64_t length : {1, 7, 64}) {
-      for (const Tick overlap : {0, 250}) {
+      for (const Tick overlap : {Tick(0), Tick(250)}) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(length) + " epochs a slice");
         const auto stream = stream_of(script, disorder);
         const auto sent = send_all(*stream, {{1000, kTicksPerEpoch}, length, overlap, 0}, seed % 2 == 0, seed % 7 != 0);
@@ -274,10 +274,11 @@ TEST(EncodedLosses, TheNextBeginningIsThatOfABufferOrOfDamage) {
     }
     const auto stepped = stream_of(script, disorder);
     const Epoch end = *whole->end_epoch() + 2;
-    for (Epoch from = 0; from < end; from += 1 + seed % 4) {
+    for (Epoch from = 0; from < end; from += Epoch(1 + seed % 4)) {
       const auto expected = begins.lower_bound(from);
       const auto found = stepped->next_beginning(from);
-      ASSERT_EQ(found, expected == begins.end() ? std::nullopt : std::optional(*expected)) << seed << " from " << from;
+      ASSERT_EQ(found, expected == begins.end() ? std::nullopt : std::optional(*expected))
+          << seed << " from " << from.value;
     }
     ASSERT_EQ(stream_of(script, disorder)->next_beginning(end), std::nullopt);
   }
@@ -286,7 +287,7 @@ TEST(EncodedLosses, TheNextBeginningIsThatOfABufferOrOfDamage) {
 TEST(EncodedLosses, DamageIsGivenWhereItTouches) {
   Script script;
   script.blocks.resize(1);
-  for (const Tick time : {150, 950, 5000}) add(script.blocks[0], {time, 1, {}}, false);
+  for (const Tick time : {Tick(150), Tick(950), Tick(5000)}) add(script.blocks[0], {time, 1, {}}, false);
   script.blocks[0].losses = {{.before = 1, .offset = 11, .hits = 2, .leaves_hole = true},
                              {.before = 2, .offset = 22, .hits = 3, .cause = DropCause::duplicate}};
   const Record hole{1, 9, 11, 2, DropCause::corrupt};
@@ -306,12 +307,12 @@ TEST(EncodedLosses, LossesBeforeTheFirstHitAreInItsEpoch) {
   script.blocks[2].losses = {{.before = 0, .offset = 2, .hits = 5, .leaves_hole = true}};
   add(script.blocks[2], {123'456, 1, {}}, false);
   const auto stream = stream_of(script);
-  EXPECT_EQ(stream->first_epoch(), 1234U);
+  EXPECT_EQ(stream->first_epoch(), Epoch(1234));
   const auto part = collected(*stream, {1234, 1235});
   EXPECT_EQ(part.damage,
             (std::vector<Record>{{1234, 0, 1, 4, DropCause::corrupt}, {1234, 1, 2, 5, DropCause::corrupt}}));
   EXPECT_EQ(part.hits.size(), 1U);
-  EXPECT_EQ(stream->end_epoch(), 1235U);
+  EXPECT_EQ(stream->end_epoch(), Epoch(1235));
   EXPECT_EQ(stream->hits_read(), 10U);
 }
 
@@ -322,8 +323,8 @@ TEST(EncodedLosses, AStreamOfNothingButLossesHasAnEpochForThem) {
     script.blocks.resize(2);
     script.blocks[1].losses = {{.before = 0, .offset = 9, .hits = 4}, {.before = 0, .offset = 10, .hits = 0}};
     const auto stream = stream_of(script);
-    EXPECT_EQ(stream->first_epoch(), 0U);
-    EXPECT_EQ(stream->end_epoch(), 1U);
+    EXPECT_EQ(stream->first_epoch(), Epoch(0));
+    EXPECT_EQ(stream->end_epoch(), Epoch(1));
     const auto sent = send_all(*stream, {{1000, kTicksPerEpoch}, 10, 100, 0}, false, true);
     EXPECT_EQ(sent.lost, 4U);
     EXPECT_EQ(stream->hits_read(), 4U);
@@ -339,7 +340,7 @@ TEST(EncodedLosses, AnEmptyStreamHasNoEpochs) {
     const auto stream = stream_of(script, 10);
     EXPECT_FALSE(stream->end_epoch());
     EXPECT_FALSE(stream->first_epoch());
-    EXPECT_EQ(stream->end_epoch(), 0U);
+    EXPECT_EQ(stream->end_epoch(), Epoch(0));
     EXPECT_EQ(collected(*stream, kWhole), Part{});
     EXPECT_EQ(stream->hits_read(), 0U);
     EXPECT_FALSE(stream->tail_damage());
@@ -349,17 +350,17 @@ TEST(EncodedLosses, AnEmptyStreamHasNoEpochs) {
 TEST(EncodedLosses, WhereTheFileBreaksOffIsKnownWithItsEnd) {
   Script script;
   script.blocks.resize(2);
-  for (const Tick time : {150, 950}) add(script.blocks[0], {time, 1, {}}, false);
+  for (const Tick time : {Tick(150), Tick(950)}) add(script.blocks[0], {time, 1, {}}, false);
   script.blocks[1].losses = {{.before = 0, .offset = 99, .hits = 2, .breaks_off = true}};
   const auto stream = stream_of(script);
   collected(*stream, {0, 1});
   EXPECT_FALSE(stream->tail_damage().has_value() && !stream->end_epoch().has_value());
   const auto part = collected(*stream, {0, 100});
-  EXPECT_EQ(stream->end_epoch(), 10U);
+  EXPECT_EQ(stream->end_epoch(), Epoch(10));
   ASSERT_TRUE(stream->tail_damage());
-  EXPECT_EQ(stream->tail_damage()->first_epoch, 9U) << "the part before the end is accounted for there";
+  EXPECT_EQ(stream->tail_damage()->first_epoch, Epoch(9)) << "the part before the end is accounted for there";
   EXPECT_EQ(stream->tail_damage()->file_offset, 99U);
-  EXPECT_GT(stream->tail_damage()->n_epochs, std::uint64_t{1} << 60);
+  EXPECT_GT(stream->tail_damage()->n_epochs, Epoch(std::uint64_t{1} << 60));
   ASSERT_EQ(part.damage.size(), 1U);
   EXPECT_EQ(std::get<3>(part.damage[0]), 2U);
   EXPECT_EQ(stream->hits_read(), 4U);
@@ -398,13 +399,13 @@ TEST(EncodedLosses, LargePayloadStaysWhereItIsGiven) {
   }
   const auto stream = stream_of(script);
   std::vector<SliceData> given(30);
-  for (Epoch e = 0; e < given.size(); ++e) stream->collect({e, e + 1}, given[e]);
+  for (std::size_t e = 0; e < given.size(); ++e) stream->collect({Epoch(e), Epoch(e + 1)}, given[e]);
   const auto expected = hits_of(script);
-  for (Epoch e = 0; e < given.size(); ++e) {
+  for (std::size_t e = 0; e < given.size(); ++e) {
     const auto part = decoded(given[e], stream->header());
     for (const auto& hit : expected) {
-      if (hit.time / kTicksPerEpoch != e) continue;
-      EXPECT_EQ(std::ranges::count(part.hits, hit), 1) << "the hit at " << hit.time;
+      if (epoch_of(hit.time, kTicksPerEpoch) != Epoch(e)) continue;
+      EXPECT_EQ(std::ranges::count(part.hits, hit), 1) << "the hit at " << hit.time.value;
     }
   }
   EXPECT_EQ(collected(*stream, kWhole).hits, expected);
@@ -436,9 +437,9 @@ TEST(EncodedLosses, ForgettingTakesNothingThatIsStillWanted) {
     stream->collect({at, at + kStep}, held[i]);
     if (at < kBehind) continue;
     const auto part = decoded(held[oldest.begin / kStep], stream->header());
-    ASSERT_EQ(collected(*stream, oldest), part) << "epoch " << oldest.begin;
+    ASSERT_EQ(collected(*stream, oldest), part) << "epoch " << oldest.begin.value;
     for (const auto& hit : part.hits) {
-      if (!oldest.contains(hit.time / kTicksPerEpoch)) continue;
+      if (!oldest.contains(epoch_of(hit.time, kTicksPerEpoch))) continue;
       ASSERT_EQ(hit, expected[seen++]);
     }
   }

@@ -34,7 +34,7 @@ void PrintTo(const Fate& fate, std::ostream* out) {
   if (fate.dropped) {
     *out << kDropCauseNames[static_cast<std::size_t>(*fate.dropped)];
   } else {
-    *out << fate.tick;
+    *out << fate.tick.value;
   }
 }
 
@@ -106,7 +106,7 @@ class Model {
 
   void group(std::size_t begin, std::size_t end) {
     const std::uint32_t number = arrivals_[begin].number;
-    if (used_.empty()) return ahead(begin, end, number);
+    if (used_.empty()) return ahead(begin, end, Tick(number));
     const std::int64_t by = step(static_cast<std::uint32_t>(used_.back()), number);
     if (by > 0) return ahead(begin, end, used_.back() + static_cast<Tick>(by));
     if (by < 0) return back(begin, end, static_cast<std::uint64_t>(-by));
@@ -125,7 +125,7 @@ class Model {
   }
 
   void back(std::size_t begin, std::size_t end, std::uint64_t by) {
-    const bool was_used = by <= used_.back() && std::ranges::find(used_, used_.back() - by) != used_.end();
+    const bool was_used = Tick(by) <= used_.back() && std::ranges::find(used_, used_.back() - Tick(by)) != used_.end();
     if (was_used && by > 1000 && by < 100'000) unspecified_ = true;
     for (std::size_t i = begin; i < end; ++i) fates_[i] = {was_used && by <= 1000 ? kDuplicate : kOutOfStep, 0};
   }
@@ -145,7 +145,7 @@ class Model {
     if (believed(begin, end, tick)) {
       kept_ = survivor;
       took_back_ = false;
-      if (!used_.empty()) missing_ += tick - used_.back() - 1;
+      if (!used_.empty()) missing_ += (tick - used_.back()).value - 1;
       used_.push_back(tick);
     } else {
       fates_[survivor] = {kOutOfStep, 0};
@@ -155,7 +155,7 @@ class Model {
 
   bool believed(std::size_t begin, std::size_t end, Tick tick) {
     const bool first = used_.empty();
-    const std::uint64_t jump = first ? 0 : tick - used_.back();
+    const std::uint64_t jump = first ? 0 : (tick - used_.back()).value;
     if (jump == 1) return true;
     if (end == arrivals_.size()) {
       if (jump > 900 && jump < 1100) unspecified_ = true;
@@ -175,8 +175,8 @@ class Model {
       if (fate.dropped == kOutOfStep) ++counts["out_of_step"];
     }
     if (used_.empty()) return counts;
-    counts["first_number"] = used_.front();
-    counts["last_number"] = used_.back();
+    counts["first_number"] = used_.front().value;
+    counts["last_number"] = used_.back().value;
     return counts;
   }
 
@@ -253,14 +253,14 @@ TEST(EventNumbers, NoNumberIsKeptTwiceAndAllRise) {
       ASSERT_EQ(static_cast<std::uint32_t>(fates[at].tick), arrivals[at].number) << text_of(arrivals);
       if (last) {
         ASSERT_GT(fates[at].tick, *last) << text_of(arrivals);
-        missing += fates[at].tick - *last - 1;
+        missing += (fates[at].tick - *last).value - 1;
       } else {
-        ASSERT_EQ(fates[at].tick, counts.at("first_number")) << text_of(arrivals);
+        ASSERT_EQ(fates[at].tick, Tick(counts.at("first_number"))) << text_of(arrivals);
       }
       last = fates[at].tick;
     }
     if (last) {
-      ASSERT_EQ(*last, counts.at("last_number")) << text_of(arrivals);
+      ASSERT_EQ(*last, Tick(counts.at("last_number"))) << text_of(arrivals);
     }
     ASSERT_EQ(missing, counts.at("missing_numbers")) << text_of(arrivals);
   }
@@ -285,13 +285,13 @@ TEST(EventNumbers, AnEmptyStreamHasNoFirstNumber) {
 }
 
 TEST(EventNumbers, NumbersGoOnBeyondThe32Bits) {
-  const Tick wrap = Tick{1} << 32;
+  const Tick wrap = Tick(std::uint64_t{1} << 32);
   EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, 1}),
             (Fates{kept_at(wrap - 2), kept_at(wrap - 1), kept_at(wrap), kept_at(wrap + 1)}));
   const auto gap = judged(arrivals_of({kLast32 - 1, kLast32, 3, 4}));
   EXPECT_EQ(gap.fates.back(), kept_at(wrap + 4));
   EXPECT_EQ(gap.counts.at("missing_numbers"), 3U);
-  EXPECT_EQ(gap.counts.at("last_number"), wrap + 4);
+  EXPECT_EQ(Tick(gap.counts.at("last_number")), wrap + 4);
   EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, kLast32, 1}).at(3), dropped_for(kDuplicate));
 }
 
@@ -446,15 +446,15 @@ TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
   EventNumbers numbers(32);
   for (std::uint32_t number = 4'000'000'000U; number < 4'000'000'010U; ++number) numbers.judge(number, false);
   EXPECT_FALSE(numbers.finish());
-  EXPECT_EQ(numbers.begin_era(3), 5'000'000'003U);
-  EXPECT_EQ(numbers.judge(4, false).tick, 5'000'000'004U);
+  EXPECT_EQ(numbers.begin_era(3), Tick(5'000'000'003));
+  EXPECT_EQ(numbers.judge(4, false).tick, Tick(5'000'000'004));
   EXPECT_EQ(numbers.judge(3, false).current, kDuplicate);
-  EXPECT_EQ(numbers.judge(6, false).tick, 5'000'000'006U);
+  EXPECT_EQ(numbers.judge(6, false).tick, Tick(5'000'000'006));
   EXPECT_FALSE(numbers.finish());
-  EXPECT_EQ(numbers.begin_era(0), 6'000'000'000U);
-  EXPECT_EQ(numbers.judge(1, false).tick, 6'000'000'001U);
+  EXPECT_EQ(numbers.begin_era(0), Tick(6'000'000'000));
+  EXPECT_EQ(numbers.judge(1, false).tick, Tick(6'000'000'001));
   EXPECT_EQ(numbers.counters().by_name().at("missing_numbers"), 1U) << "between eras none is missing";
-  EXPECT_EQ(numbers.offset(), 6'000'000'000U);
+  EXPECT_EQ(numbers.offset(), Tick(6'000'000'000));
 }
 
 TEST(EventNumbers, RepeatsMeansTheLastEventKept) {
@@ -473,8 +473,9 @@ TEST(EventNumbers, NarrowOnesWrapAroundSooner) {
   for (const unsigned bits : {16U, 24U}) {
     const auto range = std::uint32_t{1} << bits;
     const auto result = judged(arrivals_of({range - 2, range - 1, 1, 2, 0, 1, 3}), bits);
-    EXPECT_EQ(result.fates, (Fates{kept_at(range - 2), kept_at(range - 1), kept_at(range + 1), kept_at(range + 2),
-                                   dropped_for(kOutOfStep), dropped_for(kDuplicate), kept_at(range + 3)}));
+    EXPECT_EQ(result.fates, (Fates{kept_at(Tick(range - 2)), kept_at(Tick(range - 1)), kept_at(Tick(range + 1)),
+                                   kept_at(Tick(range + 2)), dropped_for(kOutOfStep), dropped_for(kDuplicate),
+                                   kept_at(Tick(range + 3))}));
     EXPECT_EQ(result.counts.at("missing_numbers"), 1U);
   }
 }
@@ -482,10 +483,10 @@ TEST(EventNumbers, NarrowOnesWrapAroundSooner) {
 TEST(EventNumbers, RaisedOnesGoOnFromThere) {
   EventNumbers numbers(16);
   for (const std::uint32_t number : {65534U, 65535U, 0U}) numbers.judge(number, false);
-  EXPECT_EQ(numbers.first(), 65534U);
-  numbers.raise(Tick{3} << 16);
-  EXPECT_EQ(numbers.first(), (3U << 16) + 65534);
-  EXPECT_EQ(numbers.judge(1, false).tick, (4U << 16) + 1);
+  EXPECT_EQ(numbers.first(), Tick(65534));
+  numbers.raise(Tick(std::uint64_t{3} << 16));
+  EXPECT_EQ(numbers.first(), Tick((3U << 16) + 65534));
+  EXPECT_EQ(numbers.judge(1, false).tick, Tick((4U << 16) + 1));
   EXPECT_EQ(numbers.judge(0, false).current, kDuplicate);
 }
 

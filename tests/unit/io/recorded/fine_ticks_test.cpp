@@ -84,17 +84,17 @@ TEST(TickScale, ANumberOfFewerDigitsLosesPrecisionEarlier) {
 
 TEST(TickScale, CountsAsWholeWhatTheNumberCannotTellFromIt) {
   const auto s = scale_of("unit=s", 1000);
-  EXPECT_EQ(s.ticks(0.3, kDouble), 300'000'000U);
-  EXPECT_EQ(s.ticks(123456.789012345, kDouble), 123'456'789'012'345U);
-  EXPECT_EQ(s.ticks(-1e-16, kDouble), 0U);
+  EXPECT_EQ(s.ticks(0.3, kDouble), Tick(300'000'000));
+  EXPECT_EQ(s.ticks(123456.789012345, kDouble), Tick(123'456'789'012'345));
+  EXPECT_EQ(s.ticks(-1e-16, kDouble), Tick(0));
   EXPECT_FALSE(s.ticks(-1e-9, kDouble));
   EXPECT_FALSE(s.ticks(0.3 + 1e-14, kDouble));
   EXPECT_FALSE(s.ticks(123456.7890123455, kDouble));  // half a tick: spacing 1/64
   EXPECT_FALSE(s.ticks(18446744073.8, kDouble));
-  EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(0.3, kDouble), 300'000'000U);
-  EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(123456.7890123455, kDouble), 123'456'789'012'345U);
-  EXPECT_EQ(scale_of("unit=s&round=nearest", 1000).ticks(1.5e-9, kDouble), 1U);  // the double is below it
-  EXPECT_EQ(scale_of("unit=ns&round=nearest", 1000).ticks(1.5, kDouble), 2U);
+  EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(0.3, kDouble), Tick(300'000'000));
+  EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(123456.7890123455, kDouble), Tick(123'456'789'012'345));
+  EXPECT_EQ(scale_of("unit=s&round=nearest", 1000).ticks(1.5e-9, kDouble), Tick(1));  // the double is below it
+  EXPECT_EQ(scale_of("unit=ns&round=nearest", 1000).ticks(1.5, kDouble), Tick(2));
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ constexpr std::size_t kPortions[] = {1, 2, 7, 100, 100'000};
 TEST(JumpReader, LeavesOrdinaryDisorderAlone) {
   std::mt19937 random(1);
   std::vector<Tick> times;
-  for (Tick t = 0; t < 3000; ++t) times.push_back(kDisorder + t * 100'000 + random() % kDisorder);
+  for (Tick t = 0; t < 3000; ++t) times.push_back(kDisorder + t * 100'000 + Tick(random()) % kDisorder);
   Tick largest = 0;
   for (Tick greatest = 0; const auto time : times) {
     greatest = std::max(greatest, time);
@@ -88,7 +88,7 @@ TEST(JumpReader, LeavesOrdinaryDisorderAlone) {
       EXPECT_EQ(out.times, times);
       EXPECT_EQ(out.other_losses, 600U);
       EXPECT_EQ(out.counters[Metric::jumps], 0U);
-      EXPECT_EQ(out.counters[Metric::step_back_ns], largest);
+      EXPECT_EQ(Tick(out.counters[Metric::step_back_ns]), largest);
     }
   }
 }
@@ -124,8 +124,8 @@ std::vector<Tick> frames(const std::vector<Tick>& numbers, std::size_t hits = 20
   std::mt19937 random(3);
   std::vector<Tick> times;
   for (const auto number : numbers) {
-    auto frame = every(number * 100'000'000 + 40, 99'000'000 / hits, hits);
-    for (auto& time : frame) time += random() % 40;
+    auto frame = every(number * 100'000'000 + 40, Tick(99'000'000 / hits), hits);
+    for (auto& time : frame) time += Tick(random() % 40);
     times = std::move(times) + frame;
   }
   return times;
@@ -165,7 +165,7 @@ TEST(JumpReader, NamesTheHitsAndTheStep) {
 }
 
 TEST(JumpReader, SuspectsACounterOfThatWidth) {
-  const auto wrapped = every((Tick{1} << 32) - 50'000, 1000, 50) + every(0, 1000, 50);
+  const auto wrapped = every((Tick(std::uint64_t{1} << 32)) - 50'000, 1000, 50) + every(0, 1000, 50);
   EXPECT_NE(refusal(wrapped, 7).find("nearly 2^32 ns: a counter of 32 bits?"), std::string::npos);
 }
 
@@ -217,7 +217,8 @@ TEST(JumpReader, DropsUntilTimesHaveCaughtUp) {
 }
 
 TEST(JumpReader, ASingleTimeFarAheadIsDamageItself) {
-  const auto times = every(kSecond, 1000, 20) + std::vector<Tick>{Tick{1} << 60} + every(kSecond + 20'000, 1000, 20);
+  const auto times =
+      every(kSecond, 1000, 20) + std::vector<Tick>{Tick(std::uint64_t{1} << 60)} + every(kSecond + 20'000, 1000, 20);
   auto expected = every(kSecond, 1000, 40);
   for (const auto policy : {JumpPolicy::new_era, JumpPolicy::drop}) {
     for (const auto at_once : kPortions) {
@@ -237,9 +238,11 @@ TEST(JumpReader, ALastHitFarAheadIsKept) {
 }
 
 TEST(JumpReader, RefusesAnEraBeyondTheLastTick) {
-  const std::vector<Tick> times = {1, ~Tick{0} - kDisorder, ~Tick{0} - 5, 7, 8};
+  const std::vector<Tick> times = {1, std::numeric_limits<Tick>::max() - kDisorder,
+                                   std::numeric_limits<Tick>::max() - 5, 7, 8};
   EXPECT_THROW(pass(times, JumpPolicy::new_era, 2), UserError);
-  const std::vector<Tick> later = {1, Tick{1} << 63, (Tick{1} << 63) + 1, 7, 8, Tick{1} << 63};
+  const std::vector<Tick> later = {1, Tick(std::uint64_t{1} << 63), (Tick(std::uint64_t{1} << 63)) + 1, 7,
+                                   8, Tick(std::uint64_t{1} << 63)};
   EXPECT_THROW(pass(later, JumpPolicy::new_era, 2), UserError);
 }
 

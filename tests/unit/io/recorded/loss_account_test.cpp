@@ -16,13 +16,13 @@ bool operator==(const Damage& a, const Damage& b) {
 }
 
 void PrintTo(const Damage& d, std::ostream* out) {
-  *out << d.n_epochs << " epochs from " << d.first_epoch << ", offset " << d.file_offset << ", " << d.n_hits << " hits "
-       << kDropCauseNames[static_cast<std::size_t>(d.cause)];
+  *out << d.n_epochs.value << " epochs from " << d.first_epoch.value << ", offset " << d.file_offset << ", " << d.n_hits
+       << " hits " << kDropCauseNames[static_cast<std::size_t>(d.cause)];
 }
 
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr Epoch kMost = std::numeric_limits<Epoch>::max();
 constexpr EpochRange kAll{0, kMost};
 
 /// Epochs of 100 ticks.
@@ -128,10 +128,10 @@ TEST(LossAccount, WhereTheFileBreaksOffDamageGoesOnForEver) {
   account.finish();
   ASSERT_TRUE(account.tail());
   EXPECT_EQ(collected(account), (List{*account.tail()}));
-  EXPECT_EQ(account.tail()->first_epoch, 3U);
+  EXPECT_EQ(account.tail()->first_epoch, Epoch(3));
   EXPECT_EQ(account.tail()->n_hits, 6U);
   EXPECT_GE(account.tail()->first_epoch + account.tail()->n_epochs, kMost - 1) << "and no overflow";
-  EXPECT_EQ(collected(account, {Epoch{1} << 60, (Epoch{1} << 60) + 1}).size(), 1U);
+  EXPECT_EQ(collected(account, {Epoch(std::uint64_t{1} << 60), (Epoch(std::uint64_t{1} << 60)) + 1}).size(), 1U);
 }
 
 TEST(LossAccount, OtherLossesAtTheEndAreNotTakenForItsBreak) {
@@ -144,8 +144,8 @@ TEST(LossAccount, OtherLossesAtTheEndAreNotTakenForItsBreak) {
   account.finish();
   ASSERT_TRUE(account.tail());
   EXPECT_EQ(account.tail()->cause, DropCause::corrupt);
-  EXPECT_GT(account.tail()->n_epochs, std::uint64_t{1} << 60);
-  const auto damage = collected(account, {Epoch{1} << 60, (Epoch{1} << 60) + 1});
+  EXPECT_GT(account.tail()->n_epochs, Epoch(std::uint64_t{1} << 60));
+  const auto damage = collected(account, {Epoch(std::uint64_t{1} << 60), (Epoch(std::uint64_t{1} << 60)) + 1});
   for (const auto& d : damage) EXPECT_EQ(d.cause, DropCause::corrupt) << "the others do not go on";
 }
 
@@ -168,7 +168,7 @@ TEST(LossAccount, AStreamOfLossesAloneHasThemInItsFirstEpoch) {
   account.take(block_of({}, {{.before = 0, .offset = 3, .breaks_off = true}}));
   account.finish();
   ASSERT_TRUE(account.tail());
-  EXPECT_EQ(account.tail()->first_epoch, 0U);
+  EXPECT_EQ(account.tail()->first_epoch, Epoch(0));
 }
 
 TEST(LossAccount, CountsByCause) {
@@ -186,7 +186,7 @@ TEST(LossAccount, CountsByCause) {
 
 TEST(LossAccount, LikeLossesOfAnEpochAreOneRecord) {
   std::vector<HitBlock> blocks;
-  for (Tick t = 300; t < 399; ++t) blocks.push_back(block_of({t}, {{.before = 1, .offset = t, .hits = 2}}));
+  for (Tick t = 300; t < 399; ++t) blocks.push_back(block_of({t}, {{.before = 1, .offset = t.value, .hits = 2}}));
   blocks.push_back(block_of({400}));
   EXPECT_EQ(damage_of(blocks), (List{{3, 0, 300, 2 * 99}}));
 }

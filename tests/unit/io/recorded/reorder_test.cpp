@@ -33,7 +33,7 @@ std::vector<std::uint32_t> order_of(const std::vector<Tick>& times, ReorderLimit
 TEST(ReorderBuffer, SortsByTimeAndKeepsTheOrderOfEqualTimes) {
   std::mt19937 random(1);
   std::vector<Tick> times;
-  for (Tick t = 0; t < 3000; ++t) times.push_back(t / 3 * 10 + random() % 200);
+  for (Tick t = 0; t < 3000; ++t) times.push_back(t / 3 * 10 + Tick(random() % 200));
   std::vector<std::uint32_t> expected(times.size());
   for (std::uint32_t i = 0; i < expected.size(); ++i) expected[i] = i;
   std::ranges::stable_sort(expected, {}, [&](auto i) { return times[i]; });
@@ -43,7 +43,7 @@ TEST(ReorderBuffer, SortsByTimeAndKeepsTheOrderOfEqualTimes) {
 TEST(ReorderBuffer, SortsWithinASpanOfTimeHoweverManyHitsItHolds) {
   std::mt19937 random(2);
   std::vector<Tick> times;
-  for (Tick t = 0; t < 5000; ++t) times.push_back(t + random() % 1000);
+  for (Tick t = 0; t < 5000; ++t) times.push_back(t + Tick(random() % 1000));
   std::vector<std::uint32_t> expected(times.size());
   for (std::uint32_t i = 0; i < expected.size(); ++i) expected[i] = i;
   std::ranges::stable_sort(expected, {}, [&](auto i) { return times[i]; });
@@ -63,14 +63,14 @@ TEST(ReorderBuffer, DeliversWhatLiesFurtherBackThanItsSpan) {
   ReorderBuffer::Hit hit;
   while (buffer.next(hit)) {
   }
-  EXPECT_EQ(hit.time, 899U) << "of 999: a hit of 899 may still come, and goes behind this one";
+  EXPECT_EQ(hit.time, Tick(899)) << "of 999: a hit of 899 may still come, and goes behind this one";
   EXPECT_EQ(buffer.waiting(), 100U);
 }
 
 /// One hit of time 0 behind `n` later ones.
 std::vector<Tick> late_by(std::size_t n) {
   std::vector<Tick> times(n);
-  for (std::size_t i = 0; i < n; ++i) times[i] = 100 + i;
+  for (std::size_t i = 0; i < n; ++i) times[i] = Tick(100 + i);
   times.push_back(0);
   return times;
 }

@@ -18,7 +18,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint64_t kHits = 60'000;
-constexpr Tick kApart = 1000;  ///< ns
+constexpr std::uint64_t kApart = 1000;  ///< ns
 const std::string kRecordings = TEST_DATA_DIR;
 
 /// After a slice was collected.
@@ -108,7 +108,7 @@ TEST_F(ShareRead, OfTextIsThatOfItsLines) {
 
 TEST_F(ShareRead, OfSpikesIsThatOfTheirPackets) {
   SpikesWriter writer(path("s.spikes"), 1000, 0);
-  for (std::uint64_t i = 0; i < kHits; ++i) writer.append(i * kApart, 3);
+  for (std::uint64_t i = 0; i < kHits; ++i) writer.append(Tick(i * kApart), 3);
   writer.finish();
   expect_true_shares("spikes:" + path("s.spikes"), 0.02);
 }

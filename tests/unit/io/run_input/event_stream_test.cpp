@@ -30,15 +30,15 @@ WrittenRun read_all(const RunTables& run) {
   for (std::uint64_t number = 0; stream.next(); ++number) {
     EXPECT_EQ(stream.number(), number);
     const auto& event = stream.event();
-    read.time.push_back(event.time);
-    read.duration.push_back(event.duration);
+    read.time.push_back(event.time.value);
+    read.duration.push_back(event.duration.value);
     read.n_hits.push_back(static_cast<std::uint32_t>(event.n_hits));
     read.slice.push_back(event.slice);
     read.flags.push_back(event.flags);
     read.missing.push_back(event.sources_missing);
     EXPECT_EQ(read_event(run, stream.place(), 0).time, event.time);
     for (stream.read_hits(piece); !piece.time.empty(); stream.read_hits(piece)) {
-      read.hit_time.insert(read.hit_time.end(), piece.time.begin(), piece.time.end());
+      for (const auto time : piece.time) read.hit_time.push_back(time.value);
       read.channel.insert(read.channel.end(), piece.channel.begin(), piece.channel.end());
       read.source.insert(read.source.end(), piece.source.begin(), piece.source.end());
       for (const auto n : piece.words) read.first_payload.push_back(read.first_payload.back() + n);

@@ -75,7 +75,7 @@ TEST_F(RunFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.record.hosts, record.hosts);
   EXPECT_EQ(read.record.base, record.base);
   EXPECT_EQ(read.record.epochs_per_slice, 16U);
-  EXPECT_EQ(read.record.overlap, 12345U);
+  EXPECT_EQ(read.record.overlap, Tick(12345));
   EXPECT_TRUE(read.record.with_payload);
   EXPECT_EQ(read.record.totals, record.totals);
   ASSERT_EQ(read.record.sources.size(), 2U);

@@ -9,14 +9,14 @@ namespace eventloom {
 
 void WrittenRun::add(const BuiltSlice& built) {
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  append(time, built.events.time);
-  append(duration, built.events.duration);
+  for (const auto of : built.events.time) time.push_back(of.value);
+  for (const auto of : built.events.duration) duration.push_back(of.value);
   append(n_hits, built.events.n_hits);
   append(flags, built.events.flags);
   append(missing, built.events.sources_missing);
   slice.insert(slice.end(), built.events.size(), built.ledger.slice);
   for (const auto n : built.events.n_hits) first_hit.push_back(first_hit.back() + n);
-  append(hit_time, built.hits.time);
+  for (const auto of : built.hits.time) hit_time.push_back(of.value);
   append(channel, built.hits.channel);
   append(source, built.hits.source);
   for (const auto n : built.hits.payload_words) first_payload.push_back(first_payload.back() + n);
@@ -32,15 +32,15 @@ BuiltSlice make_slice(std::uint64_t number, std::size_t events, bool with_payloa
   if (number % 3 == 2) events = 0;
   for (std::size_t i = 0; i < events; ++i) {
     const std::uint32_t n = 1 + draw(5);
-    built.events.time.push_back(number * 1000 + i);
-    built.events.duration.push_back(n - 1);
+    built.events.time.emplace_back(number * 1000 + i);
+    built.events.duration.emplace_back(n - 1);
     built.events.n_hits.push_back(n);
     built.events.flags.push_back(draw(4));
     built.events.sources_missing.push_back(draw(2));
     built.events.hits_in_slice.push_back(n);
     built.events.owned.push_back(1);
     for (std::uint32_t k = 0; k < n; ++k) {
-      built.hits.time.push_back(number * 1000 + i + k);
+      built.hits.time.emplace_back(number * 1000 + i + k);
       built.hits.channel.push_back(draw(1U << 16) << 12 | draw(1U << 12));
       built.hits.source.push_back(static_cast<std::uint16_t>(draw(3)));
       if (!with_payload) continue;

@@ -114,7 +114,8 @@ TEST_F(SpikesReader, DeltasAndOverflowsAtTheirBorders) {
                        overflow(0x7fffffff), overflow(0x7fffffff), spike(1, 2), overflow(9)},
                       4};
   const auto hits = hits_of(file_header(1000, 0) + to_bytes(packet));
-  EXPECT_EQ(hits.time, (Ticks{0x8000, 0x8000 + 0x80007ffeULL, 0x8000 + 0x80007ffeULL, 0x8000 + 0x180007ffdULL}));
+  EXPECT_EQ(hits.time,
+            (Ticks{0x8000, Tick(0x8000 + 0x80007ffeULL), Tick(0x8000 + 0x80007ffeULL), Tick(0x8000 + 0x180007ffdULL)}));
   EXPECT_EQ(hits.channel, (Channels{1, 0x8000, 0, 2}));
   EXPECT_TRUE(hits.losses.empty());
 }
@@ -139,9 +140,9 @@ TEST_F(SpikesReader, LabelReplacesTheBaseOfTheFile) {
 }
 
 TEST_F(SpikesReader, TicksAreConvertedExactly) {
-  EXPECT_EQ(hits_of(three_packets(), "", {250, 10000}).time.at(4), 408'032U);
+  EXPECT_EQ(hits_of(three_packets(), "", {250, 10000}).time.at(4), Tick(408'032));
   EXPECT_EQ(hits_of(three_packets(), "?round=down", {2000, 10000}).time, (Ticks{500, 505, 505, 1003, 51'004, 250'000}));
-  EXPECT_EQ(hits_of(three_packets(), "?round=nearest", {2000, 10000}).time.at(3), 1004U);
+  EXPECT_EQ(hits_of(three_packets(), "?round=nearest", {2000, 10000}).time.at(3), Tick(1004));
   EXPECT_EQ(hits_of(three_packets(), "?round=nearest", {1500, 10000}).time,
             (Ticks{667, 673, 673, 1338, 68'005, 333'333}));
   EXPECT_NE(complaint(three_packets(), "", {2000, 10000}).find("2007 in ticks of 1000 ps is not a whole number"),
@@ -156,10 +157,11 @@ TEST_F(SpikesReader, TimesBeyond64BitsAreLosses) {
   ASSERT_EQ(hits.losses.size(), 1U);
   expect_loss(hits.losses[0], 3, kFileHeader + kPacketHeader + 12, 1, DropCause::corrupt);
   const Packet highest{1, ~std::uint64_t{0} - 5, {spike(5, 1)}, 1};
-  EXPECT_EQ(hits_of(file_header(1000, 0) + to_bytes(kFirst) + to_bytes(highest)).time.back(), ~std::uint64_t{0});
+  EXPECT_EQ(hits_of(file_header(1000, 0) + to_bytes(kFirst) + to_bytes(highest)).time.back(),
+            std::numeric_limits<Tick>::max());
   EXPECT_EQ(hits_of(file_header(1000, 0) + to_bytes(kFirst) + to_bytes(highest), "", {500, 10000}).losses.size(), 1U);
   const auto wide = hits_of(file_header(1000, 0) + to_bytes(kFirst) + to_bytes(highest), "?round=down", {1500, 10000});
-  EXPECT_EQ(wide.time.back(), ~std::uint64_t{0} / 3 * 2);
+  EXPECT_EQ(wide.time.back(), std::numeric_limits<Tick>::max() / 3 * 2);
 }
 
 TEST_F(SpikesReader, WrongChecksumCostsOnePacket) {

@@ -68,12 +68,12 @@ TEST_F(SpikesWriterTest, WritesTheBytesDrawn) {
   EXPECT_EQ(summary.packets, 1U);
   EXPECT_EQ(summary.spikes, 4U);
   EXPECT_EQ(summary.bytes, file().size());
-  EXPECT_EQ(summary.first_tick, 1000U);
-  EXPECT_EQ(summary.last_tick, 1000U + 0x7fff + 0x8000);
+  EXPECT_EQ(summary.first_tick, Tick(1000));
+  EXPECT_EQ(summary.last_tick, Tick(1000 + 0x7fff + 0x8000));
 }
 
 TEST_F(SpikesWriterTest, LongDistances) {
-  constexpr Tick kFar = 0x7fffffffULL + 0x7fff;
+  constexpr Tick kFar(0x7fffffffULL + 0x7fff);
   SpikesWriter writer(path_, 1000, 0);
   writer.append(0, 1);
   writer.append(0x7fffffff, 2);
@@ -81,13 +81,13 @@ TEST_F(SpikesWriterTest, LongDistances) {
   writer.append(0x7fffffff + kFar + kFar + 1, 4);
   writer.finish();
   const Packet first{0, 0, {spike(0, 1), overflow(0x7fffffff), spike(0, 2), overflow(0x7fffffff), spike(0x7fff, 3)}, 3};
-  const Packet second{1, 0x7fffffff + kFar + kFar + 1, {spike(0, 4)}, 1};
+  const Packet second{1, 0x7fffffff + kFar.value + kFar.value + 1, {spike(0, 4)}, 1};
   EXPECT_EQ(file(), file_header(1000, 0) + to_bytes(first) + to_bytes(second));
 }
 
 TEST_F(SpikesWriterTest, PacketsAreAsLongAsAsked) {
   SpikesWriter writer(path_, 1000, 0, 3);
-  for (const Tick time : {0, 1, 50'000, 50'001, 100'000, 150'000}) writer.append(time, 7);
+  for (const int time : {0, 1, 50'000, 50'001, 100'000, 150'000}) writer.append(Tick(time), 7);
   const auto summary = writer.finish();
   // The third entry stays free where the next spike needs two.
   const Packet first{0, 0, {spike(0, 7), spike(1, 7)}, 2};
@@ -103,9 +103,9 @@ TEST_F(SpikesWriterTest, WhatIsWrittenIsReadBack) {
     SpikesWriter writer(path_, 1000, 4096, entries);
     std::vector<Tick> time;
     std::vector<std::uint32_t> channel;
-    Tick now = random() >> 20;
+    Tick now(random() >> 20);
     for (int i = 0; i < 70'000; ++i) {
-      now += random() >> (30 + random() % 34);
+      now += Tick(random() >> (30 + random() % 34));
       time.push_back(now);
       channel.push_back(4096 + static_cast<std::uint32_t>(random() % 65536));
       writer.append(now, channel.back());
@@ -120,9 +120,9 @@ TEST_F(SpikesWriterTest, WhatIsWrittenIsReadBack) {
 TEST_F(SpikesWriterTest, HighestTimesAndChannels) {
   SpikesWriter writer(path_, 1000, 0x0fff0000);
   writer.append(0, 0x0fff0000);
-  writer.append(~Tick{0}, 0x0fffffff);
+  writer.append(std::numeric_limits<Tick>::max(), 0x0fffffff);
   writer.finish();
-  EXPECT_EQ(read_back().time, (std::vector<Tick>{0, ~Tick{0}}));
+  EXPECT_EQ(read_back().time, (std::vector<Tick>{0, std::numeric_limits<Tick>::max()}));
   EXPECT_EQ(read_back().channel, (std::vector<std::uint32_t>{0x0fff0000, 0x0fffffff}));
 }
 

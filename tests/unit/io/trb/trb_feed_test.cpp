@@ -69,17 +69,17 @@ TEST(TrbReader, NothingIsGivenBeforeTheRunBegins) {
   HitBlock block;
   while (!reader.held_from()) ASSERT_TRUE(reader.read(block));
   EXPECT_EQ(block.size(), 0U);
-  EXPECT_EQ(reader.held_from(), 100U);
+  EXPECT_EQ(reader.held_from(), Tick(100));
   reader.begin_at(96);
   Read read;
   ASSERT_TRUE(read.take(reader, 20));
-  EXPECT_EQ(read.times.front(), 100U);
+  EXPECT_EQ(read.times.front(), Tick(100));
   EXPECT_FALSE(reader.held_from());
   EXPECT_TRUE(reader.is_connected());
 }
 
 TEST(TrbReader, TheFirstNumberIsTheOneNearestToTheBeginning) {
-  constexpr Tick kRange = Tick{1} << 24;
+  constexpr Tick kRange = Tick(std::uint64_t{1} << 24);
   for (const Tick begin : {Tick{0}, Tick{90}, kRange - 500, kRange + 7, 5 * kRange}) {
     auto reader = reader_of();
     const Sender to(reader.port());
@@ -89,7 +89,7 @@ TEST(TrbReader, TheFirstNumberIsTheOneNearestToTheBeginning) {
     reader.begin_at(begin);
     Read read;
     ASSERT_TRUE(read.take(reader, 20));
-    EXPECT_EQ(read.times.front(), 100 + (begin + kRange / 2) / kRange * kRange) << begin;
+    EXPECT_EQ(read.times.front(), 100 + (begin + kRange / 2) / kRange * kRange) << begin.value;
   }
 }
 
@@ -102,8 +102,8 @@ TEST(TrbReader, ABoardThatComesLateIsWhereTheOthersAre) {
   to.send(0, 6);
   Read read;
   ASSERT_TRUE(read.take(reader, 12));
-  EXPECT_EQ(read.times.front(), 3U * 65536 - 6);
-  EXPECT_EQ(read.times.back(), 3U * 65536 + 5);
+  EXPECT_EQ(read.times.front(), Tick(3 * 65536 - 6));
+  EXPECT_EQ(read.times.back(), Tick(3 * 65536 + 5));
 }
 
 TEST(TrbReader, TheEndTakesWhatHasArrived) {
@@ -159,7 +159,7 @@ TEST(TrbFeed, EndsWithWhatItHasReceived) {
   settings.buffer_bytes = std::size_t{1} << 20;
   const auto feed = open_trb(SourceUri::parse("trb://127.0.0.1:0?optional"), SourceId{2}, kNumbers, settings);
   EXPECT_EQ(feed->header().flags & kOptional, kOptional);
-  EXPECT_EQ(feed->wraps_after(), (Epoch{1} << 24) / 16);
+  EXPECT_EQ(feed->wraps_after(), (Epoch(std::uint64_t{1} << 24)) / 16);
   feed->stop();
   FeedBatch batch;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);

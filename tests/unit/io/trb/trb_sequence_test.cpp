@@ -12,13 +12,13 @@ namespace eventloom {
 namespace {
 
 using Numbers = std::vector<Tick>;
-constexpr Tick kWrap24 = Tick{1} << 24;
-constexpr Tick kWrap16 = Tick{1} << 16;
+constexpr Tick kWrap24 = Tick(std::uint64_t{1} << 24);
+constexpr Tick kWrap16 = Tick(std::uint64_t{1} << 16);
 constexpr std::int64_t kMs = 1'000'000;
 
 Numbers from_to(Tick first, Tick last) {
-  Numbers numbers(last - first + 1);
-  std::iota(numbers.begin(), numbers.end(), first);
+  Numbers numbers;
+  for (Tick number = first; number <= last; ++number) numbers.push_back(number);
   return numbers;
 }
 
@@ -69,7 +69,7 @@ TEST(TrbSequence, NumbersInOrder) {
   Board board;
   board.send_all(from_to(5, 300));
   EXPECT_EQ(board.kept, from_to(5, 300));
-  EXPECT_EQ(board.missing, 0U);
+  EXPECT_EQ(board.missing, Tick(0));
   EXPECT_FALSE(board.sequence.waiting());
 }
 
@@ -83,19 +83,19 @@ TEST(TrbSequence, OneEventIsKeptAtTheEnd) {
 
 TEST(TrbSequence, WrapsAround) {
   for (const unsigned bits : {24U, 16U}) {
-    const Tick range = Tick{1} << bits;
+    const Tick range = Tick(std::uint64_t{1} << bits);
     Board board(bits);
     const auto first = bits == 24 ? range - 20 : 3;
     const auto last = bits == 24 ? range + 20 : 3 * range;
     for (Tick number = first; number <= last; ++number) board.send(number, number % range);
     EXPECT_EQ(board.kept, from_to(first, last));
-    EXPECT_EQ(board.missing, 0U);
+    EXPECT_EQ(board.missing, Tick(0));
   }
 }
 
 TEST(TrbSequence, BitsBeyondTheWidthAreNotOfTheNumber) {
   Board board(16);
-  for (Tick number = 10; number < 50; ++number) board.send(number, number | 0x5a0000);
+  for (Tick number = 10; number < 50; ++number) board.send(number, Tick(number.value | 0x5a0000));
   EXPECT_EQ(board.kept, from_to(10, 49));
 }
 
@@ -107,7 +107,7 @@ TEST(TrbSequence, EarlyEventsWaitForTheOnesBefore) {
   board.send(3);
   EXPECT_EQ(board.kept, from_to(1, 6));
   EXPECT_EQ(board.count(Metric::reordered), 2U);
-  EXPECT_EQ(board.missing, 0U);
+  EXPECT_EQ(board.missing, Tick(0));
 }
 
 TEST(TrbSequence, MissingOnesAreGivenUpAfterAWhile) {
@@ -115,9 +115,9 @@ TEST(TrbSequence, MissingOnesAreGivenUpAfterAWhile) {
   board.send_all({1, 2, 4});
   board.now += TrbSequence::kPatience_ns - 1;
   board.sequence.pass_time(board.now);
-  EXPECT_EQ(board.missing, 0U);
+  EXPECT_EQ(board.missing, Tick(0));
   board.sequence.pass_time(++board.now);
-  EXPECT_EQ(board.missing, 1U);
+  EXPECT_EQ(board.missing, Tick(1));
   EXPECT_EQ(board.kept, (Numbers{1, 2, 4}));
   board.send(3);
   board.send(4);
@@ -130,7 +130,7 @@ TEST(TrbSequence, MissingOnesAreGivenUpWhenManyWait) {
   board.send_all({1, 2});
   board.send_all(from_to(4, 3 + TrbSequence::kMostHeld));
   EXPECT_EQ(board.kept.back(), 3 + TrbSequence::kMostHeld);
-  EXPECT_EQ(board.missing, 1U);
+  EXPECT_EQ(board.missing, Tick(1));
 }
 
 TEST(TrbSequence, RepeatedEventsAreDropped) {
@@ -149,7 +149,7 @@ TEST(TrbSequence, AWrongNumberAloneIsNotBelieved) {
     EXPECT_EQ(board.kept, from_to(2000, 2200));
     EXPECT_EQ(board.dropped, Numbers{wrong});
     EXPECT_EQ(board.count(Metric::out_of_step), 1U);
-    EXPECT_EQ(board.missing, 0U);
+    EXPECT_EQ(board.missing, Tick(0));
   }
 }
 
@@ -165,9 +165,9 @@ TEST(TrbSequence, ALongLossIsCounted) {
   Board board;
   board.send_all(from_to(1, 100));
   board.send_all(from_to(1'000'001, 1'000'100));
-  EXPECT_EQ(board.missing, 999'900U);
+  EXPECT_EQ(board.missing, Tick(999'900));
   EXPECT_EQ(board.kept.size(), 200U);
-  EXPECT_EQ(board.kept.back(), 1'000'100U);
+  EXPECT_EQ(board.kept.back(), Tick(1'000'100));
   EXPECT_EQ(board.restarts, 0);
 }
 
@@ -179,7 +179,7 @@ TEST(TrbSequence, ABoardThatBeginsAnewGoesOnAfterTheNextWrap) {
   EXPECT_EQ(board.count(Metric::restarts), 1U);
   ASSERT_EQ(board.kept.size(), 202U);
   EXPECT_EQ(board.kept[101], kWrap24);
-  EXPECT_EQ(board.missing, 0U);
+  EXPECT_EQ(board.missing, Tick(0));
   EXPECT_TRUE(board.dropped.empty());
 }
 
@@ -188,13 +188,13 @@ TEST(TrbSequence, EventsThatWaitAtANewBeginningAreKept) {
   Board board;
   board.send_all(from_to(50'000, 50'100));
   board.send_all({50'102, 50'103});
-  EXPECT_EQ(board.kept.back(), 50'100U);
+  EXPECT_EQ(board.kept.back(), Tick(50'100));
   board.send_all(from_to(0, 100));
   EXPECT_EQ(board.restarts, 1);
-  EXPECT_EQ(board.missing, 1U);
+  EXPECT_EQ(board.missing, Tick(1));
   ASSERT_EQ(board.kept.size(), 101U + 2U + 101U);
-  EXPECT_EQ(board.kept[101], 50'102U);
-  EXPECT_EQ(board.kept[102], 50'103U);
+  EXPECT_EQ(board.kept[101], Tick(50'102));
+  EXPECT_EQ(board.kept[102], Tick(50'103));
   EXPECT_EQ(board.kept[103], kWrap24);
   EXPECT_FALSE(board.sequence.waiting());
 }
@@ -207,10 +207,10 @@ TEST(TrbSequence, HowManyAreBelievedDependsOnHowFarTheyAreAhead) {
     Board board;
     board.send_all(from_to(1, 100));
     const auto far = 100 + ahead;
-    board.send_all(from_to(far, far + needed - 2));
-    EXPECT_EQ(board.kept.back(), 100U);
-    board.send(far + needed - 1);
-    EXPECT_EQ(board.kept.back(), far + needed - 1);
+    board.send_all(from_to(far, far + Tick(needed) - 2));
+    EXPECT_EQ(board.kept.back(), Tick(100));
+    board.send(far + Tick(needed) - 1);
+    EXPECT_EQ(board.kept.back(), far + Tick(needed) - 1);
     EXPECT_EQ(board.missing, ahead - 1);
   }
 }
@@ -241,7 +241,7 @@ TEST(TrbSequence, TheFlawIsRepairedBesideLossesAndReordering) {
   EXPECT_EQ(board.kept, (Numbers{0x2bfffd, 0x2bfffe, 0x2c0000, 0x2c0001}));
   EXPECT_EQ(board.count(Metric::repaired_numbers), 1U);
   EXPECT_EQ(board.count(Metric::duplicates), 1U);
-  EXPECT_EQ(board.missing, 1U);
+  EXPECT_EQ(board.missing, Tick(1));
 }
 
 TEST(TrbSequence, SixteenBitsHaveNoFlaw) {
@@ -298,7 +298,7 @@ TEST(TrbSequence, ABoardWithGapsWaitsForTheOthersToConfirmIt) {
   EXPECT_EQ(board.kept, (Numbers{101, 102, 50'000}));
   board.send(900'000);
   board.send(50'001);
-  EXPECT_EQ(board.kept.back(), 50'001U);
+  EXPECT_EQ(board.kept.back(), Tick(50'001));
   EXPECT_EQ(board.dropped, Numbers{900'000}) << "far beyond the others";
   board.send(900'000);
   EXPECT_TRUE(board.sequence.waiting());
@@ -320,7 +320,7 @@ TEST(TrbSequence, AnyNetwork) {
   const auto chance = [&random](double p) { return std::uniform_real_distribution<>(0, 1)(random) < p; };
   for (int round = 0; round < 200; ++round) {
     const unsigned bits = round % 2 == 0 ? 24 : 16;
-    const Tick first = (Tick{1} << bits) - 100 - random() % 400;
+    const Tick first = (Tick(std::uint64_t{1} << bits)) - 100 - Tick(random() % 400);
     Board board(bits);
     Numbers sent;
     std::set<Tick> arrived;
@@ -335,11 +335,11 @@ TEST(TrbSequence, AnyNetwork) {
     for (const auto number : sent) {
       arrived.insert(number);
       board.now += chance(0.01) ? 20 * kMs : 0;
-      board.send(number, number % (Tick{1} << bits));
+      board.send(number, number % (Tick(std::uint64_t{1} << bits)));
     }
     board.sequence.finish();
     EXPECT_EQ(board.kept, Numbers(arrived.begin(), arrived.end())) << round;
-    EXPECT_EQ(board.missing, *arrived.rbegin() + 1 - first - arrived.size());
+    EXPECT_EQ(board.missing, *arrived.rbegin() + 1 - first - Tick(arrived.size()));
     EXPECT_EQ(board.count(Metric::duplicates), sent.size() - arrived.size());
   }
 }

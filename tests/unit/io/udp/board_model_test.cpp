@@ -62,11 +62,11 @@ class Trial {
 
  private:
   void send_buffer(std::size_t number, Epoch& epoch) {
-    epoch += random_() % 3;
+    epoch += Epoch(random_() % 3);
     const auto n_epochs = static_cast<std::uint32_t>(1 + random_() % 4);
     const auto n_hits = static_cast<std::uint32_t>(1 + random_() % 300);
-    Sent sent{epoch, epoch + n_epochs, n_hits, board_.buffer(epoch, n_epochs, n_hits), 0, {}};
-    epoch += n_epochs;
+    Sent sent{epoch, epoch + Epoch(n_epochs), n_hits, board_.buffer(epoch, n_epochs, n_hits), 0, {}};
+    epoch += Epoch(n_epochs);
     const auto fragments = board_.data(sent.stored, number, network_.fragment);
     sent.fragments = fragments.size();
     for (std::size_t i = 0; i < fragments.size(); ++i) {
@@ -120,7 +120,7 @@ class Trial {
       const bool covered = std::ranges::any_of(out_.damage, [&](const Damage& d) {
         return d.first_epoch <= sent.first && sent.end <= d.first_epoch + d.n_epochs;
       });
-      EXPECT_TRUE(covered) << "epoch " << sent.first;
+      EXPECT_TRUE(covered) << "epoch " << sent.first.value;
     }
     EXPECT_EQ(lost_hits(), lost);
     EXPECT_EQ(stream_.counters()[Metric::lost_hits], lost);

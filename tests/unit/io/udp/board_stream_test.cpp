@@ -56,15 +56,15 @@ TEST(BoardStream, WhatIsMissingIsWaitedForAndNoLonger) {
   to.take(board.one(a, 0));
   to.take(board.one(c, 2));
   EXPECT_EQ(to.sequences(), Numbers{0});
-  EXPECT_EQ(to.out.complete, 1U);
+  EXPECT_EQ(to.out.complete, Epoch(1));
   to.wait(BoardStream::kPatience_ns - 1);
   EXPECT_EQ(to.sequences(), Numbers{0});
   to.wait(1);
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
-  EXPECT_EQ(to.out.complete, 22U);
+  EXPECT_EQ(to.out.complete, Epoch(22));
   ASSERT_EQ(to.out.damage.size(), 1U);
-  EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
-  EXPECT_EQ(to.out.damage[0].n_epochs, 19U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, Epoch(1));
+  EXPECT_EQ(to.out.damage[0].n_epochs, Epoch(19));
   EXPECT_EQ(to.out.damage[0].n_hits, 7U);
   to.take(board.one(b, 1));
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
@@ -88,12 +88,12 @@ TEST(BoardStream, AMarkShowsTheLossOfTheLastDatagrams) {
   to.take(board.one(board.buffer(0, 1, 5), 0));
   board.buffer(7, 1, 6);
   to.take(board.mark(DatagramKind::mark, 30));
-  EXPECT_EQ(to.out.complete, 1U);
+  EXPECT_EQ(to.out.complete, Epoch(1));
   to.wait(BoardStream::kPatience_ns);
-  EXPECT_EQ(to.out.complete, 30U);
+  EXPECT_EQ(to.out.complete, Epoch(30));
   ASSERT_EQ(to.out.damage.size(), 1U);
-  EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
-  EXPECT_EQ(to.out.damage[0].n_epochs, 29U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, Epoch(1));
+  EXPECT_EQ(to.out.damage[0].n_epochs, Epoch(29));
   EXPECT_EQ(to.out.damage[0].n_hits, 6U);
   EXPECT_EQ(to.stream.counters()[Metric::lost_buffers], 1U);
 }
@@ -108,18 +108,18 @@ TEST(BoardStream, FurtherMarksDoNotMakeItWaitLonger) {
     to.wait(BoardStream::kPatience_ns / 4);
   }
   EXPECT_EQ(to.stream.counters()[Metric::lost_buffers], 1U);
-  EXPECT_EQ(to.out.complete, 14U);
+  EXPECT_EQ(to.out.complete, Epoch(14));
 }
 
 TEST(BoardStream, MarksOfAQuietBoardMoveItsEpochs) {
   Receiver to;
   const BoardMaker board(3);
   to.take(board.mark(DatagramKind::mark, 0, {100, 0}));
-  EXPECT_EQ(to.out.complete, 100U);
+  EXPECT_EQ(to.out.complete, Epoch(100));
   to.take(board.mark(DatagramKind::mark, 0, {90, 0}));
-  EXPECT_EQ(to.out.complete, 100U);
+  EXPECT_EQ(to.out.complete, Epoch(100));
   to.take(board.mark(DatagramKind::end, 0, {120, 0}));
-  EXPECT_EQ(to.out.complete, 120U);
+  EXPECT_EQ(to.out.complete, Epoch(120));
   EXPECT_TRUE(to.out.ended);
   EXPECT_TRUE(to.out.damage.empty());
   to.take(board.mark(DatagramKind::end, 0, {120, 0}));
@@ -135,8 +135,8 @@ TEST(BoardStream, WhoJoinsLateOwesOnlyTheEpochs) {
   to.wait(BoardStream::kPatience_ns);
   EXPECT_EQ(to.sequences(), Numbers{1});
   ASSERT_EQ(to.out.damage.size(), 1U);
-  EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
-  EXPECT_EQ(to.out.damage[0].n_epochs, 40U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, Epoch(0));
+  EXPECT_EQ(to.out.damage[0].n_epochs, Epoch(40));
   EXPECT_EQ(to.out.damage[0].n_hits, 0U);
   EXPECT_EQ(to.stream.counters()[Metric::lost_buffers], 0U);
 
@@ -152,10 +152,10 @@ TEST(BoardStream, WhoJoinsAtAMarkOwesTheEpochsBeforeIt) {
   board.buffer(3, 1, 50);
   to.take(board.mark(DatagramKind::mark, 40));
   to.wait(BoardStream::kPatience_ns);
-  EXPECT_EQ(to.out.complete, 40U);
+  EXPECT_EQ(to.out.complete, Epoch(40));
   ASSERT_EQ(to.out.damage.size(), 1U);
-  EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
-  EXPECT_EQ(to.out.damage[0].n_epochs, 40U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, Epoch(0));
+  EXPECT_EQ(to.out.damage[0].n_epochs, Epoch(40));
   EXPECT_EQ(to.out.damage[0].n_hits, 0U);
   EXPECT_EQ(to.out.damage[0].cause, DropCause::lost);
 }
@@ -174,11 +174,11 @@ TEST(BoardStream, DamagedWordsAreCorruptWithTheirHits) {
   EXPECT_EQ(to.sequences(), (Numbers{1, 3}));
   EXPECT_EQ(to.dropped(DropCause::corrupt), 2U);
   ASSERT_EQ(to.out.damage.size(), 2U);
-  EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
-  EXPECT_EQ(to.out.damage[0].n_epochs, 5U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, Epoch(0));
+  EXPECT_EQ(to.out.damage[0].n_epochs, Epoch(5));
   EXPECT_EQ(to.out.damage[0].n_hits, 4U);
-  EXPECT_EQ(to.out.damage[1].first_epoch, 6U);
-  EXPECT_EQ(to.out.damage[1].n_epochs, 14U);
+  EXPECT_EQ(to.out.damage[1].first_epoch, Epoch(6));
+  EXPECT_EQ(to.out.damage[1].n_epochs, Epoch(14));
   EXPECT_EQ(to.out.damage[1].n_hits, 6U);
   EXPECT_EQ(to.out.damage[1].cause, DropCause::corrupt);
 }
@@ -207,7 +207,7 @@ TEST(BoardStream, HeadersThatContradictAreCorrupt) {
     change(header);
     to.take(board.one(BoardMaker::stored(header, words), 1));
     EXPECT_EQ(to.sequences(), Numbers{0});
-    EXPECT_EQ(to.out.complete, 101U);
+    EXPECT_EQ(to.out.complete, Epoch(101));
     to.stream.finish(to.out);
     return hits_of(to.out.damage, DropCause::corrupt) + 1000 * to.dropped(DropCause::corrupt);
   };
@@ -231,8 +231,9 @@ TEST(BoardStream, AbsurdJumpsAreOutOfStepUntilManyAgree) {
   to.take(board.one(board.buffer(10, 1, 7), 2));
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
   EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U);
-  EXPECT_EQ(to.out.complete, 11U);
-  for (std::uint32_t i = 0; i < BoardStream::kJumpBuffers; ++i) to.take(board.one(board.buffer(far + i, 1, 1), 3 + i));
+  EXPECT_EQ(to.out.complete, Epoch(11));
+  for (std::uint32_t i = 0; i < BoardStream::kJumpBuffers; ++i)
+    to.take(board.one(board.buffer(far + Epoch(i), 1, 1), 3 + i));
   EXPECT_EQ(to.sequences(), (Numbers{0, 2, 2 + BoardStream::kJumpBuffers}));
   EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U + BoardStream::kJumpBuffers - 1);
 }
@@ -245,9 +246,9 @@ TEST(BoardStream, ABoardMayComeBackFromAJump) {
   std::uint64_t n = 0;
   const auto send = [&](Epoch first) { to.take(board.one(board.buffer(first, 1, 1), n++)); };
   send(far);
-  for (Epoch epoch = 10; epoch < 10 + BoardStream::kJumpBuffers; ++epoch) send(epoch);
+  for (Epoch epoch = 10; epoch < Epoch(10 + BoardStream::kJumpBuffers); ++epoch) send(epoch);
   EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers}));
-  EXPECT_EQ(to.out.complete, 10U + BoardStream::kJumpBuffers);
+  EXPECT_EQ(to.out.complete, Epoch(10 + BoardStream::kJumpBuffers));
   send(far + 1);
   send(100);
   EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers, BoardStream::kJumpBuffers + 1, n - 1}));
@@ -288,11 +289,11 @@ TEST(BoardStream, AnAbsurdMarkMovesNothing) {
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
   to.take(board.mark(DatagramKind::mark, 1, {1'000 * kEpochsPerSecond, 5}));
-  to.take(board.mark(DatagramKind::mark, 1, {~0ULL, 5}));
-  EXPECT_EQ(to.out.complete, 1U);
+  to.take(board.mark(DatagramKind::mark, 1, {Epoch(~0ULL), 5}));
+  EXPECT_EQ(to.out.complete, Epoch(1));
   to.take(board.mark(DatagramKind::mark, 1, {10, 4}));
   to.take(board.mark(DatagramKind::mark, 1, {10, ~0ULL}));
-  EXPECT_EQ(to.out.complete, 10U);
+  EXPECT_EQ(to.out.complete, Epoch(10));
   EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 0U);
   EXPECT_EQ(to.stream.anomalies(), 4U);
 }
@@ -311,8 +312,8 @@ TEST(BoardStream, ASenderThatBeginsAnewCountsAnew) {
   EXPECT_EQ(to.stream.counters()[Metric::restarts], 1U);
   // Of the buffer under way its header told the hits; of the new session all are known.
   EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 53U);
-  EXPECT_EQ(to.out.damage.back().first_epoch, 1U);
-  EXPECT_EQ(to.out.damage.back().n_epochs, 11U);
+  EXPECT_EQ(to.out.damage.back().first_epoch, Epoch(1));
+  EXPECT_EQ(to.out.damage.back().n_epochs, Epoch(11));
   to.take(parts[1]);
   EXPECT_EQ(to.stream.counters()[Metric::former_session], 1U);
   to.wait(2 * BoardStream::kSessionSilence_ns);
@@ -331,8 +332,8 @@ TEST(BoardStream, EpochsBetweenTwoSessionsMayLackHits) {
   EXPECT_TRUE(to.out.damage.empty());
   to.take(after.one(after.buffer(20, 1, 4), 0));
   ASSERT_EQ(to.out.damage.size(), 1U);
-  EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
-  EXPECT_EQ(to.out.damage[0].n_epochs, 19U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, Epoch(1));
+  EXPECT_EQ(to.out.damage[0].n_epochs, Epoch(19));
   EXPECT_EQ(to.out.damage[0].n_hits, 0U);
   to.take(after.one(after.buffer(30, 1, 4), 1));
   EXPECT_EQ(to.out.damage.size(), 1U);
@@ -356,7 +357,8 @@ TEST(BoardStream, AJumpThatASessionHadBegunIsForgottenWithIt) {
   constexpr Epoch kFar = 200 * kEpochsPerSecond;
   BoardMaker before(3, 1);
   to.take(before.one(before.buffer(0, 1, 5), 0));
-  for (std::uint32_t i = 1; i < BoardStream::kJumpBuffers; ++i) to.take(before.one(before.buffer(kFar + i, 1, 5), i));
+  for (std::uint32_t i = 1; i < BoardStream::kJumpBuffers; ++i)
+    to.take(before.one(before.buffer(kFar + Epoch(i), 1, 5), i));
   BoardMaker after(3, 2);
   to.take(after.one(after.buffer(kFar + 20, 1, 5), 0));
   EXPECT_EQ(headers_in(to.out.buffers).size(), 1U);
@@ -426,7 +428,7 @@ TEST(BoardStream, WhatARestartedSenderRepeatsIsLate) {
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
   EXPECT_EQ(to.dropped(DropCause::late), 2U);
   EXPECT_EQ(hits_of(to.out.damage, DropCause::late), 7U);
-  for (const auto& damage : to.out.damage) EXPECT_GE(damage.first_epoch, 101U);
+  for (const auto& damage : to.out.damage) EXPECT_GE(damage.first_epoch, Epoch(101));
 }
 
 TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNobody) {

@@ -94,7 +94,7 @@ TEST(UdpFeed, ABoardIsReceivedFromItsHeaderToItsEnd) {
   EXPECT_EQ(feed.started_ns(), 1234);
   Bytes sent;
   for (std::uint64_t i = 0; i < 100; ++i) {
-    const auto stored = board.buffer(i * 3, 2, 20);
+    const auto stored = board.buffer(Epoch(i * 3), 2, 20);
     sent.insert(sent.end(), stored.begin(), stored.end());
     for (const auto& datagram : board.data(stored, i, 100)) to.send(datagram);
   }
@@ -102,7 +102,7 @@ TEST(UdpFeed, ABoardIsReceivedFromItsHeaderToItsEnd) {
   FeedBatch batch;
   ASSERT_TRUE(ends(feed, batch));
   EXPECT_EQ(batch.buffers, sent);
-  EXPECT_EQ(batch.complete, 300U);
+  EXPECT_EQ(batch.complete, Epoch(300));
   EXPECT_TRUE(batch.damage.empty());
   EXPECT_FALSE(feed.is_connected());
   EXPECT_EQ(count(feed, "buffers"), 100U);
@@ -120,9 +120,9 @@ TEST(UdpFeed, BoardsShareAPort) {
   BoardMaker b(3);
   BoardMaker nobody(4);
   for (std::uint64_t i = 0; i < 50; ++i) {
-    to.send(a.one(a.buffer(i, 1, 2), i));
-    to.send(b.one(b.buffer(i, 1, 3), i));
-    to.send(nobody.one(nobody.buffer(i, 1, 3), i));
+    to.send(a.one(a.buffer(Epoch(i), 1, 2), i));
+    to.send(b.one(b.buffer(Epoch(i), 1, 3), i));
+    to.send(nobody.one(nobody.buffer(Epoch(i), 1, 3), i));
     to.send(Bytes(i));
   }
   to.send(a.mark(DatagramKind::end, 50));
@@ -149,8 +149,8 @@ TEST(UdpFeed, StopTakesWhatHasCome) {
   BoardMaker a(1);
   BoardMaker b(2);
   for (std::uint64_t i = 0; i < 100; ++i) {
-    to.send(a.one(a.buffer(i, 1, 2), i));
-    to.send(b.one(b.buffer(i, 1, 3), i));
+    to.send(a.one(a.buffer(Epoch(i), 1, 2), i));
+    to.send(b.one(b.buffer(Epoch(i), 1, 3), i));
   }
   a.buffer(100, 1, 8);
   to.send(a.one(a.buffer(101, 1, 9), 101));
@@ -209,12 +209,12 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   const Sender to(port->number());
   BoardMaker board(1);
   constexpr std::uint64_t kSent = 2000;
-  for (std::uint64_t i = 0; i < kSent; ++i) to.send(board.one(board.buffer(i, 1, 300), i));
+  for (std::uint64_t i = 0; i < kSent; ++i) to.send(board.one(board.buffer(Epoch(i), 1, 300), i));
   FeedBatch batch;
   std::uint64_t marks = 0;
   // The system tells with the next datagram that it has room for.
   ASSERT_TRUE(holds([&] {
-    to.send(board.mark(DatagramKind::end, kSent));
+    to.send(board.mark(DatagramKind::end, Epoch(kSent)));
     ++marks;
     feed.take(batch);
     return batch.ended;
@@ -235,7 +235,7 @@ TEST(UdpFeed, NobodyNeedsToTakeForItToGo) {
   const auto port = std::make_shared<UdpPort>(settings, TimeBase{});
   const Sender to(port->number());
   BoardMaker board(1);
-  for (std::uint64_t i = 0; i < 300; ++i) to.send(board.one(board.buffer(i, 1, 5), i));
+  for (std::uint64_t i = 0; i < 300; ++i) to.send(board.one(board.buffer(Epoch(i), 1, 5), i));
   UdpFeed one(port, 0);
   ASSERT_TRUE(holds([&] { return count(one, "buffers") != 0; }));
 }
