@@ -69,15 +69,24 @@ std::uint32_t payload_word_in(std::string_view text) {
   return static_cast<std::uint32_t>(*value);
 }
 
-double metres_in(std::string_view text) {
+/// `what`: description of the number, for messages.
+double real_in(std::string_view text, const char* what) {
   auto number = text;
   if (number.starts_with('+')) number.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
-    expected("a number of metres", text);
+    expected(what, text);
   }
   return value;
+}
+
+double metres_in(std::string_view text) { return real_in(text, "a number of metres"); }
+
+double gain_in(std::string_view text) {
+  const double gain = real_in(text, "a number");
+  if (gain == 0) expected("a number other than 0", text);
+  return gain;
 }
 
 /// Names with another meaning in conditions.
@@ -133,6 +142,9 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"mask", [](std::string_view cell, DetectorRow& row) { row.mask = mask_in(cell); }},
     {"min_payload", [](std::string_view cell, DetectorRow& row) { row.min_payload = payload_word_in(cell); }},
     {"max_payload", [](std::string_view cell, DetectorRow& row) { row.max_payload = payload_word_in(cell); }},
+    {"gain", [](std::string_view cell, DetectorRow& row) { row.gain = gain_in(cell); }},
+    {"zero", [](std::string_view cell, DetectorRow& row) { row.zero = real_in(cell, "a number"); }},
+    {"unit", [](std::string_view cell, DetectorRow& row) { row.unit = cell; }},
     {"group", [](std::string_view cell, DetectorRow& row) { row.groups = groups_in(cell); }},
     {"name", [](std::string_view cell, DetectorRow& row) { row.name = cell; }},
     {"x_m", [](std::string_view cell, DetectorRow& row) { row.x = metres_in(cell); }},
