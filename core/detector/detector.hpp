@@ -25,11 +25,11 @@ struct Position {
 };
 
 /// value = gain x (first number of the payload) + zero
-struct Calibration {
+struct ValueScale {
   double gain = 1;
   double zero = 0;
 
-  friend bool operator==(const Calibration&, const Calibration&) = default;
+  friend bool operator==(const ValueScale&, const ValueScale&) = default;
 };
 
 /// A set of groups: bit i is group i of the detector.
@@ -44,7 +44,7 @@ struct ChannelInfo {
   std::uint32_t min_payload = 0;
   std::uint32_t max_payload = std::numeric_limits<std::uint32_t>::max();
   bool calibrated = false;  ///< a row of the map states its gain or zero
-  Calibration calibration;
+  ValueScale calibration;
   std::string unit;  ///< of its values
   GroupSet groups = 0;
   std::optional<Position> position;

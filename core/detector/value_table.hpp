@@ -37,8 +37,8 @@ class ValueTable {
   }
 
  private:
-  ChannelTable<Calibration> table_;
-  std::vector<ChannelTable<Calibration>::OfSource> sources_;
+  ChannelTable<ValueScale> table_;
+  std::vector<ChannelTable<ValueScale>::OfSource> sources_;
   std::vector<PayloadKind> kinds_;
 };
 
