@@ -41,7 +41,7 @@ void write_manifest(const std::string& folder, const RunSetup& setup, const RunR
   manifest.anomalies = result.totals[Metric::anomalies];
   for (const auto& s : setup.sources) {
     manifest.sources.push_back(
-        {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text});
+        {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text, s.payload_names});
   }
   manifest.detector = setup.detector.kept;
   manifest.files = result.sorted_files;

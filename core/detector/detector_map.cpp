@@ -90,8 +90,9 @@ double gain_in(std::string_view text) {
 }
 
 /// Names with another meaning in conditions.
-constexpr std::array<std::string_view, 9> kTakenNames = {"n_hits", "duration", "systems",  "sources", "channel",
-                                                         "source", "trigger",  "prescale", "causal"};
+constexpr std::array<std::string_view, 13> kTakenNames = {"n_hits", "duration", "systems",  "sources", "channel",
+                                                          "source", "trigger",  "prescale", "causal",  "channels",
+                                                          "sum",    "max",      "order"};
 
 bool is_identifier(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
