@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "formats/ids.hpp"
+
 /// Every control message of a run, by direction; little-endian, fields as drawn, unused fields zero. Ends of streams,
 /// gaps and credits travel with the data: see ring_layout.hpp.
 ///
@@ -24,11 +26,11 @@ namespace eventloom {
 struct LiveVotes {
   static constexpr std::size_t kPlaces = 16;
   struct Place {
-    std::uint64_t epoch = 0;
+    Epoch epoch = 0;
     std::uint64_t votes = 0;
   };
 
-  std::uint64_t near = 0;     ///< positions at most this many epochs apart count as equal; the same on all ranks
+  Epoch near = 0;             ///< positions at most this many epochs apart count as equal; the same on all ranks
   std::uint64_t in_step = 0;  ///< number of sources in step
   std::uint64_t others = 0;   ///< number of sources that have jumped back, or to positions for which there was no room
   std::array<Place, kPlaces> places{};
@@ -76,8 +78,8 @@ static_assert(sizeof(Request) == 16 && std::has_unique_object_representations_v<
 struct RankStatus {
   std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
   std::uint64_t progress = 0;     ///< increases whenever anything progresses on the rank
-  std::uint64_t live_epoch = 0;   ///< its foremost live source has delivered all data before this epoch
-  std::uint64_t live_end = 0;     ///< one past the last epoch that any of its live sources has seen
+  Epoch live_epoch = 0;           ///< its foremost live source has delivered all data before this epoch
+  Epoch live_end = 0;             ///< one past the last epoch that any of its live sources has seen
   LiveVotes live_votes = {};      ///< positions of its live sources
   Request request = {};           ///< its request to all ranks; each request is sent in one round
   std::uint8_t done = 0;          ///< all its roles have finished their work
@@ -91,13 +93,13 @@ static_assert(sizeof(RankStatus) == 336 && std::has_unique_object_representation
 
 /// Result of a round: the same on every rank, and binding for all.
 struct Verdict {
-  std::uint64_t begun_end = 0;   ///< maximum over the ranks
-  std::uint64_t progress = 0;    ///< sum over the ranks
-  std::uint64_t live_epoch = 0;  ///< maximum over the ranks
-  std::uint64_t live_end = 0;    ///< maximum over the ranks
-  std::uint64_t live_jump = 0;   ///< epoch to which most live sources have jumped; 0: they have not
-  Request request = {};          ///< see Command; taken from the lowest rank that made it
-  std::int32_t asked_by = -1;    ///< that rank
+  std::uint64_t begun_end = 0;  ///< maximum over the ranks
+  std::uint64_t progress = 0;   ///< sum over the ranks
+  Epoch live_epoch = 0;         ///< maximum over the ranks
+  Epoch live_end = 0;           ///< maximum over the ranks
+  Epoch live_jump = 0;          ///< epoch to which most live sources have jumped; 0: they have not
+  Request request = {};         ///< see Command; taken from the lowest rank that made it
+  std::int32_t asked_by = -1;   ///< that rank
   std::uint8_t all_done = 0;
   std::uint8_t any_failed = 0;
   std::uint8_t all_frozen = 0;

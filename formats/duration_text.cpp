@@ -16,7 +16,7 @@ constexpr std::array<std::pair<const char*, std::uint64_t>, 5> kUnits = {
 }  // namespace
 
 std::string duration_text(Tick ticks, std::uint64_t tick_ps) {
-  const Wide ps = Wide{ticks} * tick_ps;
+  const Wide ps = Wide{ticks.value} * tick_ps;
   std::size_t u = kUnits.size() - 1;
   while (u > 0 && ps < kUnits[u].second) --u;
   const auto& [unit, unit_ps] = kUnits[u];

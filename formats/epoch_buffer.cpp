@@ -39,7 +39,7 @@ std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::b
   if (bytes.size() < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != EpochBufferHeader::kMagic || header.header_crc != header_crc(header)) return std::nullopt;
-  if (header.n_epochs == 0 || header.first_epoch + header.n_epochs < header.first_epoch) return std::nullopt;
+  if (header.n_epochs == 0 || header.first_epoch + Epoch(header.n_epochs) < header.first_epoch) return std::nullopt;
   return header;
 }
 
@@ -58,14 +58,14 @@ EpochBufferEncoder::EpochBufferEncoder(std::uint32_t source, std::uint32_t epoch
 
 bool EpochBufferEncoder::must_close_before(Tick time) const {
   if (open_.n_hits == 0) return false;
-  const Epoch epoch = time / epoch_ticks_;
+  const Epoch epoch = epoch_of(time, epoch_ticks_);
   if (epoch == epoch_) return false;
   return words_.size() >= limits_.words_per_buffer ||
          epoch / limits_.epochs_per_buffer != epoch_ / limits_.epochs_per_buffer;
 }
 
 void EpochBufferEncoder::add(Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload) {
-  const Epoch epoch = time / epoch_ticks_;
+  const Epoch epoch = epoch_of(time, epoch_ticks_);
   const bool first = open_.n_hits == 0;
   if (!first && time < time_) throw std::invalid_argument("hits for an epoch buffer must come in rising time");
   if (first) open_.first_epoch = epoch;

@@ -33,7 +33,7 @@ struct EpochBufferHeader {
   std::uint32_t header_crc = 0;
   std::uint32_t words_crc = 0;
   std::uint32_t source = 0;
-  std::uint64_t first_epoch = 0;
+  Epoch first_epoch = 0;
   std::uint32_t n_epochs = 0;
   std::uint32_t n_words = 0;
   std::uint32_t n_hits = 0;
@@ -42,7 +42,7 @@ struct EpochBufferHeader {
   std::uint64_t stream_offset = 0;
   std::uint64_t sequence = 0;
 
-  [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + n_epochs}; }
+  [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + Epoch(n_epochs)}; }
   /// Size of header, words and padding.
   [[nodiscard]] std::uint64_t stored_bytes() const {
     return sizeof(EpochBufferHeader) + (std::uint64_t{n_words} * 4 + 7) / 8 * 8;

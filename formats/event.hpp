@@ -60,8 +60,8 @@ inline constexpr std::uint16_t kAllOrigins = 0xffff;
 
 /// An unused stretch of one source's stream. Sent as plain bytes with the epoch buffers.
 struct Damage {
-  std::uint64_t first_epoch = 0;  ///< the slice that owns this epoch accounts for it
-  std::uint64_t n_epochs = 0;     ///< number of epochs that may lack hits; events that touch them are incomplete
+  Epoch first_epoch = 0;          ///< the slice that owns this epoch accounts for it
+  Epoch n_epochs = 0;             ///< number of epochs that may lack hits; events that touch them are incomplete
   std::uint64_t file_offset = 0;  ///< position in the source's stream, bytes
   std::uint32_t n_hits = 0;       ///< hits lost according to the headers and the index
   DropCause cause = DropCause::corrupt;
@@ -72,7 +72,7 @@ static_assert(sizeof(Damage) == 32);
 /// Epochs of damage: at least one, even if n_epochs is 0; the end saturates at the last epoch.
 inline EpochRange epochs_of(const Damage& damage) {
   constexpr Epoch kLast = std::numeric_limits<Epoch>::max();
-  const std::uint64_t n = std::max<std::uint64_t>(damage.n_epochs, 1);
+  const Epoch n = std::max<Epoch>(damage.n_epochs, 1);
   return {damage.first_epoch, damage.first_epoch > kLast - n ? kLast : damage.first_epoch + n};
 }
 

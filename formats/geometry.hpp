@@ -23,8 +23,17 @@ inline constexpr std::uint32_t kMaxEpochTicks = 1U << 19;
 /// margins on both sides is shorter than 2^32 ticks, and the last slice sent follows the last data, so room for two
 /// such slices suffices.
 constexpr Epoch max_epoch(std::uint32_t epoch_ticks) {
-  constexpr Tick kWindows = Tick{4} << 32;
-  return (std::numeric_limits<Tick>::max() - kWindows) / epoch_ticks - 1;
+  constexpr std::uint64_t kWindows = std::uint64_t{4} << 32;
+  return Epoch((std::numeric_limits<std::uint64_t>::max() - kWindows) / epoch_ticks - 1);
+}
+
+/// The epoch that holds a tick.
+constexpr Epoch epoch_of(Tick tick, std::uint32_t epoch_ticks) { return Epoch(tick.value / epoch_ticks); }
+
+/// First tick of an epoch, saturated at the last tick.
+constexpr Tick tick_of_epoch(Epoch epoch, std::uint32_t epoch_ticks) {
+  constexpr Tick kLast = std::numeric_limits<Tick>::max();
+  return epoch > Epoch(kLast.value / epoch_ticks) ? kLast : Tick(epoch.value * epoch_ticks);
 }
 
 /// Half-open range of epochs or ticks.
@@ -54,11 +63,11 @@ struct SliceGeometry {
   [[nodiscard]] Tick margin() const {
     return overlap > std::numeric_limits<Tick>::max() - reach ? std::numeric_limits<Tick>::max() : overlap + reach;
   }
-  [[nodiscard]] Tick slice_ticks() const { return epochs_per_slice * base.epoch_ticks; }
-  [[nodiscard]] SliceId slice_of(Epoch epoch) const { return {epoch / epochs_per_slice}; }
+  [[nodiscard]] Tick slice_ticks() const { return Tick(epochs_per_slice * base.epoch_ticks); }
+  [[nodiscard]] SliceId slice_of(Epoch epoch) const { return {epoch.value / epochs_per_slice}; }
 
   [[nodiscard]] EpochRange owned_epochs(SliceId slice) const {
-    return {slice.value * epochs_per_slice, (slice.value + 1) * epochs_per_slice};
+    return {Epoch(slice.value * epochs_per_slice), Epoch((slice.value + 1) * epochs_per_slice)};
   }
   [[nodiscard]] TickRange owned_ticks(SliceId slice) const {
     return {slice.value * slice_ticks(), (slice.value + 1) * slice_ticks()};
@@ -70,7 +79,7 @@ struct SliceGeometry {
     return {owned.begin - std::min(owned.begin, extra), owned.end + extra};
   }
   [[nodiscard]] Epoch margin_epochs() const {
-    return margin() / base.epoch_ticks + (margin() % base.epoch_ticks != 0 ? 1 : 0);
+    return epoch_of(margin(), base.epoch_ticks) + Epoch(margin() % base.epoch_ticks != 0);
   }
 };
 

@@ -39,7 +39,7 @@ class HitList {
 
   void add(Tick time, std::uint16_t source, std::uint32_t channel, std::span<const std::uint32_t> payload) {
     ++words_[1];
-    append(time);
+    append(time.value);
     words_.insert(words_.end(), {source, channel, static_cast<std::uint32_t>(payload.size())});
     words_.insert(words_.end(), payload.begin(), payload.end());
   }

@@ -24,7 +24,9 @@ struct MarkerContext {
 };
 
 /// Unwraps the low 28 bits of an epoch number to the first epoch at or after `from` with these bits.
-constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) { return from + ((low28 - from) & kValueMask); }
+constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) {
+  return from + Epoch((low28 - from.value) & kValueMask);
+}
 
 /// Calls `visit` for each item of an epoch buffer, in the order of the words:
 ///   epoch(Epoch), hit(tick_in_epoch, channel, span of payload words), tag(tag), peak(Peak),

@@ -18,7 +18,7 @@ void require_fits(std::uint64_t value, unsigned bits, const char* what) {
 
 void MarkerWriter::epoch(Epoch epoch) {
   finish();
-  words_.push_back(encode_marker(MarkerType::epoch, static_cast<std::uint32_t>(epoch & kValueMask)));
+  words_.push_back(encode_marker(MarkerType::epoch, static_cast<std::uint32_t>(epoch) & kValueMask));
 }
 
 void MarkerWriter::time(std::uint32_t tick_in_epoch) {

@@ -18,7 +18,7 @@ struct OffsetSpan {
   std::int64_t most = 0;
 
   [[nodiscard]] constexpr bool none() const { return least == 0 && most == 0; }
-  [[nodiscard]] constexpr Tick width() const { return static_cast<Tick>(most) - static_cast<Tick>(least); }
+  [[nodiscard]] constexpr Tick width() const { return Tick(most) - Tick(least); }
   /// Extends the span to that of another stream.
   void add(OffsetSpan other) {
     least = std::min(least, other.least);
@@ -35,45 +35,41 @@ inline OffsetSpan total_span(std::span<const OffsetSpan> spans) {
   return total;
 }
 
-/// `tick` + `offset`, saturated at the first and the last tick.
-constexpr Tick shifted(Tick tick, std::int64_t offset) {
+/// `place` + `offset`, saturated at the first and the last tick or epoch.
+template <class Tag>
+constexpr Count<Tag> shifted(Count<Tag> place, std::int64_t offset) {
+  using Places = Count<Tag>;
   if (offset < 0) {
-    const Tick back = Tick{0} - static_cast<Tick>(offset);
-    return tick < back ? 0 : tick - back;
+    const Places back = Places(0) - Places(offset);
+    return place < back ? 0 : place - back;
   }
-  const auto ahead = static_cast<Tick>(offset);
-  constexpr Tick kLast = std::numeric_limits<Tick>::max();
-  return tick > kLast - ahead ? kLast : tick + ahead;
-}
-
-/// First tick of an epoch, saturated at the last tick.
-constexpr Tick tick_of_epoch(Epoch epoch, std::uint32_t epoch_ticks) {
-  constexpr Tick kLast = std::numeric_limits<Tick>::max();
-  return epoch > kLast / epoch_ticks ? kLast : epoch * epoch_ticks;
+  const Places ahead(offset);
+  constexpr Places kLast = std::numeric_limits<Places>::max();
+  return place > kLast - ahead ? kLast : place + ahead;
 }
 
 /// Earliest epoch in which hits of `epoch` can lie after correction.
 constexpr Epoch first_corrected(Epoch epoch, OffsetSpan offsets, std::uint32_t epoch_ticks) {
-  return offsets.none() ? epoch : shifted(tick_of_epoch(epoch, epoch_ticks), offsets.least) / epoch_ticks;
+  return offsets.none() ? epoch : epoch_of(shifted(tick_of_epoch(epoch, epoch_ticks), offsets.least), epoch_ticks);
 }
 
 /// Latest epoch in which hits of `epoch` can lie after correction.
 constexpr Epoch last_corrected(Epoch epoch, OffsetSpan offsets, std::uint32_t epoch_ticks) {
   if (offsets.none()) return epoch;
   const Tick last = shifted(tick_of_epoch(epoch, epoch_ticks), std::int64_t{epoch_ticks} - 1);
-  return shifted(last, offsets.most) / epoch_ticks;
+  return epoch_of(shifted(last, offsets.most), epoch_ticks);
 }
 
 /// One past the last epoch whose hits all lie before epoch `end` after correction.
 constexpr Epoch all_corrected_before(Epoch end, OffsetSpan offsets, std::uint32_t epoch_ticks) {
-  return offsets.none() ? end : shifted(tick_of_epoch(end, epoch_ticks), -offsets.most) / epoch_ticks;
+  return offsets.none() ? end : epoch_of(shifted(tick_of_epoch(end, epoch_ticks), -offsets.most), epoch_ticks);
 }
 
 /// First epoch whose hits all lie in epoch `begin` or later after correction.
 constexpr Epoch all_corrected_from(Epoch begin, OffsetSpan offsets, std::uint32_t epoch_ticks) {
   if (offsets.none()) return begin;
   const Tick tick = shifted(tick_of_epoch(begin, epoch_ticks), -offsets.least);
-  return tick / epoch_ticks + (tick % epoch_ticks != 0 ? 1 : 0);
+  return epoch_of(tick, epoch_ticks) + Epoch(tick % epoch_ticks != 0);
 }
 
 /// The epochs, at least one, whose hits can lie in `corrected` after correction.

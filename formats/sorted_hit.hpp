@@ -32,10 +32,10 @@ constexpr std::uint32_t encode_tag(SortedTag tag) { return (tag.truncated ? 1U <
 constexpr SortedTag decode_tag(std::uint32_t value) { return {value & kMostTaggedHits, value >> 27 != 0}; }
 
 /// Bin width in ticks: `width`, or the smallest multiple of it with which an H1 marker can count the bins of an epoch.
-constexpr std::uint64_t histogram_bin_ticks(std::uint64_t width, std::uint32_t epoch_ticks) {
+constexpr Tick histogram_bin_ticks(Tick width, std::uint32_t epoch_ticks) {
   constexpr std::uint64_t kBins = (1U << 15) - 2;
   if (width == 0) width = 1;
-  return width * ((epoch_ticks / width + kBins) / kBins);
+  return width * ((Tick(epoch_ticks) / width + kBins) / kBins);
 }
 
 }  // namespace eventloom

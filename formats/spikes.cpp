@@ -83,7 +83,7 @@ bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> e
     std::uint32_t entry;
     std::memcpy(&entry, entries.data() + 4 * i, sizeof entry);
     const bool overflow = (entry & kOverflowFlag) != 0;
-    passed += overflow ? entry & kMaxSpikeOverflow : entry >> 16;
+    passed += Tick(overflow ? entry & kMaxSpikeOverflow : entry >> 16);
     time[spikes] = header.start + passed;
     channel[spikes] = channel_base + (entry & kMaxSpikeLabel);
     spikes += overflow ? 0 : 1;
@@ -100,13 +100,13 @@ bool SpikePacketEncoder::add(Tick time, std::uint16_t label) {
   if (entries_.empty()) header_.start = last_ = time;
   if (time < last_) return false;
   Tick delta = time - last_;
-  const bool overflows = delta > kMaxSpikeDelta;
-  if (delta > Tick{kMaxSpikeOverflow} + kMaxSpikeDelta) return false;
+  const bool overflows = delta > Tick(kMaxSpikeDelta);
+  if (delta > Tick(kMaxSpikeOverflow) + Tick(kMaxSpikeDelta)) return false;
   if (entries_.size() + (overflows ? 2 : 1) > max_entries_) return false;
   if (overflows) {
-    const auto overflow = static_cast<std::uint32_t>(std::min<Tick>(delta, kMaxSpikeOverflow));
+    const auto overflow = static_cast<std::uint32_t>(std::min(delta, Tick(kMaxSpikeOverflow)));
     entries_.push_back(kOverflowFlag | overflow);
-    delta -= overflow;
+    delta -= Tick(overflow);
   }
   entries_.push_back(static_cast<std::uint32_t>(delta) << 16 | label);
   ++header_.n_spikes;

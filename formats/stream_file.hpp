@@ -100,13 +100,13 @@ static_assert(sizeof(StreamFileHeader) == 104 && std::is_trivially_copyable_v<St
 
 struct IndexEntry {
   std::uint64_t offset = 0;  ///< offset of the epoch buffer's header in the file, bytes
-  std::uint64_t first_epoch = 0;
+  Epoch first_epoch = 0;
   std::uint32_t n_epochs = 0;
   std::uint32_t n_hits = 0;
   std::uint32_t n_words = 0;
   std::uint32_t words_crc = 0;  ///< makes the checksum of the index cover the whole file
 
-  [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + n_epochs}; }
+  [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + Epoch(n_epochs)}; }
 };
 static_assert(sizeof(IndexEntry) == 32 && std::is_trivially_copyable_v<IndexEntry>);
 

@@ -110,13 +110,14 @@ std::optional<std::uint64_t> picoseconds_of(std::string_view unit) {
 }
 
 std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t tick_ps) {
-  return scaled(value.digits, value.exponent, unit_ps, tick_ps);
+  const auto ticks = scaled(value.digits, value.exponent, unit_ps, tick_ps);
+  return ticks ? std::optional(Tick(*ticks)) : std::nullopt;
 }
 
 std::optional<Tick> to_ticks(Decimal value, Decimal unit_ps, std::uint64_t tick_ps, Rounding rounding) {
   int exponent = value.exponent + unit_ps.exponent;
-  if (rounding == Rounding::none) return scaled(value.digits, exponent, unit_ps.digits, tick_ps);
-  if (value.digits == 0) return 0;
+  if (rounding == Rounding::none) return to_ticks({value.digits, exponent}, unit_ps.digits, tick_ps);
+  if (value.digits == 0) return Tick(0);
   Wide above = Wide{value.digits} * unit_ps.digits;
   Wide below = tick_ps;
   for (; exponent > 0; --exponent) {
@@ -124,14 +125,14 @@ std::optional<Tick> to_ticks(Decimal value, Decimal unit_ps, std::uint64_t tick_
     above *= 10;
   }
   for (; exponent < 0; ++exponent) {
-    if (below > ~Wide{0} / 10) return 0;  // `above` is far smaller
+    if (below > ~Wide{0} / 10) return Tick(0);  // `above` is far smaller
     below *= 10;
   }
   const Wide rest = above % below;
   const bool up = rounding == Rounding::nearest && rest >= below - rest;
   const Wide ticks = above / below + (up ? 1 : 0);
   if (ticks > kMax64) return std::nullopt;
-  return static_cast<Tick>(ticks);
+  return Tick(static_cast<std::uint64_t>(ticks));
 }
 
 std::uint64_t steps_in(std::uint64_t ns, std::uint64_t step_ps) {
@@ -147,7 +148,7 @@ Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
   if (unit.empty()) {
     const auto ticks = scaled(value->digits, value->exponent, 1, 1);
     if (!ticks) reject(text, kExpected);
-    return *ticks;
+    return Tick(*ticks);
   }
   const auto unit_ps = picoseconds_of(unit);
   if (!unit_ps) reject(text, kExpected);
@@ -166,7 +167,7 @@ std::int64_t parse_offset(std::string_view text, std::uint64_t tick_ps) {
   if (!value || !unit_ps) reject(text, kExpected);
   const auto ticks = to_ticks(*value, {*unit_ps, 0}, tick_ps, unit.empty() ? Rounding::none : Rounding::nearest);
   if (!ticks) reject(text, kExpected);
-  if (*ticks > static_cast<Tick>(std::numeric_limits<std::int64_t>::max())) reject(text, "below 2^63 ticks");
+  if (*ticks > Tick(std::numeric_limits<std::int64_t>::max())) reject(text, "below 2^63 ticks");
   return negative ? -static_cast<std::int64_t>(*ticks) : static_cast<std::int64_t>(*ticks);
 }
 
@@ -176,7 +177,7 @@ std::uint64_t parse_picoseconds(std::string_view text) {
   const auto unit_ps = picoseconds_of(unit);
   const auto ps = value && unit_ps ? to_ticks(*value, *unit_ps, 1) : std::nullopt;
   if (!ps) reject(text, "a length of time with a unit (ps, ns, us, ms or s), at least whole picoseconds");
-  return *ps;
+  return ps->value;
 }
 
 std::uint64_t parse_bytes(std::string_view text) {

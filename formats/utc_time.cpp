@@ -195,7 +195,7 @@ std::int64_t parse_unix_ns(std::string_view text) {
 std::string utc_text(std::int64_t unix_ns) { return text_of(unix_ns * kPsPerNs); }
 
 std::optional<std::string> utc_text(std::int64_t tick_0_ns, Tick tick, std::uint64_t tick_ps) {
-  const auto since = static_cast<UnsignedInt128>(tick) * tick_ps;
+  const auto since = UnsignedInt128{tick.value} * tick_ps;
   constexpr auto kMostNs = std::numeric_limits<std::int64_t>::max();
   if (since > static_cast<UnsignedInt128>(kMostNs) * 1000) return std::nullopt;
   const auto ps = tick_0_ns * kPsPerNs + static_cast<Int128>(since);

@@ -29,7 +29,7 @@ std::vector<std::string> fields_of(std::string line) {
 /// Limits a time to one day, so that the times of 10^5 cycles fit in 64 bits.
 std::uint64_t time_of(const std::string& field) {
   constexpr std::uint64_t kDay = 86'400'000'000'000;
-  const auto time = parse_duration(field, kPicosecondsPerNanosecond);
+  const auto time = parse_duration(field, kPicosecondsPerNanosecond).value;
   if (time > kDay) throw std::invalid_argument("'" + field + "' is longer than a day");
   return time;
 }

@@ -103,7 +103,7 @@ class Converter {
     }
     ++damaged_;
     spdlog::error("{}: offset {}: the checksum of an epoch buffer is wrong; its {} hits from epoch {} on are dropped",
-                  source_.name(), header.stream_offset, header.n_hits, header.first_epoch);
+                  source_.name(), header.stream_offset, header.n_hits, header.first_epoch.value);
   }
 
   Source& source_;

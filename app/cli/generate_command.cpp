@@ -140,7 +140,7 @@ void write_truth(const GenerateSettings& settings, Tick duration, const Generate
   json["setup"] = settings.text;
   json["tick_ps"] = settings.base.tick_ps;
   json["epoch_ticks"] = settings.base.epoch_ticks;
-  json["duration_ticks"] = duration;
+  json["duration_ticks"] = duration.value;
   json["events"] = result.events;
   json["hits_in_events"] = result.event_hits;
   json["hits"] = std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0});
@@ -160,7 +160,7 @@ void generate_live(const GenerateSettings& settings, const LiveSenderSettings& s
   catch_stop_signals();
   std::optional<RecordingWriter> writer;
   if (!settings.output.empty()) writer.emplace(settings);
-  const auto flush_after = steps_in(static_cast<std::uint64_t>(sending.flush_after_ns), settings.base.tick_ps);
+  const Tick flush_after(steps_in(static_cast<std::uint64_t>(sending.flush_after_ns), settings.base.tick_ps));
   LiveGenerator generator(settings, flush_after, writer ? &*writer : nullptr);
   std::vector<std::unique_ptr<PacedStream>> streams;
   for (std::uint32_t s = 0; s < settings.sources; ++s) {

@@ -219,7 +219,7 @@ std::optional<Tick> number_to_find(const po::variables_map& values) {
   constexpr std::string_view kNumber = "number=";
   if (text.empty()) return std::nullopt;
   if (!text.starts_with(kNumber)) throw UserError("--find: expected number=N, as in number=1200, not '" + text + "'");
-  return parsed("find", [&] { return parse_count(text.substr(kNumber.size())); });
+  return parsed("find", [&] { return Tick(parse_count(text.substr(kNumber.size()))); });
 }
 
 /// Refuses options that would have no effect.

@@ -78,13 +78,13 @@ std::chrono::nanoseconds duration_option(const boost::program_options::variables
   if (text.empty()) return std::chrono::nanoseconds(0);
   const auto ns = parsed(option, [&] { return parse_duration(text, kPicosecondsPerNanosecond); });
   constexpr std::uint64_t kTenYears = 315'360'000'000'000'000;
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(in_range<std::uint64_t>(option, ns, 0, kTenYears)));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(in_range<std::uint64_t>(option, ns.value, 0, kTenYears)));
 }
 
 std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps) {
   const auto ticks = parsed("epoch", [&] { return parse_duration(text, tick_ps); });
-  if (ticks < 1 || ticks > kMaxEpochTicks) {
-    throw UserError("--epoch: '" + text + "' is " + std::to_string(ticks) + " ticks; an epoch has 1 to " +
+  if (ticks < 1 || ticks > Tick(kMaxEpochTicks)) {
+    throw UserError("--epoch: '" + text + "' is " + std::to_string(ticks.value) + " ticks; an epoch has 1 to " +
                     std::to_string(kMaxEpochTicks));
   }
   return static_cast<std::uint32_t>(ticks);

@@ -59,7 +59,7 @@ StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels&
     if (event.with_payload) hits["payload"].push_back(hit.payload ? StatusJson(*hit.payload) : StatusJson());
   }
   add_detector(hits, known);
-  return {{"time", std::to_string(event.time)},
+  return {{"time", std::to_string(event.time.value)},
           {"duration_ns", static_cast<double>(event.duration) * tick_ns},
           {"n_hits", event.n_hits},
           {"slice", event.slice},

@@ -322,10 +322,11 @@ Json alarms_json(const std::vector<AlarmState>& alarms) {
 
 Json event_json(const LatestEvent& latest, double tick_ns, const KnownChannels& known) {
   const auto& event = latest.event;
-  ShownEvent shown{event.time, event.duration, event.n_hits, event.slice, event.flags, event.payload != 0, {}};
+  ShownEvent shown{
+      Tick(event.time), Tick(event.duration), event.n_hits, event.slice, event.flags, event.payload != 0, {}};
   for (const auto& hit : latest.hits) {
-    shown.hits.push_back(
-        {hit.since_first, hit.source, hit.channel, hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload)});
+    shown.hits.push_back({Tick(hit.since_first), hit.source, hit.channel,
+                          hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload)});
   }
   return to_json(shown, tick_ns, known);
 }

@@ -34,7 +34,7 @@ void EventTap::pack(const LmdEvent& event, Tick time) {
   const auto bytes = event.bytes();
   if (!packer_.can_hold(bytes)) {
     if (too_large_.admit()) {
-      spdlog::warn("tap: the event at {} of {} bytes is not sent: buffers hold {}{}", time, bytes,
+      spdlog::warn("tap: the event at {} of {} bytes is not sent: buffers hold {}{}", time.value, bytes,
                    packer_.largest_event(), too_large_.at_last("; further messages are suppressed; all are counted"));
     }
     return;

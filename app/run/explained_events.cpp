@@ -37,7 +37,7 @@ std::string ExplainedEvents::explain(const EventHits& event) const {
   }
   const auto time = tick_ps_ == 0 ? "" : fmt::format(" ({})", duration_text(event.time, tick_ps_));
   const auto n = event.times.size();
-  return fmt::format("event {}{}, {} hit{}: {}\n{}", event.time, time, n, n == 1 ? "" : "s",
+  return fmt::format("event {}{}, {} hit{}: {}\n{}", event.time.value, time, n, n == 1 ? "" : "s",
                      accepted ? "accepted" : "rejected", terms);
 }
 
@@ -49,7 +49,7 @@ std::string ExplainedEvents::value_text(const Term& term, const EventHits& event
   if (term.quantity.is_real()) return fmt::format("{} = {}", for_terminal(term.subject), real_of(*value));
   const bool is_time = term.quantity.kind == Quantity::Kind::duration && tick_ps_ != 0;
   return fmt::format("{} = {}", for_terminal(term.subject),
-                     is_time ? duration_text(*value, tick_ps_) : std::to_string(*value));
+                     is_time ? duration_text(Tick(*value), tick_ps_) : std::to_string(*value));
 }
 
 }  // namespace eventloom

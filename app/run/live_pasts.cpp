@@ -28,7 +28,7 @@ LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std:
     past.hits = std::min(past.hits, found == resumption.totals.live_hits.end() ? 0 : found->second);
     past.end = std::max(past.end, geometry.owned_epochs(finished.end()).begin);
     const auto slices = finished.end().value - finished.frontier().value - finished.size_beyond();
-    past.epochs_missing = std::max(past.epochs_missing, slices * geometry.epochs_per_slice);
+    past.epochs_missing = std::max(past.epochs_missing, Epoch(slices * geometry.epochs_per_slice));
   }
   return past;
 }

@@ -21,7 +21,7 @@ std::optional<std::uint64_t> message_bytes(const std::vector<SourceInfo>& stream
     fullest = std::max(fullest, stream.epoch_bytes);
   }
   if (fullest == 0) return std::nullopt;
-  return usual_longest(fullest * static_cast<double>(geometry.epochs_per_slice + 2 * geometry.margin_epochs()));
+  return usual_longest(fullest * static_cast<double>(Epoch(geometry.epochs_per_slice) + 2 * geometry.margin_epochs()));
 }
 
 }  // namespace eventloom

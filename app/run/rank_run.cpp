@@ -226,7 +226,7 @@ void RankRun::report(const BuildProblem& problem) {
     spdlog::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
                 setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
-                problem.damage.n_hits, problem.damage.first_epoch);
+                problem.damage.n_hits, problem.damage.first_epoch.value);
 }
 
 }  // namespace eventloom

@@ -50,10 +50,10 @@ Tick histogram_ticks(const RunDefinition& run) {
 }
 
 Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
-  constexpr Tick kLengths = 20;
+  constexpr std::uint64_t kLengths = 20;
   const Tick longest = definition.traits().longest_length;
   const Tick most = std::numeric_limits<Tick>::max();
-  return std::max<Tick>(base.epoch_ticks, longest > most / kLengths ? most : kLengths * longest);
+  return std::max(Tick(base.epoch_ticks), longest > most / kLengths ? most : kLengths * longest);
 }
 
 RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock, DetectorPtr detector) {
@@ -97,10 +97,10 @@ std::string in_force(const BuildingSettings& settings, const RunDefinition& run,
   const auto& geometry = run.geometry;
   const auto& base = geometry.base;
   const auto text = [&](Tick ticks) {
-    return numbered ? std::to_string(ticks) + " event numbers" : duration_text(ticks, base.tick_ps);
+    return numbered ? std::to_string(ticks.value) + " event numbers" : duration_text(ticks, base.tick_ps);
   };
   std::string all = numbered ? "" : "ticks of " + text(1) + ", ";
-  all += "epochs of " + text(base.epoch_ticks) + ", slices of " + std::to_string(geometry.epochs_per_slice) +
+  all += "epochs of " + text(Tick(base.epoch_ticks)) + ", slices of " + std::to_string(geometry.epochs_per_slice) +
          " epochs (" + text(geometry.slice_ticks()) + ")";
   if (run.flushes_early) all += " by --flush-after";
   all += ", overlap ";

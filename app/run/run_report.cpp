@@ -71,7 +71,7 @@ void print_explained(std::ostream& out, std::size_t most, const RunResult& resul
 /// `of`: prefix that names the definition if there are several.
 void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
   spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
-               setup.numbered ? std::to_string(overlap) + " event numbers"
+               setup.numbered ? std::to_string(overlap.value) + " event numbers"
                               : duration_text(overlap, setup.run.geometry.base.tick_ps));
 }
 
@@ -268,12 +268,16 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   for (const auto& theirs : ranks.all_gather(mine.channels_seen)) {
     std::ranges::transform(theirs, all.channels_seen, all.channels_seen.begin(), std::bit_or());
   }
+  Json explained = Json::array();
+  for (const auto& [time, text] : mine.explained) explained.push_back({time.value, text});
   const Json lists = {{"latency", mine.latency.packed()},
-                      {"explained", mine.explained},
+                      {"explained", explained},
                       {"remarks", mine.remarks},
                       {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
-    all.explained.merge(json.at("explained").get<std::map<Tick, std::string>>());
+    for (const auto& [time, text] : json.at("explained").get<std::map<std::uint64_t, std::string>>()) {
+      all.explained.emplace(time, text);
+    }
     all.remarks.merge(json.at("remarks").get<decltype(all.remarks)>());
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));

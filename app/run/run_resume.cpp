@@ -309,7 +309,7 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   compare(found, "--tick (ps)", before.base.tick_ps, now.base.tick_ps);
   compare(found, "--epoch (ticks)", before.base.epoch_ticks, now.base.epoch_ticks);
   compare(found, "--epochs-per-slice", before.epochs_per_slice, now.epochs_per_slice);
-  compare(found, "--overlap (ticks)", before.overlap, now.overlap);
+  compare(found, "--overlap (ticks)", before.overlap.value, now.overlap.value);
   compare(found, "--time-origin", time_origin_in(before), time_origin_in(now));
   compare(found, "--also", joined(setup_options(before, "also"), " and "), joined(setup_options(now, "also"), " and "));
   compare(found, "payload in the output", before.with_payload, now.with_payload);

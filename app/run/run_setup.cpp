@@ -127,7 +127,7 @@ void require_slice_fits(const RunSetup& setup) {
     if (fits_a_builder(geometry, apart)) continue;
     throw UserError(
         "--detector: the offsets within source " + std::to_string(s) + " (" + setup.streams[s].name + ") differ by " +
-        std::to_string(apart) +
+        std::to_string(apart.value) +
         " ticks, more than fits, with a slice and its overlap, into 2^32; use a coarser --tick, or make the "
         "times of its channels agree when they are converted");
   }
@@ -177,7 +177,7 @@ Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   for (const auto& source : sources) {
     if (!source.live && source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
   }
-  return first.value_or(0);
+  return first.value_or(Epoch(0));
 }
 
 /// If sources were joined while sending, the run begins with the first slice that is complete in all of them, unless a
@@ -242,7 +242,7 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
 void align_wrapping(std::vector<SourceInfo>& streams) {
   Epoch newest = 0;
   for (const auto& stream : streams) {
-    if (stream.wraps_after != 0) newest = std::max(newest, stream.first_epoch.value_or(0));
+    if (stream.wraps_after != 0) newest = std::max(newest, stream.first_epoch.value_or(Epoch(0)));
   }
   for (auto& stream : streams) {
     if (stream.wraps_after == 0 || !stream.first_epoch) continue;

@@ -222,7 +222,8 @@ void loop_recordings(std::vector<LocalSource>& local, const std::vector<SourceSp
   const auto all = of_all(mine, ranks);
   if (all.end <= all.first) return;  // no data
   agree(ranks, [&] {
-    const Epoch apart = 2 * largest_offset(building.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
+    const Tick shifted = 2 * largest_offset(building.detector.map, all.base.tick_ps);
+    const Epoch apart = epoch_of(shifted, all.base.epoch_ticks) + 1;
     const Epoch gap =
         interpret(building, {.base = all.base}, named_groups(building.detector)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);

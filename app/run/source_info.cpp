@@ -21,10 +21,10 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"payload_names", info.payload_names},
                       {"live", info.live},
                       {"joined", info.joined},
-                      {"wraps_after", info.wraps_after},
+                      {"wraps_after", info.wraps_after.value},
                       {"counts_tai", info.counts_tai},
                       {"started_ns", info.started_ns}};
-  if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
+  if (info.first_epoch) json["first_epoch"] = info.first_epoch->value;
   if (info.origin_ns) json["origin_ns"] = *info.origin_ns;
   if (info.clock_behind_ns) json["clock_behind_ns"] = *info.clock_behind_ns;
   return json;
@@ -46,10 +46,10 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.payload_names = json.at("payload_names");
   info.live = json.at("live");
   info.joined = json.at("joined");
-  info.wraps_after = json.at("wraps_after");
+  info.wraps_after = Epoch(json.at("wraps_after").get<std::uint64_t>());
   info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");
-  if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
+  if (json.contains("first_epoch")) info.first_epoch = Epoch(json["first_epoch"].get<std::uint64_t>());
   if (json.contains("clock_behind_ns")) info.clock_behind_ns = json["clock_behind_ns"].get<std::int64_t>();
   if (json.contains("origin_ns")) info.origin_ns = json["origin_ns"].get<std::int64_t>();
   return info;
@@ -76,7 +76,7 @@ nlohmann::json to_json(const SortedManifest& manifest) {
   return {{"sources", sources},
           {"streams", manifest.files.size()},
           {"definition", manifest.definition},
-          {"overlap", manifest.overlap}};
+          {"overlap", manifest.overlap.value}};
 }
 
 SortedInfo sorted_from_json(const nlohmann::json& json) {
@@ -84,7 +84,7 @@ SortedInfo sorted_from_json(const nlohmann::json& json) {
   for (const auto& source : json.at("sources")) info.sources.push_back(info_from_json(source));
   info.streams = json.at("streams");
   info.definition = json.at("definition");
-  info.overlap = json.at("overlap");
+  info.overlap = Tick(json.at("overlap").get<std::uint64_t>());
   return info;
 }
 

@@ -48,7 +48,7 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
   std::ranges::stable_sort(steps, std::ranges::greater{}, [](const auto& step) { return step.first; });
   std::string text;
   for (std::size_t i = 0; i < std::min(steps.size(), kNamed); ++i) {
-    text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", duration_text(steps[i].first, kPsPerNs),
+    text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", duration_text(Tick(steps[i].first), kPsPerNs),
                         source_name(steps[i].second, setup.sources[steps[i].second]));
   }
   if (steps.size() > kNamed) text += fmt::format(", less in {} more", steps.size() - kNamed);

@@ -26,7 +26,8 @@ struct Statement {
 /// Returns 0 before there are data.
 std::uint64_t first_ns(const SourceInfo& source) {
   __extension__ using Wide = unsigned __int128;
-  const auto ps = static_cast<Wide>(source.first_epoch.value_or(0)) * source.base.epoch_ticks * source.base.tick_ps;
+  const auto ps =
+      static_cast<Wide>(source.first_epoch.value_or(Epoch(0)).value) * source.base.epoch_ticks * source.base.tick_ps;
   return static_cast<std::uint64_t>(ps / 1000);
 }
 

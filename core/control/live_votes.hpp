@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "formats/control_wire.hpp"
+#include "formats/ids.hpp"
 
 namespace eventloom {
 
 /// Adds the votes of sources that have jumped to `epoch`.
-inline void add_jump(LiveVotes& all, std::uint64_t epoch, std::uint64_t votes = 1) {
+inline void add_jump(LiveVotes& all, Epoch epoch, std::uint64_t votes = 1) {
   for (auto& place : all.places) {
     const auto apart = place.epoch > epoch ? place.epoch - epoch : epoch - place.epoch;
     if (place.votes != 0 && apart > all.near) continue;
@@ -32,7 +33,7 @@ inline void add(LiveVotes& all, const LiveVotes& more) {
 }
 
 /// The place to which more than half of all sources have jumped; 0: there is none.
-[[nodiscard]] inline std::uint64_t majority(const LiveVotes& votes) {
+[[nodiscard]] inline Epoch majority(const LiveVotes& votes) {
   std::uint64_t all = votes.in_step + votes.others;
   for (const auto& place : votes.places) all += place.votes;
   for (const auto& place : votes.places) {

@@ -7,7 +7,7 @@ namespace eventloom {
 namespace {
 
 /// Position of the first hit not before `tick`, which is relative like those of the keys.
-std::uint32_t position_of(std::span<const HitKey> keys, std::uint64_t tick) {
+std::uint32_t position_of(std::span<const HitKey> keys, Tick tick) {
   const auto at = std::ranges::partition_point(keys, [tick](HitKey key) { return tick_of(key) < tick; });
   return static_cast<std::uint32_t>(at - keys.begin());
 }
@@ -33,7 +33,7 @@ void fill_events(const EventList& list, const SliceBounds& bounds, BuiltSlice& o
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto [begin, end, truncated] = events[i];
     const auto hits = all.subspan(begin, end - begin);
-    const std::uint32_t first = tick_of(hits.front());
+    const Tick first = tick_of(hits.front());
     const std::uint32_t inside = count_inside(hits, bounds);
     columns.time[i] = bounds.start + first;
     columns.duration[i] = tick_of(hits.back()) - first;

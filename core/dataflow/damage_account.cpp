@@ -11,7 +11,6 @@ namespace {
 constexpr Tick kMaxTick = std::numeric_limits<Tick>::max();
 
 constexpr Tick saturating_add(Tick a, Tick b) { return a > kMaxTick - b ? kMaxTick : a + b; }
-constexpr Tick saturating_multiply(Tick a, std::uint32_t b) { return a > kMaxTick / b ? kMaxTick : a * b; }
 
 struct MissingTicks {
   TickRange ticks;
@@ -35,8 +34,8 @@ std::vector<MissingTicks> missing_ticks(std::span<const SourceDamage> damage, st
   for (const auto& [source, what] : damage) {
     if (what.n_epochs == 0) continue;
     const auto epochs = epochs_of(what);
-    missing.push_back({{saturating_multiply(epochs.begin, epoch_ticks), saturating_multiply(epochs.end, epoch_ticks)},
-                       source_bit(source)});
+    missing.push_back(
+        {{tick_of_epoch(epochs.begin, epoch_ticks), tick_of_epoch(epochs.end, epoch_ticks)}, source_bit(source)});
   }
   std::ranges::sort(missing, {}, [](const MissingTicks& m) { return m.ticks.begin; });
   return missing;

@@ -47,7 +47,7 @@ struct HitWriter {
       is_early_ = epoch < range_.begin ? 1 : 0;
       if (!inside_) return;
     }
-    base_ = static_cast<std::uint32_t>((epoch - range_.begin) * epoch_ticks_);
+    base_ = static_cast<std::uint32_t>(epoch - range_.begin) * epoch_ticks_;
     last_ = base_;
     source_.epochs.push_back({base_, at_});
   }
@@ -119,7 +119,7 @@ struct HitWriter {
 
 Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
   return {.first_epoch = header.first_epoch,
-          .n_epochs = header.n_epochs,
+          .n_epochs = Epoch(header.n_epochs),
           .file_offset = header.stream_offset,
           .n_hits = header.n_hits,
           .cause = cause};
@@ -135,20 +135,21 @@ bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
                            std::to_string(source));
 }
 
-std::uint32_t hits_before(const DecodedSource& source, std::uint32_t tick) {
-  const auto at = std::ranges::lower_bound(source.epochs, tick, {}, &DecodedSource::EpochMark::tick);
+std::uint32_t hits_before(const DecodedSource& source, Tick tick) {
+  const auto at =
+      std::ranges::lower_bound(source.epochs, static_cast<std::uint32_t>(tick), {}, &DecodedSource::EpochMark::tick);
   return at == source.epochs.end() ? source.end : at->hit;
 }
 
 }  // namespace
 
-std::uint64_t DecodedHits::count(std::uint32_t begin, std::uint32_t end) const {
+std::uint64_t DecodedHits::count(Tick begin, Tick end) const {
   std::uint64_t sum = 0;
   for (std::size_t s = 0; s < sources.size(); ++s) sum += count_of(s, begin, end);
   return sum;
 }
 
-std::uint64_t DecodedHits::count_of(std::size_t stream, std::uint32_t begin, std::uint32_t end) const {
+std::uint64_t DecodedHits::count_of(std::size_t stream, Tick begin, Tick end) const {
   return hits_before(sources[stream], end) - hits_before(sources[stream], begin);
 }
 
@@ -172,10 +173,10 @@ void SliceDecoder::set_range(std::uint16_t stream, SliceId slice) {
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
   sent_ = read_ = offsets_.empty() ? window_ : sent_epochs(settings_.geometry, slice, offsets_[stream]);
   // Slice 0 includes hits long before tick 0, whose ticks may exceed 32 bits.
-  constexpr std::uint64_t kMostTicks = std::numeric_limits<std::uint32_t>::max();
-  const Epoch most = kMostTicks / epoch_ticks;
+  constexpr Tick kMostTicks(std::numeric_limits<std::uint32_t>::max());
+  const Epoch most = epoch_of(kMostTicks, epoch_ticks);
   if (sent_.end - sent_.begin > most) read_.begin = sent_.end - most;
-  hits_.sources[stream].start = read_.begin * epoch_ticks;
+  hits_.sources[stream].start = tick_of_epoch(read_.begin, epoch_ticks);
   hits_.sources[stream].early = 0;
 }
 

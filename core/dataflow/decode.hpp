@@ -51,9 +51,9 @@ struct DecodedHits {
   std::uint32_t size = 0;
 
   /// Hits with begin <= tick < end, both epoch boundaries, as counted while decoding.
-  [[nodiscard]] std::uint64_t count(std::uint32_t begin, std::uint32_t end) const;
+  [[nodiscard]] std::uint64_t count(Tick begin, Tick end) const;
   /// The same for one stream.
-  [[nodiscard]] std::uint64_t count_of(std::size_t stream, std::uint32_t begin, std::uint32_t end) const;
+  [[nodiscard]] std::uint64_t count_of(std::size_t stream, Tick begin, Tick end) const;
 };
 
 /// Converts the epoch buffers of one slice to columns. A buffer is used completely or not at all.

@@ -52,14 +52,14 @@ bool EventMeasure::has_triggers() const {
 std::optional<std::uint64_t> EventMeasure::value(const Quantity& quantity, const EventHits& event) const {
   switch (quantity.kind) {
     case Quantity::Kind::n_hits: return event.channels.size();
-    case Quantity::Kind::duration: return event.duration;
+    case Quantity::Kind::duration: return event.duration.value;
     case Quantity::Kind::systems: return count_systems(event.channels);
     case Quantity::Kind::sources: return count_sources(event.sources);
     case Quantity::Kind::channel: return count_inside(event.channels, quantity);
     case Quantity::Kind::source: return count_inside(event.sources, quantity);
     case Quantity::Kind::group: return hits_in_group(quantity.group, event);
     case Quantity::Kind::trigger: return trigger(event);
-    case Quantity::Kind::prescale: return splitmix64(event.time) % quantity.low;
+    case Quantity::Kind::prescale: return splitmix64(event.time.value) % quantity.low;
     case Quantity::Kind::causal: return causal(quantity, event);
     default: return selected(quantity, event);
   }
@@ -105,8 +105,7 @@ std::vector<SelectedHit> EventMeasure::select(const HitSelection& selection, con
     const auto channel = event.channels[i];
     const GroupSet groups = source < groups_->sources() ? groups_->of(source)[channel] : 0;
     const double value = (*values_)(source, channel, payload);
-    if (selection.includes(source, channel, groups, value))
-      hits.push_back({static_cast<std::uint64_t>(event.times[i]), source, channel, value});
+    if (selection.includes(source, channel, groups, value)) hits.push_back({event.times[i], source, channel, value});
   }
   return hits;
 }

@@ -58,9 +58,9 @@ void EventSearch::build(SliceHits slice, SliceId id, BuiltSlice& out, std::vecto
     const auto taken_out = correction != nullptr ? correction->taken_out() : std::span<const TakenOut>();
     match_->flag_missing(slice.decoded, events_, taken_out, out);
   }
-  const auto begin = static_cast<std::uint32_t>(slice.bounds.slice_begin);
-  const auto end = static_cast<std::uint32_t>(slice.bounds.slice_end);
-  const std::uint64_t decoded = correction != nullptr ? correction->kept_in_slice() : slice.decoded.count(begin, end);
+  const auto& bounds = slice.bounds;
+  const std::uint64_t decoded =
+      correction != nullptr ? correction->kept_in_slice() : slice.decoded.count(bounds.slice_begin, bounds.slice_end);
   out.ledger.hits_in = decoded + out.ledger.dropped() - out_of_step;
 }
 

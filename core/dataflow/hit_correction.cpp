@@ -25,8 +25,8 @@ HitCorrection::HitCorrection(const SliceBuilderSettings& settings)
   }
 }
 
-std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const SliceBounds& bounds,
-                                               std::uint32_t n_ticks, std::vector<BuildProblem>& problems) {
+std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const SliceBounds& bounds, Tick n_ticks,
+                                               std::vector<BuildProblem>& problems) {
   bounds_ = bounds;
   n_ticks_ = n_ticks;
   n_keys_ = kept_in_slice_ = 0;
@@ -54,7 +54,7 @@ std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const Sl
   for (std::size_t s = 0; s < dropped_.size(); ++s) {
     if (dropped_[s].untimed == 0) continue;
     Damage damage;
-    damage.first_epoch = bounds.start / settings_.geometry.base.epoch_ticks;
+    damage.first_epoch = epoch_of(bounds.start, settings_.geometry.base.epoch_ticks);
     damage.n_hits = static_cast<std::uint32_t>(dropped_[s].untimed);
     damage.cause = DropCause::untimed;
     problems.push_back({{static_cast<std::uint16_t>(s)}, damage, "their corrected times are before tick 0"});
@@ -71,9 +71,9 @@ void HitCorrection::shift(const DecodedHits& hits, std::uint16_t source, DeltaOf
   std::uint64_t in_slice = 0;
   std::uint64_t before = 0;
   const auto* ticks = hits.tick.data();
-  const std::uint64_t begin = bounds_.slice_begin;
-  const std::uint64_t length = bounds_.slice_end - begin;
-  const std::uint64_t n_ticks = n_ticks_;
+  const std::uint64_t begin = bounds_.slice_begin.value;
+  const std::uint64_t length = bounds_.slice_end.value - begin;
+  const std::uint64_t n_ticks = n_ticks_.value;
   for (std::uint32_t i = stream.begin; i < stream.end; ++i) {
     const std::int64_t tick = ticks[i] + delta_of(i);
     *out = make_key(static_cast<std::uint32_t>(tick), i);
@@ -109,19 +109,19 @@ inline void HitCorrection::apply(const Rule& rule, const DecodedHits& hits, std:
     if (!good) return drop(hits.source.data()[number], tick, &Dropped::cut);
   }
   if (tick < 0) return drop(hits.source.data()[number], tick, &Dropped::untimed);
-  if (static_cast<std::uint64_t>(tick) >= n_ticks_) return;
+  if (Tick(tick) >= n_ticks_) return;
   keys_.data()[n_keys_++] = make_key(static_cast<std::uint32_t>(tick), number);
-  const std::uint64_t length = bounds_.slice_end - bounds_.slice_begin;
-  kept_in_slice_ += static_cast<std::uint64_t>(tick) - bounds_.slice_begin < length ? 1 : 0;
+  const Tick length = bounds_.slice_end - bounds_.slice_begin;
+  kept_in_slice_ += Tick(tick) - bounds_.slice_begin < length ? 1 : 0;
 }
 
 /// Counts a hit in the slice that it belongs to.
 void HitCorrection::drop(std::uint16_t source, std::int64_t tick, std::uint64_t Dropped::*cause) {
-  const auto at = static_cast<std::uint64_t>(tick);
+  const Tick at(tick);
   const bool here = tick < 0 ? is_first() : at >= bounds_.slice_begin && at < bounds_.slice_end;
   if (!here) return;
   ++(dropped_[source].*cause);
-  if (by_number_ && tick >= 0) taken_out_.push_back({static_cast<std::uint32_t>(tick), source});
+  if (by_number_ && tick >= 0) taken_out_.push_back({at, source});
 }
 
 /// Counts hits of epochs that are sent with slice 0 only because all their corrected times are before tick 0.

@@ -26,7 +26,7 @@ class HitCorrection {
 
   /// The remaining hits within `n_ticks` of bounds.start, in the order of their numbers; valid until the next call.
   /// Appends untimed hits to `problems`.
-  std::span<const HitKey> correct(const DecodedHits& hits, const SliceBounds& bounds, std::uint32_t n_ticks,
+  std::span<const HitKey> correct(const DecodedHits& hits, const SliceBounds& bounds, Tick n_ticks,
                                   std::vector<BuildProblem>& problems);
 
   /// Restores the order of the run among hits of equal times that were saved in another order: by source, then by
@@ -80,7 +80,7 @@ class HitCorrection {
   std::vector<HitKey> ordered_;
   std::size_t n_keys_ = 0;
   SliceBounds bounds_;
-  std::uint32_t n_ticks_ = 0;
+  Tick n_ticks_ = 0;
   std::uint64_t kept_in_slice_ = 0;
 };
 

@@ -5,8 +5,8 @@ namespace eventloom {
 namespace {
 
 void add_decoded(const SliceHits& slice, std::vector<std::uint64_t>& hits) {
-  const auto begin = static_cast<std::uint32_t>(slice.bounds.slice_begin);
-  const auto end = static_cast<std::uint32_t>(slice.bounds.slice_end);
+  const Tick begin = slice.bounds.slice_begin;
+  const Tick end = slice.bounds.slice_end;
   if (slice.correction == nullptr) {
     for (std::size_t s = 0; s < hits.size(); ++s) hits[s] += slice.decoded.count_of(s, begin, end);
     return;

@@ -24,10 +24,10 @@ struct PeerPlace {
 
 /// Knowledge of a resumed run about a live source.
 struct LivePast {
-  std::optional<PeerPlace> place;    ///< as kept by the earlier run; std::nullopt: not counted, or not heard
-  std::uint64_t hits = 0;            ///< hits in the finished slices
-  Epoch end = 0;                     ///< end of the last finished slice
-  std::uint64_t epochs_missing = 0;  ///< epochs in earlier slices that are not finished
+  std::optional<PeerPlace> place;  ///< as kept by the earlier run; std::nullopt: not counted, or not heard
+  std::uint64_t hits = 0;          ///< hits in the finished slices
+  Epoch end = 0;                   ///< end of the last finished slice
+  Epoch epochs_missing = 0;        ///< epochs in earlier slices that are not finished
 };
 
 /// Whether a clock is too far from this host's for time differences to be latencies. `behind_ns`: how far it is behind,

@@ -95,7 +95,7 @@ std::span<const HitKey> NumberMatch::agreeing(const DecodedHits& hits, std::span
 
 void NumberMatch::keep_or_drop(std::span<const HitKey> keys, const SliceBounds& bounds, BuiltSlice& out,
                                std::vector<BuildProblem>& problems) {
-  const std::uint32_t tick = tick_of(keys[parts_.front().begin]);
+  const Tick tick = tick_of(keys[parts_.front().begin]);
   const bool owned = tick >= bounds.slice_begin && tick < bounds.slice_end;
   const Tick event = bounds.start + tick;
   drop_others(&Part::trigger, "trigger type", event, owned, out, problems);
@@ -120,7 +120,7 @@ bool NumberMatch::drop_others(Mark mark, const char* name, Tick event, bool owne
     damage.cause = DropCause::out_of_step;
     problems.push_back({{part.source},
                         damage,
-                        "event " + std::to_string(event) + " has " + name + " " + std::to_string(part.*mark) +
+                        "event " + std::to_string(event.value) + " has " + name + " " + std::to_string(part.*mark) +
                             " where other sources have " + std::to_string(right)});
   }
   return any;
@@ -144,8 +144,7 @@ void NumberMatch::flag_missing(const DecodedHits& hits, const EventList& events,
 }
 
 /// Flags the event whose parts were found last.
-void NumberMatch::flag_event(std::size_t event, std::uint32_t tick, std::span<const TakenOut> taken_out,
-                             EventColumns& columns) {
+void NumberMatch::flag_event(std::size_t event, Tick tick, std::span<const TakenOut> taken_out, EventColumns& columns) {
   if (std::ranges::binary_search(tag_errors_, tick)) columns.flags[event] |= kTagError;
   auto part = parts_.begin();
   for (std::size_t n = 0; n < numbered_.size(); ++n) {

@@ -15,7 +15,7 @@ namespace eventloom {
 
 /// A hit masked or cut by a detector map: its time, relative like those of the keys, and its source.
 struct TakenOut {
-  std::uint32_t tick = 0;
+  Tick tick = 0;
   std::uint16_t source = 0;
   friend auto operator<=>(const TakenOut&, const TakenOut&) = default;
 };
@@ -64,7 +64,7 @@ class NumberMatch {
   bool drop_others(Mark mark, const char* name, Tick event, bool owned, BuiltSlice& out,
                    std::vector<BuildProblem>& problems);
 
-  void flag_event(std::size_t event, std::uint32_t tick, std::span<const TakenOut> taken_out, EventColumns& columns);
+  void flag_event(std::size_t event, Tick tick, std::span<const TakenOut> taken_out, EventColumns& columns);
 
   std::vector<std::uint32_t> flags_;
   std::vector<std::uint16_t> numbered_;  ///< sources required in every event
@@ -72,8 +72,8 @@ class NumberMatch {
   bool compares_ = false;                ///< several sources have trigger types, or tags
   std::vector<Part> parts_;              ///< parts of the current event, ordered by source
   std::vector<HitKey> kept_;
-  std::vector<std::uint32_t> tag_errors_;  ///< ticks of the affected events in the slice, ascending
-  std::vector<std::uint8_t> lacking_;      ///< indexed as numbered_
+  std::vector<Tick> tag_errors_;       ///< ticks of the affected events in the slice, ascending
+  std::vector<std::uint8_t> lacking_;  ///< indexed as numbered_
 };
 
 }  // namespace eventloom

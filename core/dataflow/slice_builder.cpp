@@ -61,11 +61,10 @@ struct SliceBuilder::Work {
   }
 
   /// The hits that the builder sees, in the order of the run.
-  std::span<const HitKey> sort_hits(const SliceBounds& bounds, std::uint64_t n_epochs,
-                                    std::vector<BuildProblem>& problems) {
+  std::span<const HitKey> sort_hits(const SliceBounds& bounds, Epoch n_epochs, std::vector<BuildProblem>& problems) {
     const std::uint32_t epoch_ticks = settings.geometry.base.epoch_ticks;
     if (!correction) return time_sort.sort(decoder.hits(), n_epochs, epoch_ticks);
-    const auto n_ticks = static_cast<std::uint32_t>(n_epochs * epoch_ticks);
+    const Tick n_ticks = tick_of_epoch(n_epochs, epoch_ticks);
     const auto kept = correction->correct(decoder.hits(), bounds, n_ticks, problems);
     const auto sorted = time_sort.sort(kept, n_ticks);
     return settings.sorted ? correction->order_equal_times(decoder.hits(), sorted) : sorted;
@@ -117,7 +116,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
   const auto& geometry = work.settings.geometry;
   const auto sent = geometry.sent_epochs(slice);
   const auto owned = geometry.owned_ticks(slice);
-  const Tick start = sent.begin * geometry.base.epoch_ticks;
+  const Tick start = tick_of_epoch(sent.begin, geometry.base.epoch_ticks);
   const SliceBounds bounds{start, owned.begin - start, owned.end - start, geometry.overlap};
 
   const std::size_t before = problems.size();

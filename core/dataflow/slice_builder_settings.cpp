@@ -36,11 +36,11 @@ SliceGeometry widest(const SliceGeometry& geometry, const std::vector<WantedEven
 }
 
 bool fits_a_builder(const SliceGeometry& geometry, Tick apart) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (geometry.margin() >= kMost / 4 || geometry.epochs_per_slice > kMost) return false;
-  const std::uint64_t epochs = geometry.epochs_per_slice + 2 * geometry.margin_epochs() + 2;
-  const std::uint64_t most = kMost / geometry.base.epoch_ticks;
-  return epochs < most && apart < (most - epochs) * geometry.base.epoch_ticks;
+  constexpr Tick kMost(std::numeric_limits<std::uint32_t>::max());
+  if (geometry.margin() >= kMost / 4 || geometry.epochs_per_slice > kMost.value) return false;
+  const Epoch epochs = Epoch(geometry.epochs_per_slice) + 2 * geometry.margin_epochs() + 2;
+  const Epoch most = epoch_of(kMost, geometry.base.epoch_ticks);
+  return epochs < most && apart < tick_of_epoch(most - epochs, geometry.base.epoch_ticks);
 }
 
 std::vector<OffsetSpan> stream_offsets(const Detector& detector, bool sorted, std::size_t n_streams) {

@@ -22,7 +22,7 @@ void SortedSliceEncoder::encode(const DecodedHits& hits, std::span<const HitKey>
   hits_ = &hits;
   start_ = bounds.start;
   with_payload_ = with_payload;
-  const auto at_tick = [&](std::uint64_t tick) {
+  const auto at_tick = [&](Tick tick) {
     const auto at = std::ranges::partition_point(keys, [tick](HitKey key) { return tick_of(key) < tick; });
     return static_cast<std::uint32_t>(at - keys.begin());
   };
@@ -31,8 +31,8 @@ void SortedSliceEncoder::encode(const DecodedHits& hits, std::span<const HitKey>
   const auto foreign = std::ranges::find_if(events, [begin](const EventRange& e) { return e.begin >= begin; });
   events_ = events.subspan(static_cast<std::size_t>(foreign - events.begin()));
   for (std::uint32_t first = begin; first < end;) {
-    const std::uint64_t epoch_end = (tick_of(keys[first]) / epoch_ticks_ + 1) * std::uint64_t{epoch_ticks_};
-    const std::uint32_t next = std::min(end, at_tick(epoch_end));
+    const Epoch epoch = epoch_of(tick_of(keys[first]), epoch_ticks_);
+    const std::uint32_t next = std::min(end, at_tick(tick_of_epoch(epoch + 1, epoch_ticks_)));
     add_epoch(keys, first, next);
     if (words_.size() >= kWordsPerBuffer) close(out);
     first = next;
@@ -42,15 +42,15 @@ void SortedSliceEncoder::encode(const DecodedHits& hits, std::span<const HitKey>
 
 /// Adds the hits [first, end), all of one epoch.
 void SortedSliceEncoder::add_epoch(std::span<const HitKey> keys, std::uint32_t first, std::uint32_t end) {
-  const Epoch epoch = (start_ + tick_of(keys[first])) / epoch_ticks_;
+  const Epoch epoch = epoch_of(start_ + tick_of(keys[first]), epoch_ticks_);
   if (open_.n_hits == 0) open_.first_epoch = epoch;
   open_.n_epochs = static_cast<std::uint32_t>(epoch - open_.first_epoch + 1);
   open_.n_hits += end - first;
   writer_.epoch(epoch);
   add_histogram(keys.subspan(first, end - first), epoch);
   for (std::uint32_t at = first; at < end; ++at) {
-    const std::uint32_t tick = tick_of(keys[at]);
-    if (at == first || tick != tick_of(keys[at - 1])) writer_.time(tick % epoch_ticks_);
+    const Tick tick = tick_of(keys[at]);
+    if (at == first || tick != tick_of(keys[at - 1])) writer_.time(static_cast<std::uint32_t>(tick) % epoch_ticks_);
     if (!events_.empty() && events_.front().begin == at) {
       const auto& event = events_.front();
       writer_.tag(encode_tag({event.end - event.begin, event.truncated}));
@@ -61,7 +61,7 @@ void SortedSliceEncoder::add_epoch(std::span<const HitKey> keys, std::uint32_t f
 }
 
 void SortedSliceEncoder::add_histogram(std::span<const HitKey> keys, Epoch epoch) {
-  const std::uint64_t bin_of_epoch = epoch * epoch_ticks_ / bin_ticks_;
+  const std::uint64_t bin_of_epoch = tick_of_epoch(epoch, epoch_ticks_) / bin_ticks_;
   std::uint64_t first_bin = 0;
   for (const HitKey key : keys) {
     const std::uint64_t bin = (start_ + tick_of(key)) / bin_ticks_ - bin_of_epoch;

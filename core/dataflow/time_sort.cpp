@@ -36,13 +36,13 @@ void positions_from_counts(std::uint32_t* counters, std::size_t bins) {
 
 }  // namespace
 
-std::span<const HitKey> TimeSort::sort(const DecodedHits& hits, std::uint64_t n_epochs, std::uint32_t epoch_ticks) {
+std::span<const HitKey> TimeSort::sort(const DecodedHits& hits, Epoch n_epochs, std::uint32_t epoch_ticks) {
   HitKey* out = keys_.require(hits.size);
   cursors_.clear();
   for (const auto& s : hits.sources) cursors_.push_back({s.begin, 0});
   const std::uint64_t wanted = std::max(kTileHits, kPieceHits * hits.sources.size());
-  const std::uint64_t tiles = std::clamp<std::uint64_t>(hits.size / wanted, 1, n_epochs);
-  const std::uint64_t tile_ticks = (n_epochs + tiles - 1) / tiles * epoch_ticks;
+  const std::uint64_t tiles = std::clamp<std::uint64_t>(hits.size / wanted, 1, n_epochs.value);
+  const std::uint64_t tile_ticks = tick_of_epoch((n_epochs + Epoch(tiles - 1)) / tiles, epoch_ticks).value;
   std::uint32_t done = 0;
   for (std::uint64_t begin = 0; done < hits.size; begin += tile_ticks) {
     const std::uint32_t n = cut_tile(hits, begin + tile_ticks);
@@ -92,7 +92,7 @@ void TimeSort::sort_digits(const Tile& tile, EachKey each_key, HitKey* out) {
   for (unsigned digit = 0; digit < count; ++digit) {
     const unsigned low = digit * bits;
     const auto bin_of = [=, begin = tile.begin, mask = mask](HitKey key) {
-      return (tick_of(key) - begin) >> low & mask;
+      return (static_cast<std::uint32_t>(tick_of(key)) - begin) >> low & mask;
     };
     std::fill_n(counters, std::size_t{mask} + 1, 0U);
     each_key([&](HitKey key) { ++counters[bin_of(key)]; });
@@ -106,12 +106,13 @@ void TimeSort::sort_digits(const Tile& tile, EachKey each_key, HitKey* out) {
   }
 }
 
-std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, std::uint64_t n_ticks) {
+std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, Tick n_ticks) {
   if (std::ranges::is_sorted(keys, {}, tick_of)) return keys;
-  const auto bits = static_cast<unsigned>(std::bit_width(n_ticks - 1));
+  const Tick last = n_ticks - 1;
+  const auto bits = static_cast<unsigned>(std::bit_width(last.value));
   const auto wanted = static_cast<unsigned>(std::bit_width(keys.size() / kTileHits));
   const unsigned tile_bits = bits - std::min({wanted, bits, kMaxDigitBits});
-  const auto ends = scatter(keys, tile_bits, ((n_ticks - 1) >> tile_bits) + 1);
+  const auto ends = scatter(keys, tile_bits, (last.value >> tile_bits) + 1);
   HitKey* out = keys_.require(keys.size());
   std::uint32_t begin = 0;
   for (std::size_t tile = 0; tile < ends.size(); ++tile) {
@@ -134,7 +135,7 @@ std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, std::uint64
 std::span<const std::uint32_t> TimeSort::scatter(std::span<const HitKey> keys, unsigned tile_bits,
                                                  std::uint64_t n_tiles) {
   // One tile may have all 2^32 ticks, and shifting 32 bits by 32 is undefined.
-  const auto tile_of = [tile_bits](HitKey key) { return std::uint64_t{tick_of(key)} >> tile_bits; };
+  const auto tile_of = [tile_bits](HitKey key) { return tick_of(key).value >> tile_bits; };
   // Neighbours are mostly hits of one source and in one tile: their position is kept in a register, since updating a
   // counter in memory would make each wait for the previous one.
   tile_ends_.assign(n_tiles, 0);

@@ -19,11 +19,11 @@ namespace eventloom {
 class TimeSort {
  public:
   /// The keys stay valid until the next call. The hits lie in `n_epochs` of `epoch_ticks`, below 2^32 ticks.
-  std::span<const HitKey> sort(const DecodedHits& hits, std::uint64_t n_epochs, std::uint32_t epoch_ticks);
+  std::span<const HitKey> sort(const DecodedHits& hits, Epoch n_epochs, std::uint32_t epoch_ticks);
 
   /// The same for hits whose epochs do not ascend: keys in the order of their numbers, below `n_ticks`. They must stay
   /// unchanged while the result is in use; the next call replaces the result.
-  std::span<const HitKey> sort(std::span<const HitKey> keys, std::uint64_t n_ticks);
+  std::span<const HitKey> sort(std::span<const HitKey> keys, Tick n_ticks);
 
  private:
   struct Piece {

@@ -21,7 +21,7 @@ Coincidence::Coincidence(const DefinitionValues& values)
     : window_(values.duration(0)), plan_(parse_plan(values.text(1), values)), widening_(values.widening(2)) {}
 
 std::string Coincidence::text() const {
-  return "coincidence:" + std::to_string(window_) + "," + plan_.condition().meaning() + widening_.text();
+  return "coincidence:" + std::to_string(window_.value) + "," + plan_.condition().meaning() + widening_.text();
 }
 
 /// `pre` and `post`, and what the windows of terms add to the window [t, t + W].
@@ -64,11 +64,11 @@ void Coincidence::find(const SortedHits& hits, EventList& events) const {
 std::uint32_t Coincidence::find_accepted(std::span<const HitKey> keys, WindowCounts& window, std::uint32_t n,
                                          std::uint32_t* begins, std::uint32_t* ends) const {
   const auto accepts = [&](auto plain) {
-    auto before = std::numeric_limits<std::uint64_t>::max();
+    auto before = std::numeric_limits<Tick>::max();
     std::uint32_t accepted = 0;
     for (std::uint32_t c = 0; c < n; ++c) {
       const std::uint32_t first = begins[c];
-      const std::uint64_t last = tick_of(keys[first]) + window_;
+      const Tick last = tick_of(keys[first]) + window_;
       if (last == std::exchange(before, last)) continue;  // the first of several hits at one tick opens the window
       const bool holds = window.accepts<decltype(plain)::value>(first, last);
       begins[accepted] = first;

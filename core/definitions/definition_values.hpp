@@ -45,7 +45,8 @@ class DefinitionValues {
   }
 
   /// Returns `value` unless it is 0; `name` is the name of the i-th value.
-  [[nodiscard]] std::uint64_t above_0(std::uint64_t value, std::size_t i, const char* name) const {
+  template <class N>
+  [[nodiscard]] N above_0(N value, std::size_t i, const char* name) const {
     if (value == 0) throw TextMistake(values_[i], std::string(name) + " is 0");
     return value;
   }

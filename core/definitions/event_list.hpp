@@ -14,8 +14,8 @@ namespace eventloom {
 /// Position of a slice in the time range that its builder sees, in ticks relative to the beginning of that range.
 struct SliceBounds {
   Tick start = 0;  ///< absolute tick at which the range begins
-  std::uint64_t slice_begin = 0;
-  std::uint64_t slice_end = 0;
+  Tick slice_begin = 0;
+  Tick slice_end = 0;
   Tick overlap = 0;  ///< maximum length of an event
 };
 
@@ -50,7 +50,7 @@ class EventList {
  private:
   /// Called for every event: therefore in the header, and always inlined, even at several call sites.
   [[gnu::always_inline]] bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
-    const std::uint64_t first = tick_of(hits[event.begin]);
+    const Tick first = tick_of(hits[event.begin]);
     if (first >= bounds_.slice_end) return false;
     if (tick_of(hits[event.end - 1]) - first > bounds_.overlap) cut(hits, event);
     if (first < bounds_.slice_begin && !reaches_slice(hits, event)) return true;

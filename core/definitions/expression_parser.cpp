@@ -151,7 +151,8 @@ class ExpressionParser {
 
   std::uint64_t value(Kind kind) {
     const auto word = number_word();
-    if (kind == Kind::duration) return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_); });
+    if (kind == Kind::duration)
+      return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_).value; });
     const auto value = parse_part(word, parse_count);
     if (kind == Kind::prescale && value == 0) throw TextMistake(word, "prescale is 0");
     return value;

@@ -31,7 +31,7 @@ class Gap final : public EventDefinition {
       : gap_(values.duration(0)), min_hits_(values.above_0(values.count(1), 1, "M")), widening_(values.widening(2)) {}
 
   [[nodiscard]] std::string text() const override {
-    return "gap:" + std::to_string(gap_) + "," + std::to_string(min_hits_) + widening_.text();
+    return "gap:" + std::to_string(gap_.value) + "," + std::to_string(min_hits_) + widening_.text();
   }
 
   /// If runs are widened, an event begins with a run that lies ahead, and M hits decide whether that run counts.

@@ -12,7 +12,7 @@ constexpr std::size_t kNear = 16;
 
 }  // namespace
 
-std::uint32_t seek_forward(std::span<const HitKey> keys, std::uint32_t from, std::uint64_t tick) {
+std::uint32_t seek_forward(std::span<const HitKey> keys, std::uint32_t from, Tick tick) {
   std::size_t low = from;
   const std::size_t near = std::min(low + kNear, keys.size());
   while (low < near && tick_of(keys[low]) < tick) ++low;
@@ -27,7 +27,7 @@ std::uint32_t seek_forward(std::span<const HitKey> keys, std::uint32_t from, std
   return static_cast<std::uint32_t>(low + static_cast<std::size_t>(at - rest.begin()));
 }
 
-std::uint32_t seek_backward(std::span<const HitKey> keys, std::uint32_t from, std::uint64_t tick) {
+std::uint32_t seek_backward(std::span<const HitKey> keys, std::uint32_t from, Tick tick) {
   std::size_t high = from;
   const std::size_t near = high - std::min(high, kNear);
   while (high > near && tick_of(keys[high - 1]) >= tick) --high;

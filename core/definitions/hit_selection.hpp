@@ -55,7 +55,7 @@ struct HitSelection {
 
 /// A hit of a selection.
 struct SelectedHit {
-  std::uint64_t tick = 0;
+  Tick tick = 0;
   std::uint16_t source = 0;
   std::uint32_t channel = 0;
   double value = 0;  ///< NaN: none

@@ -32,12 +32,13 @@ class Multiplicity final : public EventDefinition {
         post_(values.count_if_any(3)) {}
 
   [[nodiscard]] std::string text() const override {
-    return "multiplicity:" + std::to_string(width_) + "," + std::to_string(threshold_) + "," + std::to_string(pre_) +
-           "," + std::to_string(post_);
+    return "multiplicity:" + std::to_string(width_.value) + "," + std::to_string(threshold_) + "," +
+           std::to_string(pre_) + "," + std::to_string(post_);
   }
 
   [[nodiscard]] DefinitionTraits traits() const override {
-    const bool fits = pre_ <= kMax - 2 && post_ <= kMax - 2 - pre_;
+    constexpr auto kMaxBins = std::numeric_limits<std::uint64_t>::max();
+    const bool fits = pre_ <= kMaxBins - 2 && post_ <= kMaxBins - 2 - pre_;
     return {.reach = fits ? ticks_of(pre_ + post_ + 2) : kMax,
             .longest_length = ticks_of(std::max({pre_, post_, std::uint64_t{1}})),
             .bin_ticks = width_};
@@ -51,13 +52,13 @@ class Multiplicity final : public EventDefinition {
     const std::uint64_t bridge = pre_ + post_ + 1;
     Group group;
     for (std::uint32_t i = 0; i + std::uint64_t{others} < keys.size();) {
-      const std::uint32_t tick = tick_of(keys[i]);
+      const Tick tick = tick_of(keys[i]);
       if (tick_of(keys[i + others]) - tick >= width) {
         ++i;
         continue;
       }
       const std::uint64_t bin = (hits.start + tick) / width;
-      const std::uint64_t bin_end = (bin + 1) * width - hits.start;
+      const Tick bin_end = (bin + 1) * width - hits.start;
       const bool hot = tick_of(keys[i + others]) < bin_end;
       const std::uint32_t next = seek_forward(keys, hot ? i + others + 1 : i + 1, bin_end);
       if (hot) {

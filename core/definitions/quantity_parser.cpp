@@ -92,7 +92,7 @@ std::string meaning_of(const Quantity& quantity, const Detector& detector) {
     case Kind::channel:
     case Kind::source:
     case Kind::group: return meaning_of(counted_hits(quantity), detector);
-    case Kind::causal: return function(real_text(quantity.speed) + "m/tick," + std::to_string(quantity.slack));
+    case Kind::causal: return function(real_text(quantity.speed) + "m/tick," + std::to_string(quantity.slack.value));
     case Kind::selected: return meaning_of(quantity.hits, detector);
     case Kind::channels:
     case Kind::sum:

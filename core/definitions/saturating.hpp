@@ -1,21 +1,25 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 
 #include "formats/ids.hpp"
 
-/// Arithmetic on arbitrary durations from a user: results that overflow become the maximum.
+/// Arithmetic on arbitrary durations and counts from a user: results that overflow become the maximum.
 namespace eventloom {
 
-constexpr Tick saturating_sum(std::initializer_list<Tick> lengths) {
-  Tick sum = 0;
-  for (const Tick length : lengths) sum = length > std::numeric_limits<Tick>::max() - sum ? ~Tick{0} : sum + length;
+template <class T>
+constexpr T saturating_sum(std::initializer_list<T> parts) {
+  constexpr T kMax = std::numeric_limits<T>::max();
+  T sum = 0;
+  for (const T part : parts) sum = part > kMax - sum ? kMax : sum + part;
   return sum;
 }
 
-constexpr Tick saturating_product(Tick length, Tick n) {
-  return n != 0 && length > std::numeric_limits<Tick>::max() / n ? ~Tick{0} : length * n;
+constexpr Tick saturating_product(Tick length, std::uint64_t n) {
+  constexpr Tick kMax = std::numeric_limits<Tick>::max();
+  return n != 0 && length > kMax / n ? kMax : length * n;
 }
 
 }  // namespace eventloom

@@ -58,8 +58,8 @@ void SelectedWindows::select(const ChannelTable<GroupSet>& groups, const SortedH
   }
 }
 
-void SelectedWindows::move(std::uint64_t opening, std::uint64_t last) {
-  constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max();
+void SelectedWindows::move(Tick opening, Tick last) {
+  constexpr Tick kLatest(std::numeric_limits<std::int64_t>::max());
   for (auto& [selection, hits, begin, end] : selected_) {
     const auto at = static_cast<std::int64_t>(opening);
     const auto from = selection.window ? at + selection.window->from : at;

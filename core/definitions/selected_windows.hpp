@@ -22,7 +22,7 @@ class SelectedWindows {
   SelectedWindows(const Expression& condition, const ChannelTable<GroupSet>& groups, const SortedHits& hits);
 
   /// Moves to the window from the tick `opening` to the tick `last`. Neither may decrease.
-  void move(std::uint64_t opening, std::uint64_t last);
+  void move(Tick opening, Tick last);
 
   /// The value of the quantity of a term, by its number; std::nullopt for the largest of no values, and for a sum that
   /// is no number.

@@ -41,7 +41,7 @@ ValueRange range_in(std::string_view text) {
 std::int64_t signed_length(std::string_view text, std::uint64_t tick_ps) {
   const bool negative = text.starts_with('-');
   const bool sign = negative || text.starts_with('+');
-  const auto length = static_cast<std::uint64_t>(parse_duration(text.substr(sign ? 1 : 0), tick_ps));
+  const auto length = parse_duration(text.substr(sign ? 1 : 0), tick_ps).value;
   if (length > kMostTicks) throw std::invalid_argument("'" + std::string(text) + "' is longer than 2^60 ticks");
   return negative ? -static_cast<std::int64_t>(length) : static_cast<std::int64_t>(length);
 }

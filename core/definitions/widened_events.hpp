@@ -18,7 +18,7 @@ struct Widening {
   [[nodiscard]] bool any() const { return pre != 0 || post != 0; }
   /// Formats as ",3,5" for texts of definitions; empty without widening.
   [[nodiscard]] std::string text() const {
-    return any() ? "," + std::to_string(pre) + "," + std::to_string(post) : std::string();
+    return any() ? "," + std::to_string(pre.value) + "," + std::to_string(post.value) : std::string();
   }
 };
 
@@ -32,9 +32,9 @@ class WidenedEvents {
 
   /// Adds the interval from its first hit to the tick `last`. Returns false once no later one can make an event of the
   /// slice.
-  bool add(EventRange hits, std::uint64_t last) {
-    const std::uint64_t from = tick_of(keys_[hits.begin]);
-    const std::uint64_t begin = from - std::min<std::uint64_t>(from, widening_.pre);
+  bool add(EventRange hits, Tick last) {
+    const Tick from = tick_of(keys_[hits.begin]);
+    const Tick begin = from - std::min(from, widening_.pre);
     const bool apart = !open_ || begin > end_;
     const bool more = !apart || finish();
     if (apart) {
@@ -61,8 +61,8 @@ class WidenedEvents {
   EventList& events_;
   bool open_ = false;  ///< there is an interval that may grow
   EventRange hits_;    ///< hits of the intervals, not widened
-  std::uint64_t begin_ = 0;
-  std::uint64_t end_ = 0;
+  Tick begin_ = 0;
+  Tick end_ = 0;
 };
 
 }  // namespace eventloom

@@ -68,7 +68,7 @@ class WindowCounts {
   /// Whether the condition holds for the hits from `first` up to the tick `last`, which must be at least the plan's
   /// min_hits(). Neither argument may decrease. `kPlain`: plain(), as a compile-time constant.
   template <bool kPlain>
-  bool accepts(std::uint32_t first, std::uint64_t last) {
+  bool accepts(std::uint32_t first, Tick last) {
     const std::uint32_t end = end_of(std::max(first + least_, end_), last);
     if (!kPlain && counts_distinct_) move_distinct(first, end);
     if (!kPlain && selected_) selected_->move(tick_of(hits_.keys[first]), last);
@@ -142,7 +142,7 @@ class WindowCounts {
   }
   /// The first hit at or after `from` that lies after the tick `last`. Windows differ by a few, unpredictable hits, so
   /// these are examined without branches.
-  [[nodiscard]] std::uint32_t end_of(std::uint32_t from, std::uint64_t last) const {
+  [[nodiscard]] std::uint32_t end_of(std::uint32_t from, Tick last) const {
     constexpr std::uint32_t kStep = 4;
     const auto keys = hits_.keys;
     std::uint32_t end = from;

@@ -21,7 +21,7 @@ namespace {
 /// Maximum pieces of channels of all sources together: each needs some 100 bytes.
 constexpr std::size_t kMostPieces = std::size_t{4} << 20;
 /// Offsets are bounded so that sums with times do not overflow.
-constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 60;
+constexpr Tick kMostOffset(std::uint64_t{1} << 60);
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t value = 0;
@@ -185,7 +185,7 @@ Detector named_groups(const DetectorMap& map, std::span<const GroupOption> group
 Tick largest_offset(const DetectorMap& map, std::uint64_t tick_ps) {
   Tick largest = 0;
   for (const auto& row : map.rows) {
-    if (row.offset) largest = std::max(largest, size_of(*row.offset, tick_ps).value_or(0));
+    if (row.offset) largest = std::max(largest, size_of(*row.offset, tick_ps).value_or(Tick(0)));
   }
   return largest;
 }

@@ -115,7 +115,7 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
   input.absent = true;
   tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and its data "
                                  "are dropped (out_of_step) until it is back",
-                                 progress.peer_watermark, *progress.aside, frontier_.now()));
+                                 progress.peer_watermark.value, progress.aside->value, frontier_.now().value));
 }
 
 /// Bounded, as a clock may jump repeatedly.
@@ -175,7 +175,7 @@ void LiveInputs::set_others(const Others& others) {
     if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
     spdlog::warn(
         "source {} ({}): its jump to epoch {} is accepted: most of the sources heard within the last minute are there",
-        input.id.value, input.stream->name(), *place);
+        input.id.value, input.stream->name(), place->value);
     input.stream->expect(*place);
   }
 }
@@ -286,7 +286,7 @@ void LiveInputs::give_up(Input& input, Epoch end) {
     input.absent = true;
     input.absent_from = input.stream->progress().watermark;
     tell_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
-                                   input.absent_from, frontier_.now()));
+                                   input.absent_from.value, frontier_.now().value));
   }
   input.stream->give_up(end, missing);
 }
@@ -296,7 +296,7 @@ void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
   input.absent = false;
   if (input.told_absent.exceeded()) return;
   spdlog::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
-               input.stream->name(), peer_watermark, input.absent_from);
+               input.stream->name(), peer_watermark.value, input.absent_from.value);
 }
 
 SourceState LiveInputs::state(std::size_t number) const {

@@ -222,8 +222,8 @@ SliceId RunControl::live_end(const Verdict& verdict) const {
   SliceId end = first_slice_;
   const std::uint32_t epoch_ticks = geometry.base.epoch_ticks;
   if (verdict.begun_end > end.value) {
-    const Epoch apart = offsets_.none() ? 0 : offsets_.width() / epoch_ticks + 2;
-    end.value = verdict.begun_end + (geometry.margin_epochs() + apart) / geometry.epochs_per_slice + 1;
+    const Epoch apart = offsets_.none() ? 0 : epoch_of(offsets_.width(), epoch_ticks) + 2;
+    end.value = verdict.begun_end + (geometry.margin_epochs() + apart) / Epoch(geometry.epochs_per_slice) + 1;
   }
   if (verdict.live_end > 0) {
     const Epoch last = last_corrected(verdict.live_end - 1, offsets_, epoch_ticks);

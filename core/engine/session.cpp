@@ -131,9 +131,10 @@ std::vector<OffsetSpan> Session::offsets() const {
 LivePatience Session::patience_for(const SourceRoleSettings& sending) const {
   const auto& geometry = sending.geometry;
   const auto offsets = total_span(sending.offsets);
-  const auto apart = static_cast<Epoch>(offsets.width() / geometry.base.epoch_ticks + 1);
+  const Epoch apart = epoch_of(offsets.width(), geometry.base.epoch_ticks) + 1;
   LivePatience patience = settings_.patience;
-  patience.passed_at_end = geometry.epochs_per_slice + 2 * geometry.margin_epochs() + (offsets.none() ? 0 : apart);
+  patience.passed_at_end =
+      Epoch(geometry.epochs_per_slice) + 2 * geometry.margin_epochs() + (offsets.none() ? 0 : apart);
   patience.begin =
       all_corrected_before(geometry.owned_epochs(sending.first_slice).begin, offsets, geometry.base.epoch_ticks);
   if (patience.quiet.count() != 0 && patience.epochs_per_second > 0) {

@@ -18,7 +18,7 @@ void SourceData::begin() {
   if (live() != nullptr) {
     live()->begin_at(first_of_run());
   } else {
-    first_slice_ = settings_.geometry.slice_of(source_.stream->first_epoch().value_or(0));
+    first_slice_ = settings_.geometry.slice_of(source_.stream->first_epoch().value_or(Epoch(0)));
   }
   release_before(settings_.first_slice);
   learn_end();
@@ -84,7 +84,7 @@ void SourceData::clip(CollectedSlice& out) const {
 /// than 1000, wherever in it reading begins.
 bool SourceData::continues_beyond(const Damage& damage, EpochRange sent) const {
   constexpr std::uint64_t kManySlices = 1000;
-  const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
+  const Epoch many(kManySlices * settings_.geometry.epochs_per_slice);
   return damage.n_epochs > many && damage.first_epoch < sent.begin && damage.first_epoch + damage.n_epochs > sent.end;
 }
 

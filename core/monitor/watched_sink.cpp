@@ -44,7 +44,7 @@ void WatchedSink::fill(const BuiltSlice& slice) {
   auto& multiplicity = (*this)[HistogramKind::multiplicity];
   auto& duration = (*this)[HistogramKind::duration];
   for (const auto n : slice.events.n_hits) multiplicity.add(n);
-  for (const auto ticks : slice.events.duration) duration.add(ticks);
+  for (const auto ticks : slice.events.duration) duration.add(ticks.value);
   hits_.add(slice.hits.source, slice.hits.channel);
   add_intervals(slice);
   if (settings_.started_ns != 0) add_latencies(slice);
@@ -58,8 +58,8 @@ void WatchedSink::add_intervals(const BuiltSlice& slice) {
   const auto& times = slice.events.time;
   if (times.empty()) return;
   auto& interval = (*this)[HistogramKind::interval];
-  if (last_time_) interval.add(times.front() - *last_time_);
-  for (std::size_t i = 1; i < times.size(); ++i) interval.add(times[i] - times[i - 1]);
+  if (last_time_) interval.add((times.front() - *last_time_).value);
+  for (std::size_t i = 1; i < times.size(); ++i) interval.add((times[i] - times[i - 1]).value);
   last_time_ = times.back();
 }
 
@@ -103,8 +103,8 @@ void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::siz
                             LatestEvent& latest) {
   const auto& events = slice.events;
   const auto time = events.time[event];
-  latest.event = {time,
-                  events.duration[event],
+  latest.event = {time.value,
+                  events.duration[event].value,
                   slice.slice().value,
                   events.flags[event],
                   events.n_hits[event],
@@ -112,7 +112,7 @@ void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::siz
                   0};
   latest.hits.clear();
   for (auto h = first_hit; h < first_hit + hits_told; ++h) {
-    latest.hits.push_back({slice.hits.time[h] - time, slice.hits.channel[h], slice.hits.source[h], 0, 0});
+    latest.hits.push_back({(slice.hits.time[h] - time).value, slice.hits.channel[h], slice.hits.source[h], 0, 0});
   }
 }
 

@@ -25,7 +25,7 @@ class LengthSource final : public Source {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
-  std::optional<Epoch> first_epoch() override { return 0; }
+  std::optional<Epoch> first_epoch() override { return Epoch(0); }
   void collect(EpochRange epochs, SliceData& out) override {
     if (epochs.begin >= settings_.end) return;
     const auto bytes = settings_.length(epochs.begin);

@@ -144,7 +144,7 @@ class SimulatedSession final : SessionEnds {
 
   std::vector<LocalSource> sources() {
     LengthSource::Settings source;
-    source.end = settings_.slices * settings_.ranks();
+    source.end = Epoch(settings_.slices * settings_.ranks());
     source.length = [this](Epoch epoch) { return length(epoch); };
     source.make = [this](std::uint64_t bytes) {
       port_.work_for(source_seconds(static_cast<double>(bytes)), Spent::sources);
@@ -158,7 +158,7 @@ class SimulatedSession final : SessionEnds {
   [[nodiscard]] std::uint64_t length(Epoch epoch) const {
     if (settings_.spread == 0) return settings_.message_bytes;
     const double deviation =
-        settings_.spread * (2 * uniform_of(settings_.seed, kSize + std::uint64_t{16} * number_, epoch) - 1);
+        settings_.spread * (2 * uniform_of(settings_.seed, kSize + std::uint64_t{16} * number_, epoch.value) - 1);
     const auto bytes = std::llround(static_cast<double>(settings_.message_bytes) * (1 + deviation));
     return static_cast<std::uint64_t>(std::max(bytes, 1LL));
   }

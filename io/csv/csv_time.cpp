@@ -109,7 +109,7 @@ Attoseconds CsvTime::attoseconds(std::string_view text) const {
 std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) const {
   if (!utc_) return std::nullopt;
   const auto second_of = [this](Tick tick) {
-    const auto time = *origin_ + Attoseconds{tick} * tick_ps_ * kAttosecondsPerPs;
+    const auto time = *origin_ + Attoseconds{tick.value} * tick_ps_ * kAttosecondsPerPs;
     return static_cast<std::int64_t>(time / kAttosecondsPerS);
   };
   return eventloom::leap_second_between(second_of(from), second_of(to));
@@ -125,9 +125,9 @@ std::optional<Tick> CsvTime::since_origin(std::string_view text) const {
                     " ps from the origin: choose a finer --tick, or add round=down or round=nearest to the source");
   }
   if (moved < 0) return std::nullopt;
-  if (moved / tick > static_cast<Attoseconds>(std::numeric_limits<Tick>::max()))
+  if (moved / tick > Attoseconds{std::numeric_limits<std::uint64_t>::max()})
     reject_time(text, "a time below 2^64 ticks");
-  return static_cast<Tick>(moved / tick);
+  return Tick(static_cast<std::uint64_t>(moved / tick));
 }
 
 }  // namespace eventloom

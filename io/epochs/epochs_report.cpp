@@ -18,9 +18,9 @@ namespace {
 
 /// Visits and counts every item of a buffer.
 struct HitCounter : CountsMarkers {
-  HitCounter(std::uint64_t ticks, std::uint64_t n_hits) : epoch_ticks(ticks), kept(n_hits) {}
+  HitCounter(std::uint32_t ticks, std::uint64_t n_hits) : epoch_ticks(ticks), kept(n_hits) {}
 
-  std::uint64_t epoch_ticks;
+  std::uint32_t epoch_ticks;
   std::uint64_t kept;  ///< number of first hits to keep
   std::vector<RecordedHit> first_hits;
   Tick epoch_start = 0;
@@ -29,15 +29,16 @@ struct HitCounter : CountsMarkers {
   Tick first = std::numeric_limits<Tick>::max();
   Tick last = 0;
 
-  void epoch(Epoch epoch) { epoch_start = epoch * epoch_ticks; }
+  void epoch(Epoch epoch) { epoch_start = tick_of_epoch(epoch, epoch_ticks); }
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
+    const Tick time = epoch_start + Tick(tick);
     if (hits < kept) {
-      first_hits.push_back({epoch_start + tick, channel, std::vector<std::uint32_t>(payload.begin(), payload.end())});
+      first_hits.push_back({time, channel, std::vector<std::uint32_t>(payload.begin(), payload.end())});
     }
     ++hits;
     payload_words += payload.size();
-    first = std::min(first, epoch_start + tick);
-    last = std::max(last, epoch_start + tick);
+    first = std::min(first, time);
+    last = std::max(last, time);
   }
 };
 
@@ -106,8 +107,8 @@ class EpochsReader {
   }
 
   void wrong(const EpochBufferHeader& header, const std::string& reason) {
-    report_.problems.push_back(
-        fmt::format("epoch buffer at offset {} (epoch {}): {}", header.stream_offset, header.first_epoch, reason));
+    report_.problems.push_back(fmt::format("epoch buffer at offset {} (epoch {}): {}", header.stream_offset,
+                                           header.first_epoch.value, reason));
   }
 
   EpochsReport report_;

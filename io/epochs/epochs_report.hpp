@@ -29,7 +29,7 @@ struct EpochsReport {
   Tick last_tick = 0;
   EpochRange epochs;       ///< epochs from the first buffer to the last
   std::uint64_t gaps = 0;  ///< number of stretches of these that no buffer covers
-  std::uint64_t epochs_in_gaps = 0;
+  Epoch epochs_in_gaps = 0;
   std::uint64_t anomalies = 0;        ///< see Source::anomalies
   std::vector<Damage> damage;         ///< unusable stretches
   std::vector<std::string> problems;  ///< defects of the file and its buffers

@@ -27,7 +27,7 @@ bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
   std::uint64_t hits = 0;
   for (const auto& entry : index.entries) {
     if (entry.offset != begin || entry.first_epoch < next || entry.n_epochs == 0) return false;
-    if (entry.first_epoch > last || entry.n_epochs - 1 > last - entry.first_epoch) return false;
+    if (entry.first_epoch > last || Epoch(entry.n_epochs - 1) > last - entry.first_epoch) return false;
     next = entry.epochs().end;
     hits += entry.n_hits;
     begin += stored_bytes(entry);
@@ -123,7 +123,7 @@ void EpochsSource::scan() {
     first_epoch_ = first ? damage.first_epoch : std::min(first_epoch_, damage.first_epoch);
     const bool open = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
     if (open) tail_damage_ = damage;
-    end_epoch_ = std::max(end_epoch_, damage.first_epoch + (open ? 1 : std::max<std::uint64_t>(damage.n_epochs, 1)));
+    end_epoch_ = std::max(end_epoch_, damage.first_epoch + (open ? 1 : std::max<Epoch>(damage.n_epochs, 1)));
   }
 }
 
@@ -201,7 +201,7 @@ void EpochsSource::give_up(EpochRange epochs) {
   tail_damage_ = damage;
   count_lost(damage);
   spdlog::error("{}: the file became shorter or its disk failed while it was read; {} hits from epoch {} on are lost",
-                path_, damage.n_hits, damage.first_epoch);
+                path_, damage.n_hits, damage.first_epoch.value);
 }
 
 /// Checks only the header; the words are checked when they are decoded.
@@ -212,7 +212,7 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   if (!defect) return true;
   Damage damage;
   damage.first_epoch = entry.first_epoch;
-  damage.n_epochs = entry.n_epochs;
+  damage.n_epochs = Epoch(entry.n_epochs);
   damage.file_offset = entry.offset;
   damage.n_hits = entry.n_hits;
   damage.cause = defect->first;
@@ -220,7 +220,7 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   if (reported_.insert(entry.offset).second) {
     count_lost(damage);
     tell(entry.offset, std::string(defect->second) + "; expected " + std::to_string(entry.n_hits) +
-                           " hits from epoch " + std::to_string(entry.first_epoch) + " on, which are dropped");
+                           " hits from epoch " + std::to_string(entry.first_epoch.value) + " on, which are dropped");
   }
   return false;
 }

@@ -14,12 +14,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const Damage& damage) {
-  Json json{{"offset", damage.file_offset}, {"first_epoch", damage.first_epoch}};
+  Json json{{"offset", damage.file_offset}, {"first_epoch", damage.first_epoch.value}};
   const bool breaks_off = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
   if (breaks_off) {
     json["until"] = "the end";
   } else {
-    json["epochs"] = damage.n_epochs;
+    json["epochs"] = damage.n_epochs.value;
   }
   json["hits"] = damage.n_hits;
   json["cause"] = kDropCauseNames[static_cast<std::size_t>(damage.cause)];
@@ -55,7 +55,7 @@ Json flags_to_json(std::uint32_t flags) {
 }
 
 Json to_json(const RecordedHit& hit) {
-  Json json{{"time", hit.time}, {"channel", hit.channel}};
+  Json json{{"time", hit.time.value}, {"channel", hit.channel}};
   if (!hit.payload.empty()) json["payload"] = hit.payload;
   return json;
 }
@@ -96,12 +96,12 @@ nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits
             {"words", report.words},
             {"hits", report.hits},
             {"payload_words", report.payload_words},
-            {"first_tick", report.first_tick},
-            {"last_tick", report.last_tick},
-            {"first_epoch", report.epochs.begin},
-            {"end_epoch", report.epochs.end},
+            {"first_tick", report.first_tick.value},
+            {"last_tick", report.last_tick.value},
+            {"first_epoch", report.epochs.begin.value},
+            {"end_epoch", report.epochs.end.value},
             {"gaps", report.gaps},
-            {"epochs_in_gaps", report.epochs_in_gaps},
+            {"epochs_in_gaps", report.epochs_in_gaps.value},
             {"anomalies", report.anomalies},
             {"damage", list_to_json(report.damage)},
             {"problems", report.problems}};

@@ -25,17 +25,17 @@ template <class Take>
 std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, std::span<const std::byte> stored,
                                              const StreamHeader& stream, MarkerCounts& left_out, Take take) {
   struct Visitor : CountsMarkers {
-    Visitor(Take& to, std::uint64_t ticks) : take(to), epoch_ticks(ticks) {}
+    Visitor(Take& to, std::uint32_t ticks) : take(to), epoch_ticks(ticks) {}
 
     Take& take;
     Tick epoch_begin = 0;
-    std::uint64_t epoch_ticks = 0;
+    std::uint32_t epoch_ticks = 0;
     std::uint32_t hits = 0;
 
-    void epoch(Epoch epoch) { epoch_begin = epoch * epoch_ticks; }
+    void epoch(Epoch epoch) { epoch_begin = tick_of_epoch(epoch, epoch_ticks); }
     void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
       ++hits;
-      take(epoch_begin + tick, channel, payload);
+      take(epoch_begin + Tick(tick), channel, payload);
     }
   };
   const auto words = words_of(header, stored);

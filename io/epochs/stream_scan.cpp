@@ -89,9 +89,9 @@ class Scanner {
     // The stretch up to the next buffer is already damage.
     if (header.sequence > next_sequence_) note_gap(header, end_epoch_);
     if (header.sequence >= next_sequence_) count(header);
-    problem("an epoch buffer extends to epoch " + std::to_string(header.epochs().end - 1) +
-            ", but ticks fit 64 bits to " + std::to_string(max_epoch_) + " only; its " + std::to_string(header.n_hits) +
-            " hits are lost");
+    problem("an epoch buffer extends to epoch " + std::to_string((header.epochs().end - 1).value) +
+            ", but ticks fit 64 bits to " + std::to_string(max_epoch_.value) + " only; its " +
+            std::to_string(header.n_hits) + " hits are lost");
   }
 
   void place_untimed(Epoch end) {
@@ -135,7 +135,7 @@ class Scanner {
   void drop(const EpochBufferHeader& header, DropCause cause, const std::string& text) {
     const Epoch end = cause == DropCause::duplicate ? header.first_epoch : header.epochs().end;
     add_damage(header.first_epoch, end, header.n_hits, cause);
-    problem(text + " (epochs from " + std::to_string(header.first_epoch) + ", " + std::to_string(header.n_hits) +
+    problem(text + " (epochs from " + std::to_string(header.first_epoch.value) + ", " + std::to_string(header.n_hits) +
             " hits)");
   }
 

@@ -20,13 +20,13 @@ constexpr std::size_t kWriteBytes = 1U << 20;
 /// Tracks the earliest and latest time of the hits.
 struct TimeRange {
   std::uint32_t epoch_ticks;
-  Epoch open = 0;
+  Tick epoch_begin = 0;
   Tick first = std::numeric_limits<Tick>::max();
   Tick last = 0;
 
-  void epoch(Epoch epoch) { open = epoch; }
+  void epoch(Epoch epoch) { epoch_begin = tick_of_epoch(epoch, epoch_ticks); }
   void hit(std::uint32_t tick_in_epoch, std::uint32_t, std::span<const std::uint32_t>) {
-    const Tick time = open * epoch_ticks + tick_in_epoch;
+    const Tick time = epoch_begin + Tick(tick_in_epoch);
     first = std::min(first, time);
     last = std::max(last, time);
   }

@@ -69,7 +69,7 @@ bool EventFileWriter::append(const EventHits& event) {
 void EventFileWriter::refuse_long(Tick time, std::size_t bytes) const {
   if (bytes <= kLongestEvent) return;
   throw UserError(fmt::format("'{}': the event at {} would have {} bytes; an event of such a file has at most {}",
-                              file_->path().string(), time, bytes, kLongestEvent));
+                              file_->path().string(), time.value, bytes, kLongestEvent));
 }
 
 bool EventFileWriter::is_too_long() const {

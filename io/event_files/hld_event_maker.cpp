@@ -37,7 +37,7 @@ std::uint32_t id_of_several(std::span<const HldItem> items) {
 
 std::chrono::sys_seconds utc_second(std::int64_t tick_0_ns, Tick time, std::uint64_t tick_ps) {
   constexpr WideTime kSecond = 1'000'000'000'000;
-  const auto ps = WideTime{tick_0_ns} * 1000 + WideTime{time} * tick_ps;
+  const auto ps = WideTime{tick_0_ns} * 1000 + WideTime{time.value} * tick_ps;
   return std::chrono::sys_seconds(std::chrono::seconds(static_cast<std::int64_t>(ps / kSecond)));
 }
 

@@ -94,14 +94,14 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
   }
   const auto text = [&] { return numbers_.text_of(i); };
   if (!whole) numbers_.reject(i, numbers_.scale().complaint(text()));
-  if (*whole > FineTicks{std::numeric_limits<Tick>::max()})
+  if (*whole > FineTicks{std::numeric_limits<std::uint64_t>::max()})
     numbers_.reject(i, numbers_.scale().range_complaint(text()));
-  return static_cast<Tick>(*whole);
+  return Tick(static_cast<std::uint64_t>(*whole));
 }
 
 Tick TimeColumn::longest_since_pulse() const {
-  constexpr FineTicks kMost = std::numeric_limits<Tick>::max();
-  return static_cast<Tick>(std::min((longest_ + kFineTick - 1) >> kFineBits, kMost));
+  constexpr FineTicks kMost = std::numeric_limits<std::uint64_t>::max();
+  return Tick(static_cast<std::uint64_t>(std::min((longest_ + kFineTick - 1) >> kFineBits, kMost)));
 }
 
 void TimeColumn::report_untimed(const std::string& source) {

@@ -28,7 +28,7 @@ std::optional<Tick> TimeNumbers::product(std::size_t i) const {
   const auto number = integers_[i];
   const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
   Tick ticks = 0;
-  if (negative || __builtin_mul_overflow(number, scale_.factor(), &ticks)) return std::nullopt;
+  if (negative || __builtin_mul_overflow(number, scale_.factor(), &ticks.value)) return std::nullopt;
   return ticks;
 }
 

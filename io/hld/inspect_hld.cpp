@@ -201,8 +201,8 @@ class Inspection {
     json["tdc_channels"] =
         tdc_channels_.to_json([](std::uint64_t key) { return fmt::format("{:x}/{}", key >> 8, key & 0xffU); });
     if (!options_.clock || tdc_hits_ == 0) return;
-    json["first_time"] = first_time_;
-    json["last_time"] = last_time_;
+    json["first_time"] = first_time_.value;
+    json["last_time"] = last_time_.value;
   }
 
   void put_problems(Json& json) const {

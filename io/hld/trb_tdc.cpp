@@ -133,9 +133,9 @@ std::optional<Tick> TdcClock::ticks(const TdcHit& hit) {
   const std::uint64_t ahead = (hit.epoch - before) % kPeriod;
   const bool back = ahead > kPeriod / 2 && before >= kPeriod - ahead;
   const std::uint64_t epoch = before + ahead - (back ? kPeriod : 0);
-  if (epoch >= (std::numeric_limits<Tick>::max() / factor_) >> kTdcCoarseBits) return std::nullopt;
+  if (epoch >= (std::numeric_limits<Tick>::max() / factor_).value >> kTdcCoarseBits) return std::nullopt;
   epoch_ = epoch;
-  return (epoch << kTdcCoarseBits | tdc_coarse(hit.word)) * factor_;
+  return Tick((epoch << kTdcCoarseBits | tdc_coarse(hit.word)) * factor_);
 }
 
 }  // namespace eventloom

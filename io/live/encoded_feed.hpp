@@ -59,8 +59,8 @@ class EncodedFeed final : public LiveFeed {
   StreamHeader header_;
   std::string name_;
   std::unique_ptr<EncodedStream> stream_;
-  Epoch handed_ = 0;                  ///< everything that begins before this epoch has been delivered
-  std::atomic<Epoch> settle_to_ = 0;  ///< see settle()
+  Epoch handed_ = 0;                   ///< everything that begins before this epoch has been delivered
+  std::atomic<Epoch> settle_to_ = {};  ///< see settle()
   SliceData data_;
   FeedQueue queue_;
 

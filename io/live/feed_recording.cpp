@@ -97,7 +97,7 @@ void FeedRecording::append_loss(Epoch before) {
     const Epoch end = std::min(std::max(loss_.epochs.end, begin + 1), before);
     EpochBufferHeader header;
     header.first_epoch = begin;
-    header.n_epochs = static_cast<std::uint32_t>(std::min(end - begin, kMost));
+    header.n_epochs = static_cast<std::uint32_t>(std::min((end - begin).value, kMost));
     header.n_hits = static_cast<std::uint32_t>(std::min(loss_.n_hits, kMost));
     std::vector<std::byte> stored;
     append_stored(header, {}, stored);

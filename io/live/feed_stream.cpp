@@ -256,7 +256,7 @@ std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, st
 
 void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
   take_damage({.first_epoch = header.first_epoch,
-               .n_epochs = header.n_epochs,
+               .n_epochs = Epoch(header.n_epochs),
                .file_offset = header.stream_offset,
                .n_hits = header.n_hits,
                .cause = cause});
@@ -264,7 +264,8 @@ void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
 
 void FeedStream::note_dead_time(const Damage& damage) {
   if (dead_epochs_ == 0) {
-    spdlog::warn("{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(), damage.first_epoch,
+    spdlog::warn("{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(),
+                 damage.first_epoch.value,
                  starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
                              "--epochs-per-slice"
                            : "");
@@ -338,7 +339,7 @@ void FeedStream::give_up(Epoch end, bool missing) {
   complete_ = std::max(complete_, end);
   if (missing && from < end) {
     add_damage({.first_epoch = from, .n_epochs = end - from, .cause = DropCause::late});
-    counters_[Metric::epochs_given_up] += end - from;
+    counters_[Metric::epochs_given_up] += (end - from).value;
   }
   closed_ = std::max(closed_, end);
   ended_ = ended_ || !missing;

@@ -141,7 +141,7 @@ class FeedStream final : public LiveStream {
   std::uint64_t hits_missed_ = 0;  ///< part of hits_ that was lost while the run was interrupted
   std::vector<std::string> remarks_;
   std::optional<std::int64_t> clock_behind_ns_;  ///< minimum so far, since delays only increase it
-  std::uint64_t dead_epochs_ = 0;                ///< number of epochs dropped by congestion
+  Epoch dead_epochs_ = 0;                        ///< number of epochs dropped by congestion
   std::array<std::uint64_t, kDropCauses> dropped_{};
   Counters counters_{Metric::epochs_given_up, Metric::hits_before_the_run};
 };

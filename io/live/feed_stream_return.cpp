@@ -39,7 +39,7 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   if (const auto& sent = batch_.sent) {
     now.joined = PeerPlace{sent->session, static_cast<std::int64_t>(sent->hits) - static_cast<std::int64_t>(received)};
   }
-  now.time = header->epochs().end * header_.base.epoch_ticks;
+  now.time = tick_of_epoch(header->epochs().end, header_.base.epoch_ticks);
   const auto stored = first.first(header->stored_bytes());
   // A damaged buffer is no error here: the builder reports it.
   MarkerCounts others;

@@ -24,7 +24,8 @@ std::string text_of_missed(std::uint64_t n, const char* what) {
 LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First& first) {
   if (first.epoch < past.end) return unknown("its event numbers begin before those that are finished");
   LiveReturn::Missed missed;
-  missed.numbers = first.time - past.end * first.epoch_ticks + past.epochs_missing * first.epoch_ticks;
+  const Tick since_end = first.time - tick_of_epoch(past.end, first.epoch_ticks);
+  missed.numbers = (since_end + tick_of_epoch(past.epochs_missing, first.epoch_ticks)).value;
   if (missed.numbers == 0) return missed;
   missed.text = text_of_missed(missed.numbers, "event numbers are missing");
   return missed;

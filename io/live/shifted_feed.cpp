@@ -55,7 +55,7 @@ std::int64_t ShiftedFeed::started_ns() const {
 /// If the feed itself holds data back, the hits that wait here are released together with its epochs.
 bool ShiftedFeed::settle(Epoch end) {
   if (feed_->settle(unshifted(end))) return true;
-  if (waiting_.empty() || waiting_.front().time / base_.epoch_ticks >= end) return false;
+  if (waiting_.empty() || epoch_of(waiting_.front().time, base_.epoch_ticks) >= end) return false;
   settle_to_ = end;
   return true;
 }
@@ -75,7 +75,7 @@ void ShiftedFeed::take(FeedBatch& batch) {
   for (const auto& lost : raw_.damage) batch.damage.push_back(shifted(lost));
   std::stable_sort(batch.damage.begin() + damage, batch.damage.end(),
                    [](const Damage& a, const Damage& b) { return a.first_epoch < b.first_epoch; });
-  batch.complete = std::max(shifted(raw_.complete, false), std::exchange(settle_to_, 0));
+  batch.complete = std::max(shifted(raw_.complete, false), std::exchange(settle_to_, Epoch()));
   batch.ended = raw_.ended;
   release(batch.ended ? kNever : batch.complete, batch);
   if (raw_.sent) batch.sent = PeerCount{raw_.sent->session, raw_.sent->hits - waiting_.size()};
@@ -117,7 +117,7 @@ void ShiftedFeed::take_buffer(const EpochBufferHeader& header, std::span<const s
 /// Encodes the hits before epoch `end` into buffers.
 void ShiftedFeed::release(Epoch end, FeedBatch& batch) {
   const auto behind = std::ranges::find_if(
-      waiting_, [&](const Hit& hit) { return end != kNever && hit.time / base_.epoch_ticks >= end; });
+      waiting_, [&](const Hit& hit) { return end != kNever && epoch_of(hit.time, base_.epoch_ticks) >= end; });
   for (auto hit = waiting_.begin(); hit != behind; ++hit) {
     if (encoder_->must_close_before(hit->time)) encoder_->close(batch.buffers);
     encoder_->add(hit->time, hit->channel, hit->payload);
@@ -130,18 +130,18 @@ void ShiftedFeed::release(Epoch end, FeedBatch& batch) {
 Epoch ShiftedFeed::shifted(Epoch epoch, bool up) const {
   __extension__ using SignedWide = __int128;
   const SignedWide ticks = base_.epoch_ticks;
-  const SignedWide begin = SignedWide{epoch} * ticks + shift_.offset() + (up ? ticks - 1 : 0);
-  if (epoch == kNever || begin / ticks >= static_cast<SignedWide>(kNever)) return kNever;
-  return begin < 0 ? 0 : static_cast<Epoch>(begin / ticks);
+  const SignedWide begin = SignedWide{epoch.value} * ticks + shift_.offset() + (up ? ticks - 1 : 0);
+  if (epoch == kNever || begin / ticks >= SignedWide{kNever.value}) return kNever;
+  return begin < 0 ? 0 : Epoch(static_cast<std::uint64_t>(begin / ticks));
 }
 
 /// The feed's first epoch whose shifted beginning is not before `epoch`.
 Epoch ShiftedFeed::unshifted(Epoch epoch) const {
   __extension__ using SignedWide = __int128;
   const SignedWide ticks = base_.epoch_ticks;
-  const SignedWide begin = SignedWide{epoch} * ticks - shift_.offset();
-  if (begin / ticks >= static_cast<SignedWide>(kNever)) return kNever;
-  return begin < 0 ? 0 : static_cast<Epoch>((begin + ticks - 1) / ticks);
+  const SignedWide begin = SignedWide{epoch.value} * ticks - shift_.offset();
+  if (begin / ticks >= SignedWide{kNever.value}) return kNever;
+  return begin < 0 ? 0 : Epoch(static_cast<std::uint64_t>((begin + ticks - 1) / ticks));
 }
 
 Damage ShiftedFeed::shifted(Damage damage) const {

@@ -63,8 +63,8 @@ class FileTally {
     if (!ids_.empty()) json["subevent_dlen"] = {{"min", min_dlen_}, {"max", max_dlen_}};
     if (untimed_ != 0 || !time_.numbered()) json["untimed_events"] = untimed_;
     if (time_.numbered()) return;
-    json["first_time"] = earliest_ ? Json(*earliest_) : Json();
-    json["last_time"] = earliest_ ? Json(latest_) : Json();
+    json["first_time"] = earliest_ ? Json(earliest_->value) : Json();
+    json["last_time"] = earliest_ ? Json(latest_.value) : Json();
   }
 
  private:

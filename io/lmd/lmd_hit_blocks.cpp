@@ -28,7 +28,7 @@ StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase
 }
 
 LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras)
-    : name_(std::move(name)), time_(time), numbers_(time.bits()), steps_(kLongestPausePs / base.tick_ps) {
+    : name_(std::move(name)), time_(time), numbers_(time.bits()), steps_(Tick(kLongestPausePs / base.tick_ps)) {
   if (eras && time_.numbered()) eras_.emplace(*eras);
 }
 
@@ -100,7 +100,7 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint
   ++n_eras_;
   complaints_->say(Defect::era, [&] {
     return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", number,
-                       event.trigger, n_eras_, numbers_.offset());
+                       event.trigger, n_eras_, numbers_.offset().value);
   });
   return judgement;
 }
@@ -227,7 +227,7 @@ SourceCounts LmdHitBlocks::counts(const Counters& found) const {
   } else {
     counters.keep({{Metric::untimed_events, untimed_}, {Metric::out_of_step, steps_.out_of_step()}});
   }
-  if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset()}});
+  if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset().value}});
   if (found[Metric::buffers] != 0) {
     counters.keep({Metric::buffers_continued, Metric::missing_buffers, Metric::skipped_fragments});
   }

@@ -41,7 +41,7 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
   if (time.numbered()) {
     header.text +=
         fmt::format("A counter that begins anew opens an era, whose numbers go on at the next multiple of {}.\n",
-                    EventNumbers::kEraTicks);
+                    EventNumbers::kEraTicks.value);
   }
   const bool optional = (header.flags & kOptional) != 0;
   const bool waits = time.numbered() && !optional;
@@ -61,7 +61,7 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
     control.begin_at = [reader = reader.get(), ticks = base.epoch_ticks, offset](Epoch epoch) {
       reader->begin_at(number_at(epoch, ticks, offset));
     };
-    control.wraps_after = (Tick{1} << time.bits()) / base.epoch_ticks;
+    control.wraps_after = epoch_of(Tick(std::uint64_t{1} << time.bits()), base.epoch_ticks);
   }
   return std::make_unique<EncodedFeed>(shifted(std::move(reader), uri), std::move(control), reorder,
                                        settings.buffer_bytes);

@@ -23,7 +23,7 @@ MbsReader::MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeade
                      EraRule eras, const MbsStop& stop)
     : name_(address.text),
       header_(std::move(header)),
-      range_(Tick{1} << time.bits()),
+      range_(std::uint64_t{1} << time.bits()),
       longest_wait_(longest_wait),
       stop_(stop),
       connection_(address, reconnect, stop),

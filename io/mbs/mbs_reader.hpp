@@ -49,7 +49,7 @@ class MbsReader final : public HitReader {
   void others_at(Tick number) { others_ = number; }
 
  private:
-  static constexpr Tick kUnknown = ~Tick{0};
+  static constexpr Tick kUnknown = std::numeric_limits<Tick>::max();
 
   [[nodiscard]] bool has_begun() const { return begin_ != kUnknown || stop_.stopped(); }
   bool read_on(HitBlock& block);
@@ -82,7 +82,7 @@ class MbsReader final : public HitReader {
   std::optional<std::uint32_t> first_buffer_;  ///< number of the first buffer
   bool ended_ = false;
   std::atomic<Tick> begin_;
-  std::atomic<Tick> others_ = 0;  ///< 0: unknown
+  std::atomic<Tick> others_ = {};  ///< 0: unknown
 };
 
 }  // namespace eventloom

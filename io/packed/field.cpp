@@ -192,8 +192,8 @@ std::optional<std::uint64_t> PackedField::to_payload(std::uint64_t number) const
   if (is_signed_ && !is_scaled()) return static_cast<std::uint32_t>(with_sign(number, bits_));
   if (!is_float_ && !is_signed_) {
     const auto whole = to_ticks({number, 0}, scale_, 1, Rounding::nearest);
-    const bool fits = whole && static_cast<std::uint64_t>(*whole) <= std::numeric_limits<std::uint32_t>::max();
-    return fits ? std::optional(static_cast<std::uint64_t>(*whole)) : std::nullopt;
+    const bool fits = whole && whole->value <= std::numeric_limits<std::uint32_t>::max();
+    return fits ? std::optional(whole->value) : std::nullopt;
   }
   const double whole = std::round(to_double(number) * eventloom::to_double(scale_));
   if (!(whole >= -0x1p31 && whole < 0x1p31)) return std::nullopt;
@@ -201,6 +201,11 @@ std::optional<std::uint64_t> PackedField::to_payload(std::uint64_t number) const
 }
 
 void PackedField::extract(const std::byte* records, std::span<std::uint64_t> values) const {
+  const Stretch in{records + load_at_, record_bytes_, values.size(), shift_, low_bits(bits_)};
+  extract_by_size(in, load_bytes_, big_endian_, values.data(), 1, std::make_index_sequence<8>());
+}
+
+void PackedField::extract(const std::byte* records, std::span<Tick> values) const {
   const Stretch in{records + load_at_, record_bytes_, values.size(), shift_, low_bits(bits_)};
   extract_by_size(in, load_bytes_, big_endian_, values.data(), 1, std::make_index_sequence<8>());
 }

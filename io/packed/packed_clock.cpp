@@ -41,7 +41,7 @@ bool PackedClock::convert(std::span<Tick> times) const {
   const auto factor = scale_.factor();
   if (factor == 1) return true;
   if (factor == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor) return false;
-  for (Tick& time : times) time *= factor;
+  for (Tick& time : times) time = time * factor;
   return true;
 }
 

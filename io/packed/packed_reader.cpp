@@ -258,14 +258,14 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
   for (std::size_t i = 0; i < n; ++i) {
     const bool channel_fits = channels_[i] >> kChannelBits == 0;
     const auto time = times_converted || !channel_fits ? std::optional(block.time[i])
-                                                       : clock_.convert(block.time[i], block.channel[i]);
+                                                       : clock_.convert(block.time[i].value, block.channel[i]);
     const bool payload_fits = misfits_.empty() || !misfits_[i];
     if (!time || !channel_fits || !payload_fits) {
       const char* what = !channel_fits ? "channel" : (!time ? "time" : "payload");
       lose(kept, file_.offset() + i * format_.bytes, what, block);
       continue;
     }
-    if (!times_converted) check_precision(block.time[i], file_.offset() + i * format_.bytes);
+    if (!times_converted) check_precision(block.time[i].value, file_.offset() + i * format_.bytes);
     block.time[kept] = *time;
     block.channel[kept] = block.channel[i];
     const auto from = block.payload.begin() + static_cast<std::ptrdiff_t>(i) * words;

@@ -28,6 +28,9 @@ std::uint64_t tick_ps_of(const StreamHeader& header) {
   return (header.flags & kNumbered) != 0 ? 0 : header.base.tick_ps;
 }
 
+/// The last time that data may have.
+Tick last_tick(std::uint32_t epoch_ticks) { return tick_of_epoch(max_epoch(epoch_ticks) + 1, epoch_ticks) - 1; }
+
 }  // namespace
 
 EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live)
@@ -46,7 +49,7 @@ std::optional<Epoch> EncodedStream::first_epoch() {
 
 std::optional<Epoch> EncodedStream::begins() const {
   const auto held = reader_->held_from();
-  return first_epoch_ || !held ? first_epoch_ : std::optional(*held / reader_->header().base.epoch_ticks);
+  return first_epoch_ || !held ? first_epoch_ : std::optional(epoch_of(*held, reader_->header().base.epoch_ticks));
 }
 
 std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::optional(end_epoch_) : std::nullopt; }
@@ -93,7 +96,7 @@ std::optional<Epoch> EncodedStream::read_on(Epoch settle_to) {
 /// Closes the epochs before `end`, unless the reader still holds back hits of them, which it does only briefly.
 void EncodedStream::settle(Epoch end) {
   const auto held = reader_->holds_back();
-  if (complete() >= end || (held && *held / reader_->header().base.epoch_ticks < end)) return;
+  if (complete() >= end || (held && epoch_of(*held, reader_->header().base.epoch_ticks) < end)) return;
   close_open_before(end);
 }
 
@@ -113,7 +116,7 @@ void EncodedStream::close_open_before(Epoch epoch) {
 
 void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
-  const Epoch at = hit.time / epoch_ticks;
+  const Epoch at = epoch_of(hit.time, epoch_ticks);
   if (at > max_epoch(epoch_ticks)) refuse_time(hit.time);
   if (encoder_.must_close_before(hit.time)) close_buffer();
   encoder_.add(hit.time, hit.channel, hit.payload);
@@ -131,7 +134,7 @@ void EncodedStream::take_epoch(Tick time, Epoch epoch) {
   end_epoch_ = epoch + 1;
 }
 
-double EncodedStream::seconds(std::uint64_t epochs) const {
+double EncodedStream::seconds(Epoch epochs) const {
   const auto& base = reader_->header().base;
   return static_cast<double>(epochs) * base.epoch_ticks * static_cast<double>(base.tick_ps) * 1e-12;
 }
@@ -163,9 +166,9 @@ void EncodedStream::tell_rare(Epoch epoch) {
 
 void EncodedStream::refuse_time(Tick time) const {
   const auto& base = reader_->header().base;
-  throw UserError("'" + name() + "': a hit has the time " + std::to_string(time) + "; with epochs of " +
+  throw UserError("'" + name() + "': a hit has the time " + std::to_string(time.value) + "; with epochs of " +
                   std::to_string(base.epoch_ticks) + " ticks the last time possible is " +
-                  std::to_string((max_epoch(base.epoch_ticks) + 1) * base.epoch_ticks - 1));
+                  std::to_string(last_tick(base.epoch_ticks).value));
 }
 
 void EncodedStream::read_block() {
@@ -197,15 +200,15 @@ void EncodedStream::finish_reading() {
 
 /// Hits before this time are late. For live streams.
 Tick EncodedStream::earliest_in_time() const {
-  return std::max(ordered_.given_to().value_or(0), closed_ * reader_->header().base.epoch_ticks);
+  return std::max(ordered_.given_to().value_or(0), tick_of_epoch(closed_, reader_->header().base.epoch_ticks));
 }
 
 /// Index of the first hit after the clock has gone back; the block's size if it has not.
 std::size_t EncodedStream::jump_back(const HitBlock& block) const {
   const auto& header = reader_->header();
   if ((header.flags & kNumbered) != 0) return block.size();
-  const auto disorder = steps_in(std::chrono::duration_cast<std::chrono::nanoseconds>(live_->longest_disorder).count(),
-                                 header.base.tick_ps);
+  const Tick disorder(steps_in(std::chrono::duration_cast<std::chrono::nanoseconds>(live_->longest_disorder).count(),
+                               header.base.tick_ps));
   const Tick least = earliest_in_time();
   const auto in_time = std::find_if(block.time.rbegin(), block.time.rend(),
                                     [=](Tick time) { return least <= disorder || time >= least - disorder; });
@@ -224,8 +227,7 @@ std::unique_ptr<EncodedStream> EncodedStream::behind_the_jump() {
 
 /// Drops hits that would end the program if they were in a file.
 void EncodedStream::leave_out_late(HitBlock& block) {
-  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
-  const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
+  const Tick most = last_tick(reader_->header().base.epoch_ticks);
   const Tick least = earliest_in_time();
   const auto take_out = [&block](auto goes, DropCause cause) {
     if (std::ranges::none_of(block.time, goes)) return;
@@ -244,7 +246,7 @@ void EncodedStream::see(const HitBlock& block) {
   Tick newest = held.value_or(0);
   if (block.size() != 0) newest = std::max(newest, std::ranges::max(block.time));
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
-  seen_end_ = std::max(seen_end_, std::min(newest / epoch_ticks, max_epoch(epoch_ticks)) + 1);
+  seen_end_ = std::max(seen_end_, std::min(epoch_of(newest, epoch_ticks), max_epoch(epoch_ticks)) + 1);
 }
 
 /// Releases hits that have waited for longest_wait, or that exceed the memory limit.
@@ -279,7 +281,7 @@ void EncodedStream::end() {
   close_buffer();
   ended_ = true;
   if (first_epoch_ || !losses_.any()) return;
-  first_epoch_ = 0;  // a stream of losses alone accounts for them in epoch 0
+  first_epoch_ = Epoch(0);  // a stream of losses alone accounts for them in epoch 0
   end_epoch_ = 1;
 }
 

@@ -73,7 +73,7 @@ class EncodedStream final : public Source {
   void take_epoch(Tick time, Epoch epoch);
   void tell_far(Tick time, Epoch epoch);
   void tell_rare(Epoch epoch);
-  [[nodiscard]] double seconds(std::uint64_t epochs) const;
+  [[nodiscard]] double seconds(Epoch epochs) const;
   void read_block();
   void take(HitBlock block);
   void finish_reading();

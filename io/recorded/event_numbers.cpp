@@ -7,19 +7,22 @@ namespace eventloom {
 namespace {
 
 /// How many of the latest numbers are remembered as used or not.
-constexpr std::uint64_t kRemembered = 1U << 16;
+constexpr Tick kRemembered = 1 << 16;
 /// Largest jump allowed for the last event of a stream.
-constexpr std::uint64_t kUnconfirmedJump = 1000;
+constexpr Tick kUnconfirmedJump = 1000;
 /// Largest step allowed from the first event to the second; a wrong first number would shift all others.
 constexpr std::int64_t kFirstStep = 1 << 24;
 
+/// Place of a number among the remembered ones.
+std::size_t place_of(Tick number) { return static_cast<std::size_t>(number % kRemembered); }
+
 }  // namespace
 
-EventNumbers::EventNumbers(unsigned bits) : bits_(bits), used_(kRemembered, false) {}
+EventNumbers::EventNumbers(unsigned bits) : bits_(bits), used_(static_cast<std::size_t>(kRemembered), false) {}
 
 std::int64_t EventNumbers::step_to(std::uint32_t number) const {
   const unsigned spare = 64 - bits_;
-  return static_cast<std::int64_t>((number - (last_ - offset_)) << spare) >> spare;
+  return static_cast<std::int64_t>((Tick(number) - (last_ - offset_)).value << spare) >> spare;
 }
 
 std::optional<std::int64_t> EventNumbers::step(std::uint32_t number) const {
@@ -28,9 +31,9 @@ std::optional<std::int64_t> EventNumbers::step(std::uint32_t number) const {
 
 Tick EventNumbers::begin_era(std::uint32_t number) {
   offset_ = (last_ / kEraTicks + 1) * kEraTicks;
-  last_ = believed_ = offset_ + number;
+  last_ = believed_ = offset_ + Tick(number);
   std::fill(used_.begin(), used_.end(), false);
-  used_[last_ % kRemembered] = true;
+  used_[place_of(last_)] = true;
   at_hand_ = true;
   doubted_ = first_ = false;
   return last_;
@@ -42,7 +45,7 @@ void EventNumbers::raise(Tick by) {
 
 bool EventNumbers::repeats(std::uint32_t number) const { return at_hand_ && step_to(number) == 0; }
 
-bool EventNumbers::used(Tick number) const { return number + kRemembered > believed_ && used_[number % kRemembered]; }
+bool EventNumbers::used(Tick number) const { return number + kRemembered > believed_ && used_[place_of(number)]; }
 
 DropCause EventNumbers::drop(DropCause cause) {
   if (cause == DropCause::duplicate) ++counters_[Metric::duplicate_numbers];
@@ -53,7 +56,7 @@ DropCause EventNumbers::drop(DropCause cause) {
 
 /// Marks the numbers from `begin` to `end`, at most kRemembered of them, as unused.
 void EventNumbers::clear(Tick begin, Tick end) {
-  const auto place = [this](Tick number) { return used_.begin() + static_cast<std::ptrdiff_t>(number % kRemembered); };
+  const auto place = [this](Tick number) { return used_.begin() + static_cast<std::ptrdiff_t>(place_of(number)); };
   if (begin >= end) return;
   if (place(begin) < place(end)) {
     std::fill(place(begin), place(end), false);
@@ -69,19 +72,19 @@ void EventNumbers::believe() {
   if (first_) {
     lowest_ = believed_ = last_;
   } else {
-    counters_[Metric::missing_numbers] += last_ - believed_ - 1;
+    counters_[Metric::missing_numbers] += (last_ - believed_ - 1).value;
     const Tick skipped = std::max(believed_ + 1, last_ - std::min(last_, kRemembered));
     clear(skipped, last_);
     believed_ = last_;
   }
   first_ = false;
-  used_[last_ % kRemembered] = true;
+  used_[place_of(last_)] = true;
 }
 
 EventNumbers::Judgement EventNumbers::judge_first(std::uint32_t number) {
   any_ = first_ = doubted_ = at_hand_ = true;
-  last_ = number;
-  return {.previous = std::nullopt, .current = std::nullopt, .tick = number};
+  last_ = Tick(number);
+  return {.previous = std::nullopt, .current = std::nullopt, .tick = last_};
 }
 
 /// Drops the doubted event and returns true if `number` cannot follow it.
@@ -110,7 +113,7 @@ EventNumbers::Judgement EventNumbers::judge(std::uint32_t number, bool completes
     }
   }
   const auto step = step_to(number);
-  const auto back = static_cast<std::uint64_t>(-step);
+  const Tick back(-step);
   if (step == 0 && completes_previous && at_hand_) {
     result.previous = drop(DropCause::repeated_incomplete);
   } else if (step == 0 || (step < 0 && back <= last_ && used(last_ - back))) {
@@ -118,7 +121,7 @@ EventNumbers::Judgement EventNumbers::judge(std::uint32_t number, bool completes
   } else if (step < 0) {
     result.current = drop(DropCause::out_of_step);
   } else {
-    last_ += static_cast<Tick>(step);
+    last_ += Tick(step);
     doubted_ = at_hand_ = true;
     if (step == 1) believe();
   }
@@ -145,7 +148,7 @@ std::optional<DropCause> EventNumbers::finish() {
 
 Counters EventNumbers::counters() const {
   auto counters = counters_;
-  if (any_) counters.keep({{Metric::first_number, *first()}, {Metric::last_number, last_}});
+  if (any_) counters.keep({{Metric::first_number, first()->value}, {Metric::last_number, last_.value}});
   return counters;
 }
 

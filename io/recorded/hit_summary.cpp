@@ -35,7 +35,7 @@ void HitSummary::take(const HitBlock& block, std::uint64_t n_events) {
   }
   if (block.size() == 0) return;
   for (std::size_t i = 0; i < block.size() && hits_ + i < n_events; ++i) {
-    Json event = {{"time", block.time[i]}, {"channel", block.channel[i]}};
+    Json event = {{"time", block.time[i].value}, {"channel", block.channel[i]}};
     if (const auto payload = block.payload_of(i); !payload.empty()) event["payload"] = payload;
     events_.push_back(std::move(event));
   }
@@ -66,9 +66,9 @@ void HitSummary::put_ranges(Json& out) const {
   const bool any = hits_ != 0;
   out["hits"] = hits_;
   out["channels"] = channels_;
-  out["first_time"] = any ? first_time_ : 0;
-  out["last_time"] = last_time_;
-  out["largest_step_back"] = largest_step_back_;
+  out["first_time"] = any ? first_time_.value : 0;
+  out["last_time"] = last_time_.value;
+  out["largest_step_back"] = largest_step_back_.value;
   out["first_channel"] = any ? first_channel_ : 0;
   out["last_channel"] = last_channel_;
 }

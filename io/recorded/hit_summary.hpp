@@ -31,7 +31,7 @@ class HitSummary {
 
   std::uint64_t hits_ = 0;
   std::uint64_t channels_ = 0;
-  Tick first_time_ = ~Tick{0};
+  Tick first_time_ = std::numeric_limits<Tick>::max();
   Tick last_time_ = 0;
   Tick largest_step_back_ = 0;
   std::uint32_t first_channel_ = ~std::uint32_t{0};

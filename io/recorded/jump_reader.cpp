@@ -39,7 +39,7 @@ std::optional<std::pair<int, const char*>> turned_counter(double ps, std::uint64
 std::uint64_t ns_of(Tick ticks, std::uint64_t tick_ps) {
   __extension__ using Wide = unsigned __int128;
   constexpr Wide kPsPerNs = 1000;
-  const Wide ns = (Wide{ticks} * tick_ps + kPsPerNs - 1) / kPsPerNs;
+  const Wide ns = (Wide{ticks.value} * tick_ps + kPsPerNs - 1) / kPsPerNs;
   return static_cast<std::uint64_t>(std::min<Wide>(ns, std::numeric_limits<std::uint64_t>::max()));
 }
 
@@ -47,7 +47,7 @@ std::uint64_t ns_of(Tick ticks, std::uint64_t tick_ps) {
 
 JumpReader::JumpReader(std::unique_ptr<HitReader> reader, const TimeOrder& order)
     : reader_(std::move(reader)), order_(order) {
-  if (order.frames_in_any_order) covered_.emplace(order.disorder, kFarthestPs / order.tick_ps);
+  if (order.frames_in_any_order) covered_.emplace(order.disorder, Tick(kFarthestPs / order.tick_ps));
 }
 
 bool JumpReader::read(HitBlock& block) {
@@ -71,7 +71,8 @@ bool JumpReader::read(HitBlock& block) {
 
 void JumpReader::widen() {
   if (order_.stated) return;
-  order_.disorder = std::max(order_.disorder, std::min(reader_->unordered_within(), kFarthestPs / order_.tick_ps));
+  order_.disorder =
+      std::max(order_.disorder, std::min(reader_->unordered_within(), Tick(kFarthestPs / order_.tick_ps)));
 }
 
 /// Handles the usual case: the block is in order and continues where the last one ended. Otherwise returns false.

@@ -32,7 +32,7 @@ void shift_epochs(std::span<std::uint32_t> words, Epoch by) {
   for (std::size_t at = 0; at < words.size(); at += words_of_item(words, at)) {
     if (marker_type(words[at]) != MarkerType::epoch) continue;
     words[at] =
-        encode_marker(MarkerType::epoch, static_cast<std::uint32_t>((marker_value(words[at]) + by) & kValueMask));
+        encode_marker(MarkerType::epoch, static_cast<std::uint32_t>((marker_value(words[at]) + by.value) & kValueMask));
   }
 }
 
@@ -41,7 +41,7 @@ void shift_epochs(std::span<std::uint32_t> words, Epoch by) {
 LoopedSource::LoopedSource(Open open, std::uint64_t passes, Epoch period)
     : open_(std::move(open)), passes_(passes), period_(period), front_(open_()) {
   header_ = front_->header();
-  header_.text += "; looped, " + std::to_string(passes) + " passes, each " + std::to_string(period) +
+  header_.text += "; looped, " + std::to_string(passes) + " passes, each " + std::to_string(period.value) +
                   " epochs later than the one before";
   name_ = front_->name();
   if (!front_->end_epoch()) {
@@ -50,8 +50,8 @@ LoopedSource::LoopedSource(Open open, std::uint64_t passes, Epoch period)
   extent_ = extent_of(*front_);
   const Epoch last = max_epoch(header_.base.epoch_ticks);
   if (passes > 1 && (extent_.end > last || period > (last - extent_.end) / (passes - 1))) {
-    throw UserError("'" + name_ + "': " + std::to_string(passes) + " passes of " + std::to_string(period) +
-                    " epochs reach beyond the last epoch that can be, " + std::to_string(last) + "; use fewer");
+    throw UserError("'" + name_ + "': " + std::to_string(passes) + " passes of " + std::to_string(period.value) +
+                    " epochs reach beyond the last epoch that can be, " + std::to_string(last.value) + "; use fewer");
   }
 }
 
@@ -60,7 +60,7 @@ LoopedSource::Extent LoopedSource::extent_of(Source& source) const {
   const Epoch first = source.first_epoch().value_or(0);
   Extent extent{first, source.end_epoch().value_or(0), source.hits_read()};
   SliceData data;
-  for (Epoch n = 1; extent.buffers == 0; n *= 2) {
+  for (Epoch n = 1; extent.buffers == 0; n = n * 2) {
     const Epoch begin = extent.end - std::min(n, extent.end - first);
     data.clear();
     source.collect({begin, extent.end}, data);
@@ -110,7 +110,7 @@ std::optional<Epoch> LoopedSource::first_epoch() {
 }
 
 std::optional<Epoch> LoopedSource::end_epoch() const {
-  if (extent_.end == 0) return 0;
+  if (extent_.end == 0) return Epoch(0);
   const auto& last = front_pass_ + 1 == passes_ ? *front_ : behind_front();
   return (passes_ - 1) * period_ + *last.end_epoch();
 }

@@ -40,12 +40,12 @@ void LossAccount::wait_for_hit(const Loss& loss) {
 
 /// Places the pending losses before the next hit, which is at `time`.
 void LossAccount::see(Tick time) {
-  const Epoch first = latest_.value_or(time) / epoch_ticks_;
+  const Epoch first = epoch_of(latest_.value_or(time), epoch_ticks_);
   const bool hole = std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); });
   // The beginning of the stream is unknown, so the hole extends from epoch 0; the lost hits are placed at the first
   // hit.
   if (!latest_ && hole && !joined_ && first > 0) add({.first_epoch = 0, .n_epochs = first});
-  for (const Loss& loss : unplaced_) place(loss, first, std::max(first, time / epoch_ticks_));
+  for (const Loss& loss : unplaced_) place(loss, first, std::max(first, epoch_of(time, epoch_ticks_)));
   unplaced_.clear();
   latest_ = std::max(latest_.value_or(time), time);
 }
@@ -74,7 +74,7 @@ void LossAccount::add(const Damage& damage) {
 
 /// Places the remaining losses. A hole without a later hit has no end.
 void LossAccount::finish() {
-  const Epoch at = latest_.value_or(0) / epoch_ticks_;
+  const Epoch at = epoch_of(latest_.value_or(0), epoch_ticks_);
   for (const Loss& loss : unplaced_) place(loss, at, std::numeric_limits<Epoch>::max() - 1);
   if (std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); })) {
     tail_ = *std::ranges::max_element(damage_, {}, [](const Damage& d) { return d.first_epoch + d.n_epochs; });

@@ -22,7 +22,7 @@ class LossAccount {
   /// Takes the losses of the reader's next block.
   void take(const HitBlock& block);
   /// States that data before `epoch` will not be collected again. Further losses are placed at or after `epoch`.
-  void close_before(Epoch epoch) { latest_ = std::max(latest_.value_or(0), epoch * epoch_ticks_); }
+  void close_before(Epoch epoch) { latest_ = std::max(latest_.value_or(Tick()), tick_of_epoch(epoch, epoch_ticks_)); }
   /// Call after the last block. If the file breaks off, damage continues without end.
   void finish();
   /// Releases damage that ends before `epoch`.
@@ -50,7 +50,7 @@ class LossAccount {
   void place(const Loss& loss, Epoch first, Epoch last);
   void add(const Damage& damage);
 
-  std::uint64_t epoch_ticks_;
+  std::uint32_t epoch_ticks_;
   bool numbered_;
   bool joined_;
   std::optional<Tick> latest_;  ///< latest time of the hits taken

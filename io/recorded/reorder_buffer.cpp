@@ -107,8 +107,8 @@ void ReorderBuffer::require_sortable(const HitBlock& block) const {
   const auto number = pushed_ + static_cast<std::uint64_t>(late - block.time.begin()) + 1;
   const Tick newest = std::max(newest_, *std::max_element(block.time.begin(), late + 1));
   const Tick behind = newest - *late;
-  const auto text = tick_ps_ == 0 ? std::to_string(behind) : duration_text(behind, tick_ps_);
-  throw UserError("'" + name_ + "': hit number " + std::to_string(number) + " at tick " + std::to_string(*late) +
+  const auto text = tick_ps_ == 0 ? std::to_string(behind.value) : duration_text(behind, tick_ps_);
+  throw UserError("'" + name_ + "': hit number " + std::to_string(number) + " at tick " + std::to_string(late->value) +
                   " lies " + text + " before an earlier one, more than " + std::to_string(limits_.hits) +
                   " hits away: add ?reorder=" + (tick_ps_ == 0 ? std::to_string(10 * limits_.hits) : text) +
                   " to the source's URI, with & after other keys");

@@ -26,7 +26,7 @@ constexpr auto kPowers = [] {
 
 /// Number of ticks of `tick_ps` in `unit_ps` if it is an integer and fits in 64 bits, otherwise 0.
 std::uint64_t factor_of(Decimal unit_ps, std::uint64_t tick_ps) {
-  return to_ticks({1, 0}, unit_ps, tick_ps, Rounding::none).value_or(0);
+  return to_ticks({1, 0}, unit_ps, tick_ps, Rounding::none).value_or(0).value;
 }
 
 Rounding rounding_of(const SourceUri& uri, Rounding otherwise) {
@@ -72,7 +72,7 @@ std::optional<Tick> TickScale::ticks(Decimal value) const {
   if (factor_ != 0 && value.exponent <= 0 && value.exponent > -static_cast<int>(kPowers.size()) &&
       !__builtin_mul_overflow(value.digits, factor_, &product)) {
     const auto power = kPowers[static_cast<std::size_t>(-value.exponent)];
-    if (product % power == 0) return product / power;
+    if (product % power == 0) return Tick(product / power);
   }
   return to_ticks(value, unit_ps_, tick_ps_, rounding_);
 }
@@ -80,8 +80,8 @@ std::optional<Tick> TickScale::ticks(Decimal value) const {
 std::optional<Tick> TickScale::ticks(double value, unsigned bits) const {
   const auto fine = ratio_.fine(value);
   const auto ticks = fine ? whole(*fine, slack(spacing(value, bits))) : std::nullopt;
-  if (!ticks || *ticks < 0 || *ticks > FineTicks{std::numeric_limits<Tick>::max()}) return std::nullopt;
-  return static_cast<Tick>(*ticks);
+  if (!ticks || *ticks < 0 || *ticks > FineTicks{std::numeric_limits<std::uint64_t>::max()}) return std::nullopt;
+  return Tick(static_cast<std::uint64_t>(*ticks));
 }
 
 double TickScale::slack(double spacing) const {

@@ -65,7 +65,7 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   order.has_bits = defaults.has_bits;
   order.unwraps = defaults.has_bits && uri.has("bits");
   order.policy = policy_of(uri, defaults.has_bits);
-  order.disorder = key.time.empty() ? defaults.disorder_ps / tick_ps : time_of(uri, key.time, tick_ps);
+  order.disorder = key.time.empty() ? Tick(defaults.disorder_ps / tick_ps) : time_of(uri, key.time, tick_ps);
   order.stated = !key.time.empty();
   order.reorder.hits = key.hits.empty() ? defaults.hits : hits_of(uri, key.hits);
   // An explicit limit is taken literally, and nothing is sorted across an accepted jump.

@@ -56,7 +56,7 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_attribute(root, "tick_ps", record.base.tick_ps);
   write_attribute(root, "epoch_ticks", std::uint64_t{record.base.epoch_ticks});
   write_attribute(root, "epochs_per_slice", record.epochs_per_slice);
-  write_attribute(root, "overlap_ticks", record.overlap);
+  write_attribute(root, "overlap_ticks", record.overlap.value);
   write_attribute(root, "with_payload", std::uint64_t{record.with_payload});
   write_attribute(root, "times_are", record.numbered ? "event numbers" : "ticks since the start of the run");
   write_attribute(root, "n_sources", std::uint64_t{record.sources.size()});
@@ -104,7 +104,7 @@ RunRecord read_attributes(hid_t root) {
   record.hosts = read_texts(root, "hosts");
   record.base = {read_number(root, "tick_ps"), static_cast<std::uint32_t>(read_number(root, "epoch_ticks"))};
   record.epochs_per_slice = read_number(root, "epochs_per_slice");
-  record.overlap = read_number(root, "overlap_ticks");
+  record.overlap = Tick(read_number(root, "overlap_ticks"));
   record.with_payload = read_number(root, "with_payload") != 0;
   record.numbered = read_text_if_any(root, "times_are") == "event numbers";
   read_totals(root, record.totals);

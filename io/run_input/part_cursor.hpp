@@ -24,6 +24,7 @@ std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts);
 template <class Reader>
 class PartCursor {
  public:
+  using Key = decltype(std::declval<Reader&>().key());
   /// `chains`: number of chains.
   using Open = std::function<std::unique_ptr<Reader>(const PartInfo& part, std::size_t chains)>;
 
@@ -43,9 +44,7 @@ class PartCursor {
   }
 
   /// The lowest key of the next rows of all other parts: rows of the current part below it may be read, too.
-  [[nodiscard]] std::uint64_t limit() const {
-    return heads_.empty() ? std::numeric_limits<std::uint64_t>::max() : heads_.top().first;
-  }
+  [[nodiscard]] Key limit() const { return heads_.empty() ? std::numeric_limits<Key>::max() : heads_.top().first; }
 
  private:
   struct Chain {
@@ -53,7 +52,7 @@ class PartCursor {
     std::size_t opened = 0;
     std::unique_ptr<Reader> reader;
   };
-  using Head = std::pair<std::uint64_t, std::size_t>;  // key of the next row of a chain, number of the chain
+  using Head = std::pair<Key, std::size_t>;  // key of the next row of a chain, number of the chain
 
   void advance(std::size_t number) {
     auto& chain = chains_[number];

@@ -33,9 +33,9 @@ std::string missing_of(const std::vector<SliceRun>& runs, const RunRecord& recor
   if (first == std::numeric_limits<std::uint64_t>::max())
     return "the run had not ended, and nothing of it was finished";
   const auto finished = slice_set(first, runs);
-  const auto ticks = record.epochs_per_slice * record.base.epoch_ticks;
+  const Tick ticks(record.epochs_per_slice * record.base.epoch_ticks);
   const auto at = [&](std::uint64_t slice) {
-    return record.numbered ? fmt::format("number {}", slice * ticks)
+    return record.numbered ? fmt::format("number {}", (slice * ticks).value)
                            : duration_text(slice * ticks, record.base.tick_ps);
   };
   auto text = fmt::format("the run had not ended: slices {} to {} are finished, from {} to {}", first,

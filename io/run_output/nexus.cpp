@@ -1,6 +1,8 @@
 #include "io/run_output/nexus.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "core/runtime/error.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 /// Some programs read unsigned numbers as signed ones. No event is half as long as the longest possible slice with its
 /// overlaps.
-constexpr Tick kLongestEvent = (Tick{1} << 31) - 1;
+constexpr Tick kLongestEvent(std::numeric_limits<std::int32_t>::max());
 
 void set_class(hid_t file, const char* path, const char* nx_class) {
   const H5Id object = open_object(file, path);
@@ -50,8 +52,8 @@ std::uint32_t NexusEntry::offset_of(Tick hit) {
   while (hits_left_ == 0 && event_ + 1 < event_hits_.size()) hits_left_ = event_hits_[++event_];
   const Tick begin = event_times_[event_];
   if (hits_left_ == 0 || hit < begin || hit - begin > kLongestEvent) {
-    throw UserError("the hit at tick " + std::to_string(hit) + " is outside of its event, at tick " +
-                    std::to_string(begin) + ": the run is damaged");
+    throw UserError("the hit at tick " + std::to_string(hit.value) + " is outside of its event, at tick " +
+                    std::to_string(begin.value) + ": the run is damaged");
   }
   --hits_left_;
   return static_cast<std::uint32_t>(hit - begin);

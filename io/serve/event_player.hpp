@@ -31,7 +31,7 @@ class EventPlayer {
 inline constexpr std::uint64_t kNanosecondPs = 1000;
 /// A time in nanoseconds, rounded down; std::nullopt if it does not fit.
 inline std::optional<Tick> nanoseconds_of(Tick time, std::uint64_t tick_ps) {
-  return to_ticks({time, 0}, {tick_ps, 0}, kNanosecondPs, Rounding::down);
+  return to_ticks({time.value, 0}, {tick_ps, 0}, kNanosecondPs, Rounding::down);
 }
 
 /// Throws UserError when a key is invalid, or the file cannot be opened or does not have the format.

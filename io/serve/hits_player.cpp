@@ -69,10 +69,10 @@ bool HitsPlayer::read_epoch() {
   hits_.clear();
   words_.clear();
   at_ = 0;
-  const auto epoch_of = [ticks = reader_->header().base.epoch_ticks](Tick time) { return time / ticks; };
+  const auto ticks = reader_->header().base.epoch_ticks;
   while (in_block_ < block_.size() || read_block()) {
     const auto time = block_.time[in_block_];
-    if (!hits_.empty() && epoch_of(time) != epoch_of(hits_.front().time)) break;
+    if (!hits_.empty() && epoch_of(time, ticks) != epoch_of(hits_.front().time, ticks)) break;
     const auto words = block_.payload_of(in_block_);
     hits_.push_back({time, block_.channel[in_block_], static_cast<std::uint32_t>(words.size()), words_.size()});
     words_.insert(words_.end(), words.begin(), words.end());

@@ -45,27 +45,31 @@ SortedOrigin origin_from(const Json& json) {
 Json manifest_json(const SortedFile& file) {
   return {{"builder", file.builder}, {"name", sorted_file_name(file.builder)},
           {"bytes", file.bytes},     {"hits", file.hits},
-          {"crc32c", file.crc32c},   {"end_epoch", file.end_epoch}};
+          {"crc32c", file.crc32c},   {"end_epoch", file.end_epoch.value}};
 }
 
 SortedFile file_from(const Json& json) {
-  const SortedFile file{json.at("builder"), json.at("bytes"), json.at("hits"), json.at("crc32c"), json.at("end_epoch")};
+  const SortedFile file{json.at("builder"), json.at("bytes"), json.at("hits"), json.at("crc32c"),
+                        Epoch(json.at("end_epoch").get<std::uint64_t>())};
   const std::string name = json.at("name");
   if (name != sorted_file_name(file.builder)) throw std::runtime_error("a stream of the unknown name '" + name + "'");
   return file;
 }
 
 Json manifest_json(const Damage& damage) {
-  return {{"source", damage.origin},     {"first_epoch", damage.first_epoch},
-          {"n_epochs", damage.n_epochs}, {"file_offset", damage.file_offset},
-          {"hits", damage.n_hits},       {"cause", kDropCauseNames[static_cast<std::size_t>(damage.cause)]}};
+  return {{"source", damage.origin},
+          {"first_epoch", damage.first_epoch.value},
+          {"n_epochs", damage.n_epochs.value},
+          {"file_offset", damage.file_offset},
+          {"hits", damage.n_hits},
+          {"cause", kDropCauseNames[static_cast<std::size_t>(damage.cause)]}};
 }
 
 Damage damage_from(const Json& json) {
   Damage damage;
   damage.origin = json.at("source");
-  damage.first_epoch = json.at("first_epoch");
-  damage.n_epochs = json.at("n_epochs");
+  json.at("first_epoch").get_to(damage.first_epoch.value);
+  json.at("n_epochs").get_to(damage.n_epochs.value);
   damage.file_offset = json.at("file_offset");
   damage.n_hits = json.at("hits");
   const auto* const cause = std::ranges::find(kDropCauseNames, json.at("cause").get<std::string>());
@@ -116,8 +120,8 @@ void write_sorted_manifest(const std::filesystem::path& folder, const SortedMani
             {"tick_ps", manifest.base.tick_ps},
             {"epoch_ticks", manifest.base.epoch_ticks},
             {"definition", manifest.definition},
-            {"overlap_ticks", manifest.overlap},
-            {"histogram_bin_ticks", manifest.bin_ticks},
+            {"overlap_ticks", manifest.overlap.value},
+            {"histogram_bin_ticks", manifest.bin_ticks.value},
             {"anomalies", manifest.anomalies},
             {"sources", manifest_list(manifest.sources)},
             {"files", manifest_list(manifest.files)},
@@ -140,8 +144,8 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
     SortedManifest manifest;
     manifest.base = {json.at("tick_ps"), json.at("epoch_ticks")};
     manifest.definition = json.at("definition");
-    manifest.overlap = json.at("overlap_ticks");
-    manifest.bin_ticks = json.at("histogram_bin_ticks");
+    json.at("overlap_ticks").get_to(manifest.overlap.value);
+    json.at("histogram_bin_ticks").get_to(manifest.bin_ticks.value);
     manifest.anomalies = json.at("anomalies");
     for (const auto& item : json.at("sources")) manifest.sources.push_back(origin_from(item));
     if (json.contains("detector")) manifest.detector = detector_from(json["detector"]);

@@ -33,7 +33,7 @@ SortedFile SortedWriter::finish() {
   file_.bytes = summary.bytes;
   file_.hits = summary.hits;
   file_.crc32c = EpochsSource(path_).input().crc32c;
-  file_.end_epoch = summary.hits == 0 ? 0 : summary.last_tick / base_.epoch_ticks + 1;
+  file_.end_epoch = summary.hits == 0 ? 0 : epoch_of(summary.last_tick, base_.epoch_ticks) + 1;
   return file_;
 }
 

@@ -22,7 +22,7 @@ namespace eventloom {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
-constexpr auto kLastTick = std::numeric_limits<Tick>::max();
+constexpr auto kLastTick = std::numeric_limits<Tick>::max().value;
 
 /// Bounds a block that has only losses.
 constexpr std::size_t kBlockLosses = 1024;
@@ -49,10 +49,10 @@ class StepRatio {
   /// a time is not whole and must not be rounded.
   [[nodiscard]] bool convert(std::span<Tick> times, const std::string& path) const {
     if (times.empty() || (multiply_ == 1 && divide_ == 1)) return true;
-    const Wide last = Wide{times.back()} * multiply_;
+    const Wide last = Wide{times.back().value} * multiply_;
     if (last / divide_ >= kLastTick) return false;
     if (divide_ == 1) {
-      for (Tick& time : times) time *= multiply_;
+      for (Tick& time : times) time = time * multiply_;
     } else if (last <= kLastTick) {
       divide<std::uint64_t>(times, path);
     } else {
@@ -66,15 +66,16 @@ class StepRatio {
   template <class Number>
   void divide(std::span<Tick> times, const std::string& path) const {
     for (Tick& time : times) {
-      const Number product = Number{time} * multiply_;
+      const Number product = Number{time.value} * multiply_;
       const Number quotient = product / divide_;
       const Number rest = product - quotient * divide_;
       if (rest != 0 && !nearest_ && !down_) refuse(time, path);
-      time = static_cast<Tick>(quotient) + (nearest_ && rest >= divide_ - rest ? 1 : 0);
+      const bool up = nearest_ && rest >= divide_ - rest;
+      time = Tick(static_cast<std::uint64_t>(quotient) + (up ? 1 : 0));
     }
   }
   [[noreturn]] void refuse(Tick time, const std::string& path) const {
-    throw UserError(path + ": the time " + std::to_string(time) + " in ticks of " + std::to_string(from_ps_) +
+    throw UserError(path + ": the time " + std::to_string(time.value) + " in ticks of " + std::to_string(from_ps_) +
                     " ps is not a whole number of ticks of " + std::to_string(to_ps_) +
                     " ps: choose a finer --tick, or add round=down or round=nearest to the source");
   }

@@ -80,8 +80,8 @@ void SpikesWriter::append(Tick time, std::uint32_t channel) {
                     " on that a spike file can hold");
   }
   if (summary.spikes != 0 && time < summary.last_tick) {
-    throw UserError("cannot write '" + file.path + "': the spike at tick " + std::to_string(time) +
-                    " comes after one at " + std::to_string(summary.last_tick) + "; times must not fall");
+    throw UserError("cannot write '" + file.path + "': the spike at tick " + std::to_string(time.value) +
+                    " comes after one at " + std::to_string(summary.last_tick.value) + "; times must not fall");
   }
   const auto label = static_cast<std::uint16_t>(channel - file.channel_base);
   if (!file.encoder.add(time, label)) {

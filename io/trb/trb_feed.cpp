@@ -14,7 +14,7 @@ std::unique_ptr<LiveFeed> open_trb(const SourceUri& uri, SourceId id, const Time
                                    const LiveInputSettings& settings) {
   auto options = parse_trb_options(uri, id, base);
   const auto offset = StreamShift(uri, options.header).offset();
-  const auto range = Tick{1} << options.bits;
+  const Tick range(std::uint64_t{1} << options.bits);
   auto owner = std::make_unique<TrbReader>(uri.path(), std::move(options), settings.buffer_bytes);
   auto* const reader = owner.get();
   const auto ticks = base.epoch_ticks;
@@ -23,7 +23,7 @@ std::unique_ptr<LiveFeed> open_trb(const SourceUri& uri, SourceId id, const Time
       .is_connected = [=] { return reader->is_connected(); },
       .begin_at = [=](Epoch epoch) { reader->begin_at(number_at(epoch, ticks, offset)); },
       .others_at = [=](Epoch epoch) { reader->others_at(number_at(epoch, ticks, offset)); },
-      .wraps_after = range / ticks,
+      .wraps_after = epoch_of(range, ticks),
   };
   return std::make_unique<EncodedFeed>(shifted(std::move(owner), uri), std::move(control),
                                        ReorderLimits{kReorderNumbered}, settings.buffer_bytes);

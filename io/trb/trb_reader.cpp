@@ -143,12 +143,12 @@ void TrbReader::keep(Tick number, std::span<const std::byte> subevents) {
 
 void TrbReader::miss(Tick from, Tick to) {
   if (options_.optional()) return;
-  const auto numbers = to - from;
+  const auto numbers = (to - from).value;
   complaints_.say(Defect::damage, [&] {
-    return fmt::format("{} events are missing from number {} on", numbers, from % sequence_.range());
+    return fmt::format("{} events are missing from number {} on", numbers, (from % sequence_.range()).value);
   });
   // An event has at least one subevent; its number of TDC times is unknown.
-  const auto hits = options_.tdc ? 0 : std::min<Tick>(numbers, std::numeric_limits<std::uint32_t>::max());
+  const auto hits = options_.tdc ? 0 : std::min<std::uint64_t>(numbers, std::numeric_limits<std::uint32_t>::max());
   add_loss(ready_, {.before = ready_.size(),
                     .hits = static_cast<std::uint32_t>(hits),
                     .cause = DropCause::lost,

@@ -51,7 +51,7 @@ class TrbReader final : public HitReader, private TrbSink {
   [[nodiscard]] std::uint16_t port() const { return socket_.port(); }
 
  private:
-  static constexpr Tick kUnknown = ~Tick{0};
+  static constexpr Tick kUnknown = std::numeric_limits<Tick>::max();
 
   void begin(Tick at);
   [[nodiscard]] bool is_full() const;
@@ -85,7 +85,7 @@ class TrbReader final : public HitReader, private TrbSink {
   SourceCounts counts_ = hld_counts();
 
   std::atomic<Tick> begin_ = kUnknown;
-  std::atomic<Tick> others_ = 0;
+  std::atomic<Tick> others_ = {};
   std::atomic<bool> heard_ = false;
   std::atomic<bool> stopped_ = false;
 };

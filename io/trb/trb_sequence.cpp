@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kGapsKept = 64;
 /// The range of the counter's low bits, which flawed firmware wraps before it increments the high bits.
-constexpr Tick kLowRange = Tick{1} << 16;
+constexpr Tick kLowRange = 1 << 16;
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -18,14 +18,14 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) { return {bytes
 
 /// The signed distance between two numbers as sent, by the shorter way around.
 std::int64_t TrbSequence::step(std::uint32_t from, std::uint32_t to) const {
-  const auto ahead = static_cast<std::int64_t>((Tick{to} - from) % range_);
+  const auto ahead = static_cast<std::int64_t>((Tick(to) - Tick(from)) % range_);
   return ahead > static_cast<std::int64_t>(range_ / 2) ? ahead - static_cast<std::int64_t>(range_) : ahead;
 }
 
 /// The non-negative extension of `number` that is nearest to `reference`.
 Tick TrbSequence::extended(std::uint32_t number, Tick reference) const {
   const auto by = step(static_cast<std::uint32_t>(reference % range_), number);
-  const auto back = static_cast<Tick>(std::abs(by));
+  const auto back = Tick(std::abs(by));
   if (by >= 0) return reference + back;
   return reference >= back ? reference - back : reference - back + range_;
 }
@@ -43,7 +43,7 @@ bool TrbSequence::is_flawed(Tick number) const {
 
 void TrbSequence::take(std::uint32_t number, std::span<const std::byte> subevents, std::int64_t now_ns,
                        bool after_silence) {
-  number %= range_;
+  number = static_cast<std::uint32_t>(Tick(number) % range_);
   if (!placed_ || agrees_with_aside(number)) return set_aside(number, subevents, now_ns);
   const auto place = extended(number, after_silence ? std::max(newest_, others_) : newest_);
   const bool flawed = is_flawed(place);
@@ -79,14 +79,15 @@ bool TrbSequence::refuse(Tick number) {
 /// Passes on held events whose predecessors have been decided.
 void TrbSequence::release() {
   for (auto first = held_.begin(); first != held_.end() && first->first == next_; first = held_.erase(first)) {
-    sink_.keep(next_++, first->second.subevents);
+    sink_.keep(next_, first->second.subevents);
+    ++next_;
   }
 }
 
 /// Gives up the numbers missing before the first held event.
 void TrbSequence::give_up() {
   const Tick found = held_.begin()->first;
-  counters_[Metric::missing_numbers] += found - next_;
+  counters_[Metric::missing_numbers] += (found - next_).value;
   sink_.miss(next_, found);
   gaps_.push_back({next_, found});
   if (gaps_.size() > kGapsKept) gaps_.pop_front();
@@ -113,7 +114,7 @@ void TrbSequence::finish() {
 }
 
 bool TrbSequence::agrees_with_aside(std::uint32_t number) const {
-  return !aside_.empty() && std::abs(step(aside_.back().number, number)) <= std::int64_t{kNear};
+  return !aside_.empty() && std::abs(step(aside_.back().number, number)) <= static_cast<std::int64_t>(kNear);
 }
 
 void TrbSequence::set_aside(std::uint32_t number, std::span<const std::byte> subevents, std::int64_t now_ns) {
@@ -131,7 +132,7 @@ void TrbSequence::set_aside(std::uint32_t number, std::span<const std::byte> sub
 std::size_t TrbSequence::needed_aside() const {
   if (!placed_) return kAheadEvents;
   const auto ahead = step(static_cast<std::uint32_t>(newest_ % range_), aside_.front().number);
-  return ahead > 0 && static_cast<Tick>(ahead) <= range_ / 4 ? kAheadEvents : kBackEvents;
+  return ahead > 0 && Tick(ahead) <= range_ / 4 ? kAheadEvents : kBackEvents;
 }
 
 void TrbSequence::drop_aside() {
@@ -157,7 +158,7 @@ void TrbSequence::accept_aside(std::int64_t now_ns) {
     sink_.restart();
   }
   if (anew || !placed_) begin_with(place);
-  for (const auto& event : aside) put(place + static_cast<Tick>(step(first, event.number)), event.subevents, now_ns);
+  for (const auto& event : aside) put(place + Tick(step(first, event.number)), event.subevents, now_ns);
 }
 
 void TrbSequence::begin_with(Tick first) {

@@ -42,13 +42,14 @@ class TrbSink {
 class TrbSequence {
  public:
   static constexpr std::int64_t kPatience_ns = 50'000'000;
-  static constexpr std::uint64_t kMostHeld = 256;
-  static constexpr std::uint64_t kNear = 1000;
+  static constexpr Tick kMostHeld = 256;
+  static constexpr Tick kNear = 1000;
   static constexpr std::size_t kAheadEvents = 2;
   static constexpr std::size_t kBackEvents = 32;
 
   /// `bits`: width of the numbers. `gaps`: see above. `sink` must outlive this object.
-  TrbSequence(unsigned bits, bool gaps, TrbSink& sink) : range_(Tick{1} << bits), gaps_are_usual_(gaps), sink_(sink) {}
+  TrbSequence(unsigned bits, bool gaps, TrbSink& sink)
+      : range_(std::uint64_t{1} << bits), gaps_are_usual_(gaps), sink_(sink) {}
 
   /// Takes an event of the board. `after_silence`: no data were received for a while before it.
   void take(std::uint32_t number, std::span<const std::byte> subevents, std::int64_t now_ns,

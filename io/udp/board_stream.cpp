@@ -200,8 +200,8 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
     ++counters_[Metric::contradictions];
     ++anomalies_;
     complaints_.say(Defect::contradiction, [&] {
-      return "a mark states " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete) +
-             ", which does not follow from " + std::to_string(*accounted_) + " to epoch " + std::to_string(next_);
+      return "a mark states " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete.value) +
+             ", which does not follow from " + std::to_string(*accounted_) + " to epoch " + std::to_string(next_.value);
     });
   }
   const Epoch until = known_epochs ? std::max(mark.complete, next_) : next_;

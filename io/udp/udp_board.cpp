@@ -32,7 +32,7 @@ void UdpBoard::leave_out() {
   std::span<const std::byte> rest(batch_.buffers);
   while (const auto header = read_epoch_buffer_header(rest)) {
     batch_.damage.push_back({.first_epoch = header->first_epoch,
-                             .n_epochs = header->n_epochs,
+                             .n_epochs = Epoch(header->n_epochs),
                              .n_hits = header->n_hits,
                              .cause = DropCause::congested});
     rest = rest.subspan(header->stored_bytes());

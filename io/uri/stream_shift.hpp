@@ -28,7 +28,7 @@ class StreamShift {
   /// std::nullopt when the result lies before tick 0 or overflows.
   [[nodiscard]] std::optional<Tick> time(Tick time) const {
     Tick shifted = 0;
-    return __builtin_add_overflow(time, offset_, &shifted) ? std::nullopt : std::optional(shifted);
+    return __builtin_add_overflow(time.value, offset_, &shifted.value) ? std::nullopt : std::optional(shifted);
   }
   [[nodiscard]] std::uint32_t channel(std::uint32_t channel) const {
     return system_ ? (channel & 0x3fffffU) | *system_ << 22 : channel;

@@ -39,7 +39,7 @@ DetectorPtr random_detector(CaseMaker& maker, const RunCase& of, std::uint64_t m
 
 /// From a few ticks to several slices.
 std::uint64_t random_reach(CaseMaker& maker, const RunCase& of) {
-  const std::uint64_t slice = of.geometry().slice_ticks();
+  const std::uint64_t slice = of.geometry().slice_ticks().value;
   return std::vector<std::uint64_t>{5, of.base.epoch_ticks, slice, 7 * slice}[maker.draw(0, 3)];
 }
 
@@ -98,7 +98,7 @@ TEST_F(CorrectedRuns, EqualTimesKeepTheOrderOfSourceAndPosition) {
       for (std::size_t i = 0; i < stream.size() && i < 1000; ++i) {
         stream[i].channel = static_cast<std::uint32_t>(i);
         if (maker.draw(0, 1) == 0) continue;
-        const auto offset = static_cast<std::int64_t>(meet - stream[i].time + maker.draw(0, 2));
+        const auto offset = static_cast<std::int64_t>(meet - stream[i].time + Tick(maker.draw(0, 2)));
         const auto channel = stream[i].channel;
         detector->change({stream[i].source, channel, channel}, [&](ChannelInfo& info) { info.offset = offset; });
       }

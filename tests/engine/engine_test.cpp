@@ -32,7 +32,7 @@ TEST_F(Engine, BackPressureOfTheSmallestRings) {
 TEST_F(Engine, OverlapOfManySlices) {
   expect_whole(150, [](CaseMaker& maker, RunCase& of) {
     of.epochs_per_slice = 1;
-    of.overlap = maker.draw(200, 1200);
+    of.overlap = Tick(maker.draw(200, 1200));
     of.definition = "gap:30,2";
   });
 }
@@ -54,7 +54,7 @@ TEST_F(Engine, EventsAcrossTheEndsOfGaps) {
       of.hits[s].clear();
       for (Tick begin = of.geometry().slice_ticks(); begin < 5'000; begin += of.geometry().slice_ticks()) {
         if (maker.draw(0, 2) != 0) continue;
-        const auto time = s % 2 == 0 ? begin - maker.draw(1, 9) : begin + maker.draw(0, 9);
+        const auto time = s % 2 == 0 ? begin - Tick(maker.draw(1, 9)) : begin + Tick(maker.draw(0, 9));
         of.hits[s].push_back({time, 1, {}, static_cast<std::uint16_t>(s)});
       }
     }
@@ -217,14 +217,15 @@ TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
     const auto geometry = of.geometry();
     const Epoch break_at = geometry.owned_epochs({maker.draw(5, 25)}).begin;
-    std::erase_if(of.hits.front(), [&](const RefHit& h) { return h.time >= break_at * of.base.epoch_ticks; });
+    std::erase_if(of.hits.front(),
+                  [&](const RefHit& h) { return h.time >= tick_of_epoch(break_at, of.base.epoch_ticks); });
     of.breaks_off = true;
     of.epochs_per_buffer = 1;
     const auto outcome = play(of);
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     EXPECT_EQ(outcome.faults, std::vector<std::string>()) << text_of(of);
     // Slices that still get its last data tell of the damage with them, which this recording does not.
-    const Epoch last = of.hits.front().back().time / of.base.epoch_ticks;
+    const Epoch last = epoch_of(of.hits.front().back().time, of.base.epoch_ticks);
     const auto last_sent = geometry.slice_of(last + geometry.margin_epochs()).value;
     for (const auto& [number, written] : outcome.slices) {
       EXPECT_EQ(!written.slice.sources_missing.empty(), number > last_sent)
@@ -286,7 +287,7 @@ TEST_F(Engine, LiveRunBesideARecordingEndsBehindTheMarginsThatWereSent) {
     const auto geometry = of.geometry();
     for (const auto& [number, written] : outcome.slices) {
       for (const auto time : written.slice.hits.time) {
-        const auto own = geometry.slice_of(time / of.base.epoch_ticks).value;
+        const auto own = geometry.slice_of(epoch_of(time, of.base.epoch_ticks)).value;
         beyond += own > number ? 1 : 0;
         EXPECT_TRUE(outcome.slices.contains(own)) << "slice " << own << ", " << text_of(of);
       }
@@ -331,7 +332,7 @@ bool lacks_data(const BuiltSlice& slice) {
 /// Slices that lack data, and those that share their margins.
 std::set<std::uint64_t> touched_by_a_lack(const RunCase& of, const Outcome& outcome) {
   const auto geometry = of.geometry();
-  const auto near = geometry.margin_epochs() / geometry.epochs_per_slice + 1;
+  const auto near = geometry.slice_of(geometry.margin_epochs()).value + 1;
   std::set<std::uint64_t> touched;
   for (const auto& [number, written] : outcome.slices) {
     if (!lacks_data(written.slice)) continue;

@@ -26,7 +26,7 @@ RunCase CaseMaker::any() {
   of.epochs_per_slice = draw(1, 5);
   choose_definition(of);
   of.least_hits = draw(0, 2) == 0 ? static_cast<std::uint32_t>(draw(2, 5)) : 0;
-  const Tick end = draw(1, 60) * of.base.epoch_ticks;
+  const Tick end(draw(1, 60) * of.base.epoch_ticks);
   for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
     of.hits.push_back(hits_of(static_cast<std::uint16_t>(s), end, draw(0, 2) == 0));
   }
@@ -44,11 +44,12 @@ RunCase CaseMaker::steady(std::uint64_t slices) {
   choose_roles(of);
   of.epochs_per_slice = draw(2, 4);
   choose_definition(of);
-  of.overlap = std::min<Tick>(of.overlap, of.geometry().slice_ticks());
+  of.overlap = std::min(of.overlap, of.geometry().slice_ticks());
   const Tick end = slices * of.geometry().slice_ticks();
   for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
     std::vector<RefHit> hits;
-    for (Tick time = s; time < end; time += draw(5, 80)) hits.push_back({time, s, {}, static_cast<std::uint16_t>(s)});
+    for (Tick time(s); time < end; time += Tick(draw(5, 80)))
+      hits.push_back({time, s, {}, static_cast<std::uint16_t>(s)});
     hits.push_back({end - 1, s, {}, static_cast<std::uint16_t>(s)});
     of.hits.push_back(std::move(hits));
   }
@@ -62,7 +63,7 @@ void CaseMaker::choose_roles(RunCase& of) {
 }
 
 void CaseMaker::choose_definition(RunCase& of) {
-  of.overlap = draw(40, draw(0, 3) == 0 ? 1000 : 200);
+  of.overlap = Tick(draw(40, draw(0, 3) == 0 ? 1000 : 200));
   const auto kind = draw(0, 6);
   const auto widening = [this] { return "," + std::to_string(draw(0, 20)) + "," + std::to_string(draw(0, 20)); };
   if (kind < 4) {
@@ -87,10 +88,10 @@ std::vector<RefHit> CaseMaker::hits_of(std::uint16_t source, Tick end, bool hole
   const auto hole = holes ? TickRange{end / 4, end / 4 * 3} : TickRange{};
   std::mt19937_64 common(seed_);
   std::vector<RefHit> hits;
-  for (std::uint64_t cluster = draw(0, end / 50); cluster > 0; --cluster) {
-    const Tick at = common() % end;
+  for (std::uint64_t cluster = draw(0, end.value / 50); cluster > 0; --cluster) {
+    const Tick at(common() % end.value);
     for (auto n = draw(0, 4); n > 0; --n) {
-      const Tick time = std::min(at + draw(0, 30), end - 1);
+      const Tick time = std::min(at + Tick(draw(0, 30)), end - 1);
       if (!hole.contains(time)) hits.push_back({time, static_cast<std::uint32_t>(draw(0, 999)), {}, source});
     }
   }

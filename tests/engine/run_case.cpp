@@ -465,7 +465,7 @@ std::string text_of(const RunCase& of) {
   std::ostringstream text;
   text << "seed " << of.simulation.seed << ": " << of.roles.ranks << " ranks, " << of.roles.sources << " sources, "
        << of.roles.builders << " builders, " << of.roles.filters << " filters, " << of.schedule << ", " << of.definition
-       << ", overlap " << of.overlap << ", " << of.epochs_per_slice << " epochs per slice, ring " << of.ring.depth
+       << ", overlap " << of.overlap.value << ", " << of.epochs_per_slice << " epochs per slice, ring " << of.ring.depth
        << " x " << of.ring.cell_bytes << ", " << of.slices_in_flight << " in flight";
   if (of.simulation.far) text << ", far apart, " << of.transfers_in_flight << " transfers";
   return text.str();

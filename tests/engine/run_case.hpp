@@ -84,7 +84,7 @@ struct RunCase {
   [[nodiscard]] SliceGeometry geometry() const;
   [[nodiscard]] bool live() const { return !arrivals.empty(); }
   [[nodiscard]] bool is_damaged(std::uint16_t source, Epoch epoch) const {
-    return damaged != 0 && (epoch + source) % damaged == 0;
+    return damaged != 0 && (epoch.value + source) % damaged == 0;
   }
   /// For a scheduler that tells what a session with these roles should have done.
   [[nodiscard]] ScheduleSettings schedule_settings(const Roles& of) const;

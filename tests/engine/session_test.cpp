@@ -216,7 +216,8 @@ TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
     const auto end = geometry.owned_epochs(geometry.slice_of(epoch_at(middle))).end;
     const EpochRange without{end, end + geometry.margin_epochs()};
     std::erase_if(arrivals, [&](const Arrival& a) { return without.contains(a.buffer.header.first_epoch); });
-    std::erase_if(of.hits.front(), [&](const RefHit& h) { return without.contains(h.time / of.base.epoch_ticks); });
+    std::erase_if(of.hits.front(),
+                  [&](const RefHit& h) { return without.contains(epoch_of(h.time, of.base.epoch_ticks)); });
     auto silent = middle;
     while (silent < arrivals.size() && epoch_at(silent) < end) ++silent;
     fall_silent(of, silent);
@@ -290,7 +291,7 @@ TEST_F(Sessions, RowsOfTheLedger) {
       for (const auto& hit : of.hits[s]) {
         const auto slice = hit.time / of.geometry().slice_ticks();
         ++in[slice];
-        if (of.is_damaged(s, hit.time / of.base.epoch_ticks)) ++lost[slice][s];
+        if (of.is_damaged(s, epoch_of(hit.time, of.base.epoch_ticks))) ++lost[slice][s];
       }
     }
     for (const auto& [number, written] : outcome.slices) {

@@ -44,7 +44,7 @@ class Telemetry : public Engine {
     const auto last = std::find_if(outcome.slices.rbegin(), outcome.slices.rend(), has_events);
     if (last == outcome.slices.rend()) return;
     ASSERT_FALSE(told.empty()) << text_of(of);
-    EXPECT_EQ(told.back().event.time, last->second.slice.events.time.back()) << text_of(of);
+    EXPECT_EQ(told.back().event.time, last->second.slice.events.time.back().value) << text_of(of);
   }
   static void expect_channels(const RunCase& of, const Outcome& outcome) {
     ChannelCounts written;
@@ -76,7 +76,7 @@ class Telemetry : public Engine {
     LogHistogram duration;
     for (const auto& [number, written] : outcome.slices) {
       for (const auto n : written.slice.events.n_hits) multiplicity.add(n);
-      for (const auto ticks : written.slice.events.duration) duration.add(ticks);
+      for (const auto ticks : written.slice.events.duration) duration.add(ticks.value);
     }
     const auto told = outcome.picture.histogram(HistogramKind::multiplicity);
     const auto durations = outcome.picture.histogram(HistogramKind::duration);
@@ -127,7 +127,7 @@ TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
     of.hits.push_back(few[s % few.size()]);
     for (auto& hit : of.hits.back()) {
       hit.source = s;
-      hit.channel = static_cast<std::uint32_t>(splitmix64(hit.time ^ s) & kValueMask);
+      hit.channel = static_cast<std::uint32_t>(splitmix64(hit.time.value ^ s) & kValueMask);
     }
   }
   of.telemetry = {.counters = true, .pictures = true, .interval = std::chrono::milliseconds(10)};

@@ -41,7 +41,7 @@ void RecordedStream::collect(EpochRange epochs, SliceData& out) {
 /// As for sources read as they come: the end is known only once read.
 std::optional<Damage> RecordedStream::tail_damage() const {
   if (!breaks_off_) return std::nullopt;
-  constexpr std::uint64_t kForEver = std::uint64_t{1} << 60;
+  constexpr Epoch kForEver(std::uint64_t{1} << 60);
   return Damage{.first_epoch = buffers_.empty() ? 0 : buffers_.back().header.epochs().end, .n_epochs = kForEver};
 }
 

@@ -39,12 +39,13 @@ constexpr std::uint64_t kNoisePerEpoch = 80;
 std::vector<RefHit> make_hits(std::uint64_t times) {
   std::mt19937_64 random(1);
   const std::uint64_t epochs = kSlices * kSliceEpochs * times;
-  const Tick end = epochs * kBase.epoch_ticks - kEventTicks;
+  const Tick end = Tick(epochs * kBase.epoch_ticks) - kEventTicks;
+  const auto random_before = [&](Tick limit) { return Tick(random() % limit.value); };
   std::vector<Tick> ticks;
-  for (std::uint64_t i = 0; i < epochs * kNoisePerEpoch; ++i) ticks.push_back(random() % end);
+  for (std::uint64_t i = 0; i < epochs * kNoisePerEpoch; ++i) ticks.push_back(random_before(end));
   for (std::uint64_t i = 0; i < epochs * kEventsPerEpoch; ++i) {
-    const Tick start = random() % end;
-    for (std::uint64_t k = 0; k < kEventHits; ++k) ticks.push_back(start + random() % kEventTicks);
+    const Tick start = random_before(end);
+    for (std::uint64_t k = 0; k < kEventHits; ++k) ticks.push_back(start + random_before(kEventTicks));
   }
   std::ranges::sort(ticks);
   std::vector<RefHit> hits;
@@ -53,9 +54,9 @@ std::vector<RefHit> make_hits(std::uint64_t times) {
 }
 
 void shuffle_epochs(std::vector<RefHit>& hits) {
-  const auto epoch_of = [](const RefHit& hit) { return hit.time / kBase.epoch_ticks; };
+  const auto epoch_of_hit = [](const RefHit& hit) { return epoch_of(hit.time, kBase.epoch_ticks); };
   std::ranges::shuffle(hits, std::mt19937_64(3));
-  std::ranges::stable_sort(hits, {}, epoch_of);
+  std::ranges::stable_sort(hits, {}, epoch_of_hit);
 }
 
 std::vector<std::vector<RefHit>> deal(const std::vector<RefHit>& hits, std::size_t sources) {

@@ -128,7 +128,7 @@ constexpr std::uint32_t kHits = 8;
 std::vector<std::byte> small_epoch_buffer() {
   std::vector<std::byte> bytes;
   EpochBufferEncoder encoder(0, kBase.epoch_ticks, 0, {});
-  for (std::uint32_t hit = 0; hit < kHits; ++hit) encoder.add(100 + 5 * hit, hit, {});
+  for (std::uint32_t hit = 0; hit < kHits; ++hit) encoder.add(Tick(100 + 5 * hit), hit, {});
   encoder.close(bytes);
   return bytes;
 }
@@ -156,8 +156,8 @@ class Build final : public Far {
  private:
   static SliceBuilderSettings settings() {
     SliceBuilderSettings settings;
-    settings.geometry = {.base = kBase, .epochs_per_slice = 1, .overlap = kBase.epoch_ticks, .reach = 0};
-    settings.events = {{parse_event_definition("gap:25,4", kBase.tick_ps), kBase.epoch_ticks}};
+    settings.geometry = {.base = kBase, .epochs_per_slice = 1, .overlap = Tick(kBase.epoch_ticks), .reach = 0};
+    settings.events = {{parse_event_definition("gap:25,4", kBase.tick_ps), Tick(kBase.epoch_ticks)}};
     settings.payload.resize(1);
     return settings;
   }

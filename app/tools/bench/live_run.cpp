@@ -241,7 +241,7 @@ class RankLive final : private TurnTask {
     for (const auto* source : by_number_) {
       if (source == nullptr) continue;
       sum.add(source->count());
-      for (const auto& packet : source->packets_sent()) packets.push_back({packet.slice.value, packet.oldest});
+      for (const auto& packet : source->packets_sent()) packets.push_back({packet.slice.value, packet.oldest.value});
     }
     RunTotals totals;
     for (const auto& builder : builders_) {

@@ -72,7 +72,7 @@ void LiveSource::make_bunch() {
 void LiveSource::end_epoch_before(Tick time) {
   if (time < epoch_end_) return;
   if (encoder_.open_from() && packet_ends()) close_packet();
-  const Tick ticks = settings_.geometry.base.epoch_ticks;
+  const Tick ticks(settings_.geometry.base.epoch_ticks);
   // Subsequent epochs without hits may also contain cuts.
   while (epoch_end_ + ticks <= time) {
     epoch_end_ += ticks;
@@ -84,8 +84,8 @@ void LiveSource::end_epoch_before(Tick time) {
 /// Whether the open packet ends with the current epoch.
 bool LiveSource::packet_ends() const {
   if (encoder_.hits() - closed_hits_ >= settings_.packet || epoch_end_ - oldest_ >= settings_.flush_after) return true;
-  const Epoch next = epoch_end_ / settings_.geometry.base.epoch_ticks;
-  const std::uint64_t slice = settings_.geometry.epochs_per_slice;
+  const Epoch next = epoch_of(epoch_end_, settings_.geometry.base.epoch_ticks);
+  const Epoch slice(settings_.geometry.epochs_per_slice);
   const Epoch margin = settings_.geometry.margin_epochs() % slice;
   const Epoch in_slice = next % slice;
   return in_slice == 0 || in_slice == margin || in_slice == slice - margin;
@@ -109,7 +109,8 @@ void LiveSource::close_packet() {
 }
 
 bool LiveSource::ready(SliceId slice) const {
-  const Tick end = settings_.geometry.sent_epochs(slice).end * settings_.geometry.base.epoch_ticks;
+  const auto& geometry = settings_.geometry;
+  const Tick end = tick_of_epoch(geometry.sent_epochs(slice).end, geometry.base.epoch_ticks);
   return finished_ || static_cast<Tick>(made_) >= end;
 }
 
@@ -124,7 +125,7 @@ void LiveSource::collect(EpochRange epochs, SliceData& out) {
     } else {
       const auto& h = packet.header;
       out.damage.push_back({.first_epoch = h.first_epoch,
-                            .n_epochs = h.n_epochs,
+                            .n_epochs = Epoch(h.n_epochs),
                             .file_offset = h.stream_offset,
                             .n_hits = h.n_hits,
                             .cause = DropCause::corrupt});

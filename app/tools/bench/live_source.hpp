@@ -75,7 +75,7 @@ class LiveSource final : public Source {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
-  std::optional<Epoch> first_epoch() override { return 0; }
+  std::optional<Epoch> first_epoch() override { return Epoch(0); }
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }

@@ -12,7 +12,7 @@ constexpr std::uint64_t kBytesBetweenLooks = 65536;
 
 SyntheticSource::SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits limits)
     : pool_(std::move(pool)), limits_(limits) {
-  if (limits_.slices != 0) end_ = limits_.slices;
+  if (limits_.slices != 0) end_ = Epoch(limits_.slices);
 }
 
 // Slices below the highest one collected are sent even after the time is up, so that every builder gets all its slices.
@@ -20,7 +20,7 @@ void SyntheticSource::collect(EpochRange epochs, SliceData& out) {
   if (!end_ && time_is_up(pool_->largest())) end_ = highest_;
   if (end_ && epochs.begin >= *end_) return;
   highest_ = std::max(highest_, epochs.end);
-  out.pieces.push_back(pool_->message(epochs.begin));
+  out.pieces.push_back(pool_->message(epochs.begin.value));
 }
 
 bool SyntheticSource::time_is_up(std::uint64_t bytes) {

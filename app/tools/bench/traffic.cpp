@@ -221,7 +221,7 @@ double bare_put_rate(const TrafficSettings& settings, const Communicator& commun
     const std::size_t to = (rank + n) % ranks;
     if (settings.connections[rank][to] == 0) continue;
     data.clear();
-    source.collect({n, n + 1}, data);
+    source.collect({Epoch(n), Epoch(n + 1)}, data);
     if (data.pieces.empty()) break;
     transport.put(static_cast<int>(to), rank * area + n / ranks % places * pool->largest(), data.pieces[0]);
     transport.flush(static_cast<int>(to));
@@ -243,7 +243,7 @@ double memcpy_rate(const TrafficSettings& settings, double seconds) {
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t n = 0; !source.end_epoch(); ++n) {
     data.clear();
-    source.collect({n, n + 1}, data);
+    source.collect({Epoch(n), Epoch(n + 1)}, data);
     if (data.pieces.empty()) break;
     const auto from = data.pieces[0];
     std::memcpy(target.data() + n % places * pool->largest(), from.data(), from.size());

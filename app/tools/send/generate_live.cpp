@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::uint32_t kWordsPerBuffer = 512;
 
+/// The number of epochs that cover a duration.
+Epoch epochs_over(Tick duration, std::uint32_t epoch_ticks) {
+  return epoch_of(duration, epoch_ticks) + Epoch(duration % epoch_ticks != 0);
+}
+
 }  // namespace
 
 LiveCutter::LiveCutter(const GenerateSettings& settings, std::uint32_t source, Tick flush_after)
@@ -20,15 +25,15 @@ LiveCutter::LiveCutter(const GenerateSettings& settings, std::uint32_t source, T
 /// Returns the epoch before which the open buffer must be closed if no further hit is added.
 Epoch LiveCutter::closes_at() const {
   const Epoch next = last_ + 1;
-  if (encoder_.must_close_before(next * epoch_ticks_)) return next;
+  if (encoder_.must_close_before(tick_of_epoch(next, epoch_ticks_))) return next;
   const Epoch multiple = (last_ / epochs_per_buffer_ + 1) * epochs_per_buffer_;
-  return std::max(next, std::min(multiple, (oldest_ + flush_after_) / epoch_ticks_ + 1));
+  return std::max(next, std::min(multiple, epoch_of(oldest_ + flush_after_, epoch_ticks_) + 1));
 }
 
 void LiveCutter::take(const HitBlock& hits, Epoch made) {
   for (std::size_t i = 0; i < hits.size(); ++i) {
     const Tick time = hits.time[i];
-    const Epoch epoch = time / epoch_ticks_;
+    const Epoch epoch = epoch_of(time, epoch_ticks_);
     if (epoch != last_ && encoder_.open_from() && epoch >= closes_at()) close(closes_at());
     if (!encoder_.open_from()) oldest_ = time;
     encoder_.add(time, hits.channel[i], hits.payload_of(i));
@@ -68,14 +73,13 @@ LiveGenerator::LiveGenerator(const GenerateSettings& settings, Tick flush_after,
 
 void LiveGenerator::make_until(Epoch epoch) {
   if (ended_ || epoch <= made_) return;
-  const Tick ticks = settings_.base.epoch_ticks;
-  make(std::min(epoch, duration_ / ticks + (duration_ % ticks != 0 ? 1 : 0)));
+  make(std::min(epoch, epochs_over(duration_, settings_.base.epoch_ticks)));
 }
 
 void LiveGenerator::make(Epoch epoch) {
-  const Tick ticks = settings_.base.epoch_ticks;
-  const bool all = epoch >= duration_ / ticks && epoch * ticks >= duration_;
-  generator_.make_until(all ? duration_ : epoch * ticks);
+  const Tick end = tick_of_epoch(epoch, settings_.base.epoch_ticks);
+  const bool all = end >= duration_;
+  generator_.make_until(all ? duration_ : end);
   for (std::uint32_t s = 0; s < cutters_.size(); ++s) {
     cutters_[s].take(generator_.hits(s), epoch);
     if (all) cutters_[s].end(epoch);
@@ -89,8 +93,7 @@ void LiveGenerator::make(Epoch epoch) {
 void LiveGenerator::stop() {
   if (ended_) return;
   duration_ = generator_.stop();
-  const Tick ticks = settings_.base.epoch_ticks;
-  make(std::max(made_, duration_ / ticks + (duration_ % ticks != 0 ? 1 : 0)));
+  make(std::max(made_, epochs_over(duration_, settings_.base.epoch_ticks)));
 }
 
 GeneratedStream::GeneratedStream(LiveGenerator& generator, const GenerateSettings& settings, std::uint32_t source)

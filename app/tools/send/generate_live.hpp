@@ -43,8 +43,8 @@ class LiveCutter {
   void close(Epoch due);
 
   EpochBufferEncoder encoder_;
-  Tick epoch_ticks_;
-  Epoch epochs_per_buffer_;
+  std::uint32_t epoch_ticks_;
+  std::uint32_t epochs_per_buffer_;
   Tick flush_after_;
   Tick oldest_ = 0;  ///< oldest hit of the open buffer
   Epoch last_ = 0;   ///< last epoch of the open buffer
@@ -88,7 +88,7 @@ class GeneratedStream final : public PacedStream {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] std::optional<Epoch> begin() override { return 0; }
+  [[nodiscard]] std::optional<Epoch> begin() override { return Epoch(0); }
   const PacedBuffer* peek(Epoch horizon) override;
   void pop() override { cutter_.pop(); }
   [[nodiscard]] std::optional<Epoch> ended() const override;

@@ -70,7 +70,7 @@ RecordingWriter::~RecordingWriter() = default;
 
 void RecordingWriter::take(const EventGenerator& generator) {
   for (const auto& event : generator.events()) {
-    truth_text_ += fmt::format("{},{},{},{}\n", result_.events, event.first, event.last, event.hits);
+    truth_text_ += fmt::format("{},{},{},{}\n", result_.events, event.first.value, event.last.value, event.hits);
     result_.events += 1;
     result_.event_hits += event.hits;
   }

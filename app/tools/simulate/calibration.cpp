@@ -25,7 +25,7 @@ constexpr TimeBase kBase{};
 
 /// Half of the hits belong to events of 8, the others are noise: 160 hits per epoch, 13 MB in total.
 GenerateSettings recording(const std::string& folder) {
-  constexpr Tick kSlices = 100;
+  constexpr std::uint64_t kSlices = 100;
   GenerateSettings settings;
   settings.output = folder;
   settings.sources = kSources;

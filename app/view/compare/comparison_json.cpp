@@ -34,7 +34,7 @@ OrderedJson difference_json(const NamedRun& a, const NamedRun& b, const Differen
   for (std::size_t i = 0; i < kAspects; ++i) {
     if (difference.aspects[i]) aspects.push_back(kAspectNames[i]);
   }
-  OrderedJson json = {{"time", events.a ? events.a->time : events.b->time}, {"differs_in", std::move(aspects)}};
+  OrderedJson json = {{"time", (events.a ? events.a : events.b)->time.value}, {"differs_in", std::move(aspects)}};
   if (events.a) json["a"] = in_one_run(difference.a, *events.a);
   if (events.b) json["b"] = in_one_run(difference.b, *events.b);
   return json;

@@ -91,7 +91,7 @@ std::string aspects_text(const Aspects& aspects) {
 
 void print_title(std::ostream& out, const Difference& difference, const EventView& view) {
   const auto time = view.time_text(view.event.time);
-  const auto ticks = view.record->numbered ? std::string() : fmt::format(" ({} ticks)", view.event.time);
+  const auto ticks = view.record->numbered ? std::string() : fmt::format(" ({} ticks)", view.event.time.value);
   switch (difference.found) {
     case Found::only_in_a: out << fmt::format("\nonly in A, its event {}", difference.a.number); break;
     case Found::only_in_b: out << fmt::format("\nonly in B, its event {}", difference.b.number); break;

@@ -18,7 +18,7 @@ class EpochsTarget final : public ConvertTarget {
   std::string finish() override {
     const auto w = writer_.finish();
     return fmt::format("{} hits in {} epoch buffers, {} bytes, ticks {} to {}", w.hits, w.buffers, w.bytes,
-                       w.first_tick, w.last_tick);
+                       w.first_tick.value, w.last_tick.value);
   }
   void abandon() override { writer_.abandon(); }
 
@@ -28,15 +28,15 @@ class EpochsTarget final : public ConvertTarget {
 
 /// Visits single hits, in the order of the words.
 struct SpikeVisitor : CountsMarkers {
-  SpikeVisitor(SpikesWriter& to, std::uint64_t ticks) : writer(to), epoch_ticks(ticks) {}
+  SpikeVisitor(SpikesWriter& to, std::uint32_t ticks) : writer(to), epoch_ticks(ticks) {}
 
   SpikesWriter& writer;
-  std::uint64_t epoch_ticks;
+  std::uint32_t epoch_ticks;
   Tick epoch_start = 0;
 
-  void epoch(Epoch epoch) { epoch_start = epoch * epoch_ticks; }
+  void epoch(Epoch epoch) { epoch_start = tick_of_epoch(epoch, epoch_ticks); }
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t>) {
-    writer.append(epoch_start + tick, channel);
+    writer.append(epoch_start + Tick(tick), channel);
   }
 };
 
@@ -56,8 +56,8 @@ class SpikesTarget final : public ConvertTarget {
   }
   std::string finish() override {
     const auto w = writer_.finish();
-    return fmt::format("{} spikes in {} packets, {} bytes, ticks {} to {}", w.spikes, w.packets, w.bytes, w.first_tick,
-                       w.last_tick);
+    return fmt::format("{} spikes in {} packets, {} bytes, ticks {} to {}", w.spikes, w.packets, w.bytes,
+                       w.first_tick.value, w.last_tick.value);
   }
   void abandon() override { writer_.abandon(); }
   [[nodiscard]] MarkerCounts left_out() const override { return left_out_; }

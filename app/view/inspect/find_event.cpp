@@ -49,7 +49,7 @@ int show_recorded_event(std::span<const SourceSpec> specs, Tick number, bool hex
     damaged = show_from(open_source(specs[s], {static_cast<std::uint16_t>(s)}, base), number, events) || damaged;
     found = found || events.found();
   }
-  if (!found) throw UserError(fmt::format("--find: no event has the number {}", number));
+  if (!found) throw UserError(fmt::format("--find: no event has the number {}", number.value));
   return damaged ? kExitLosses : kExitOk;
 }
 

@@ -191,7 +191,7 @@ class Look {
       losses = losses || source.has_losses();
     }
     if (look_.only && !std::ranges::any_of(sources_, [](const auto& source) { return source.events().found(); })) {
-      throw UserError(fmt::format("--find: event {} was not received", *look_.only));
+      throw UserError(fmt::format("--find: event {} was not received", look_.only->value));
     }
     return losses ? kExitLosses : kExitOk;
   }

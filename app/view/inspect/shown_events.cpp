@@ -48,13 +48,13 @@ void ShownEvents::show() {
 void ShownEvents::write_event(std::span<const HitText> hits) {
   const auto known = std::ranges::find_if(hits, &HitText::stands_for_event);
   const auto items = std::ranges::count_if(hits, &HitText::has_item);
-  *out_ << "event " << time_;
+  *out_ << "event " << time_.value;
   if (known == hits.end()) {
     *out_ << "  hits " << items;
   } else {
     auto bytes = known->head_bytes;
     for (const auto& hit : hits) bytes += hit.item_bytes;
-    if (known->number != time_) *out_ << "  number " << known->number;
+    if (Tick(known->number) != time_) *out_ << "  number " << known->number;
     *out_ << "  " << known->event << "  subevents " << items << "  bytes " << bytes;
   }
   *out_ << name_text(style_.name) << '\n';
@@ -65,7 +65,7 @@ void ShownEvents::write_event(std::span<const HitText> hits) {
 
 /// Writes a single hit with its time.
 void ShownEvents::write_hit(const HitText& hit) {
-  *out_ << fmt::format("{:>16}", time_);
+  *out_ << fmt::format("{:>16}", time_.value);
   if (hit.stands_for_event) *out_ << "  number " << hit.number << "  " << hit.event;
   if (hit.has_item) {
     write_item(hit, name_text(style_.name));

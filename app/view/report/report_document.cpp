@@ -37,7 +37,7 @@ Document setup_of(const RunRecord& record) {
           {"tick_ps", record.base.tick_ps},
           {"epoch_ticks", record.base.epoch_ticks},
           {"epochs_per_slice", record.epochs_per_slice},
-          {"overlap_ticks", record.overlap},
+          {"overlap_ticks", record.overlap.value},
           {"numbered", record.numbered},
           {"hosts", record.hosts},
           {"versions",
@@ -121,7 +121,7 @@ std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, doub
   const auto& all = summary.interval;
   const bool gaps = summary.unbroken.count() < all.count() && summary.unbroken.count() > all.count() / 2;
   const auto& times = gaps ? summary.unbroken : all;
-  const auto tail = times.tail(summary.duration.quantile(kNearlyAll) + summary.least_pause);
+  const auto tail = times.tail(summary.duration.quantile(kNearlyAll) + summary.least_pause.value);
   if (tail.count < 2 || tail.sum <= static_cast<double>(tail.count) * static_cast<double>(tail.from)) return {};
   const auto fit = fit_exponential(times, tail.from, bins);
   const double per_second = 1e9 / tick_ns;
@@ -175,8 +175,8 @@ Document series_of(const RunSummary& summary, const RunRecord& record) {
     hits.push_back(static_cast<double>(series.hits_in[i]) / width);
     events.push_back(static_cast<double>(series.events[i]) / width);
   }
-  const auto ticks = series.first_slice * record.epochs_per_slice * record.base.epoch_ticks;
-  const auto from = record.numbered ? std::to_string(ticks) : duration_text(ticks, record.base.tick_ps);
+  const Tick begin(series.first_slice * record.epochs_per_slice * record.base.epoch_ticks);
+  const auto from = record.numbered ? std::to_string(begin.value) : duration_text(begin, record.base.tick_ps);
   return {{"t_s", t},
           {"axis", record.numbered ? "event number, from " + from : "time in the data, from " + from + " [s]"},
           {"per", record.numbered ? "event number" : "s"},

@@ -16,7 +16,7 @@ constexpr std::uint64_t kSeriesBins = 200;
 constexpr std::size_t kLargest = 8;
 constexpr std::uint64_t kAtEqualDistances = 8;
 
-std::uint64_t slice_ticks(const RunRecord& record) { return record.epochs_per_slice * record.base.epoch_ticks; }
+Tick slice_ticks(const RunRecord& record) { return Tick(record.epochs_per_slice * record.base.epoch_ticks); }
 
 DataSeries empty_series(const RunTables& run) {
   DataSeries series;
@@ -95,7 +95,7 @@ class EventPass {
  public:
   EventPass(const RunTables& run, RunSummary& summary)
       : summary_(&summary),
-        ticks_(slice_ticks(run.record)),
+        slice_ticks_(slice_ticks(run.record)),
         distance_((run.events() + kAtEqualDistances - 1) / kAtEqualDistances) {}
 
   void add(const EventRows& rows) {
@@ -120,21 +120,21 @@ class EventPass {
  private:
   void add_one(Tick time, Tick duration, std::uint32_t hits) {
     summary_->multiplicity.add(hits);
-    summary_->duration.add(duration);
+    summary_->duration.add(duration.value);
     if (number_ > 0 && time <= last_) throw UserError("the events are not in the order of time: the file is damaged");
-    const bool gap = pass_gaps(time / ticks_);
+    const bool gap = pass_gaps(time / slice_ticks_);
     if (number_ > 0) add_interval(time - last_, gap);
     if (number_ > 0) least_pause_ = std::min(least_pause_, time - std::min(time, last_ + last_duration_));
     last_ = time;
     last_duration_ = duration;
     summary_->totals[Metric::hits_written] += hits;
-    count(summary_->series, summary_->series.events, time / ticks_, 1);
+    count(summary_->series, summary_->series.events, time / slice_ticks_, 1);
   }
 
   void add_interval(Tick interval, bool gap) {
-    summary_->interval.add(interval);
+    summary_->interval.add(interval.value);
     if (gap) return;
-    summary_->unbroken.add(interval);
+    summary_->unbroken.add(interval.value);
   }
 
   /// Whether there are slices without hits between the last event and `slice`.
@@ -146,7 +146,7 @@ class EventPass {
 
   RunSummary* summary_;
   std::size_t gap_ = 0;  ///< index into after_gaps: the first one beyond the last event
-  std::uint64_t ticks_;
+  Tick slice_ticks_;
   std::uint64_t distance_;
   std::uint64_t number_ = 0;  ///< number of the next event
   Tick last_ = 0;

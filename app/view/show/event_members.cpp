@@ -7,13 +7,16 @@ namespace eventloom {
 nlohmann::ordered_json event_members(const OutputEvent& event) {
   auto hits = nlohmann::ordered_json::array();
   for (const auto& hit : event.hits) {
-    nlohmann::ordered_json item = {{"time", hit.time}, {"channel", hit.channel}, {"source", hit.source}};
+    nlohmann::ordered_json item = {{"time", hit.time.value}, {"channel", hit.channel}, {"source", hit.source}};
     if (!hit.payload.empty()) item["payload"] = hit.payload;
     hits.push_back(std::move(item));
   }
-  return {{"time", event.time},   {"duration", event.duration},
-          {"slice", event.slice}, {"flags", event.flags},
-          {"hits", hits},         {"sources_missing", event.sources_missing}};
+  return {{"time", event.time.value},
+          {"duration", event.duration.value},
+          {"slice", event.slice},
+          {"flags", event.flags},
+          {"hits", hits},
+          {"sources_missing", event.sources_missing}};
 }
 
 }  // namespace eventloom

@@ -30,7 +30,7 @@ void print_head(std::ostream& out, const EventView& view) {
   for (const auto& hit : event.hits) sources.insert(hit.source);
   out << "event " << view.number << " of " << view.of << " (numbered from 0), in slice " << event.slice << '\n'
       << "  time      " << view.time_text(event.time) << (view.record->numbered ? " (its number)" : "");
-  if (!view.record->numbered) out << " (" << event.time << " ticks)";
+  if (!view.record->numbered) out << " (" << event.time.value << " ticks)";
   if (const auto utc = view.utc_of(event.time)) out << "\n  utc       " << *utc;
   out << "\n  duration  " << view.time_text(event.duration) << "\n  hits      " << event.n_hits << " from "
       << sources.size() << (sources.size() == 1 ? " source" : " sources") << "\n  flags     " << flags_text(event)

@@ -27,7 +27,7 @@ struct EventView {
   KnownChannels known = {};  ///< channels of the run's detector
 
   [[nodiscard]] std::string time_text(Tick ticks) const {
-    return record->numbered ? std::to_string(ticks) : duration_text(ticks, record->base.tick_ps);
+    return record->numbered ? std::to_string(ticks.value) : duration_text(ticks, record->base.tick_ps);
   }
   /// Returns the UTC of a tick; std::nullopt if that of tick 0 is unknown.
   [[nodiscard]] std::optional<std::string> utc_of(Tick tick) const { return utc_of_tick(*record, tick); }

@@ -94,9 +94,9 @@ void print_channels(std::ostream& out, const RunSummary& summary, double seconds
 
 /// Prints the UTC range of the slices that have data.
 void print_utc(std::ostream& out, const RunTables& run, const RunSummary& summary) {
-  const auto ticks = run.record.epochs_per_slice * run.record.base.epoch_ticks;
-  const auto first = utc_of_tick(run.record, summary.series.first_slice * ticks);
-  const auto end = utc_of_tick(run.record, (summary.series.first_slice + summary.series.slices) * ticks);
+  const Tick slice_ticks(run.record.epochs_per_slice * run.record.base.epoch_ticks);
+  const auto first = utc_of_tick(run.record, summary.series.first_slice * slice_ticks);
+  const auto end = utc_of_tick(run.record, (summary.series.first_slice + summary.series.slices) * slice_ticks);
   if (summary.series.slices > 0 && first && end) out << "from " << *first << " to " << *end << '\n';
 }
 
@@ -108,7 +108,7 @@ void print_run_summary(std::ostream& out, const RunTables& run, const RunSummary
   const double seconds = numbered ? 0 : static_cast<double>(summary.series.slices) * slice_seconds(run.record);
   const ValueText plain = [](std::uint64_t n) { return std::to_string(n); };
   const ValueText time = [&](std::uint64_t n) {
-    return numbered ? std::to_string(n) : duration_text(n, run.record.base.tick_ps);
+    return numbered ? std::to_string(n) : duration_text(Tick(n), run.record.base.tick_ps);
   };
   if (!run.record.missing.empty()) {
     out << for_terminal(run.record.missing) << ":\n";

@@ -177,17 +177,18 @@ TEST(OffsetSpan, SendsWhatMayBeMovedIntoTheWindow) {
     const auto sent = sent_epochs(geometry, slice, span);
     for (Epoch epoch = 0; epoch < 60; ++epoch) {
       bool needed = slice.value == 0 && epoch < sent.end;
-      for (Tick tick = epoch * 10; tick < epoch * 10 + 10; ++tick) {
+      const Tick begin = tick_of_epoch(epoch, 10);
+      for (Tick tick = begin; tick < begin + 10; ++tick) {
         for (auto offset = span.least; offset <= span.most; ++offset) {
           const auto corrected = static_cast<std::int64_t>(tick) + offset;
-          needed = needed || (corrected >= 0 && window.contains(static_cast<Epoch>(corrected) / 10));
+          needed = needed || (corrected >= 0 && window.contains(epoch_of(Tick(corrected), 10)));
         }
       }
-      ASSERT_FALSE(needed && !sent.contains(epoch)) << "epoch " << epoch << ", slice " << slice.value;
-      ASSERT_FALSE(!needed && sent.contains(epoch) && sent.end - sent.begin > 1) << "epoch " << epoch;
+      ASSERT_FALSE(needed && !sent.contains(epoch)) << "epoch " << epoch.value << ", slice " << slice.value;
+      ASSERT_FALSE(!needed && sent.contains(epoch) && sent.end - sent.begin > 1) << "epoch " << epoch.value;
       if (span.none()) continue;
-      ASSERT_LE(first_corrected(epoch, span, 10) * 10, shifted(epoch * 10, span.least));
-      ASSERT_GE(last_corrected(epoch, span, 10) * 10 + 9, shifted(epoch * 10 + 9, span.most));
+      ASSERT_LE(tick_of_epoch(first_corrected(epoch, span, 10), 10), shifted(begin, span.least));
+      ASSERT_GE(tick_of_epoch(last_corrected(epoch, span, 10), 10) + 9, shifted(begin + 9, span.most));
     }
   }
 }
@@ -201,7 +202,7 @@ TEST(TimeSort, KeepsTheOrderOfHitsAtOneTick) {
       for (std::uint32_t i = 0; i < n; ++i) keys.push_back(make_key(static_cast<std::uint32_t>(random() % n_ticks), i));
       auto expected = keys;
       std::ranges::sort(expected);
-      const auto found = sort.sort(keys, n_ticks);
+      const auto found = sort.sort(keys, Tick(n_ticks));
       ASSERT_TRUE(std::ranges::equal(found, expected)) << n << " hits in " << n_ticks << " ticks";
     }
   }

@@ -24,8 +24,8 @@ BuiltSlice make_slice(const std::vector<std::vector<std::uint32_t>>& events, boo
   for (std::size_t i = 0; i < events.size(); ++i) {
     const bool owned = i + 1 < events.size();
     const auto n = static_cast<std::uint32_t>(events[i].size());
-    slice.events.time.push_back(1000 * i);
-    slice.events.duration.push_back(10 * (n - 1));
+    slice.events.time.push_back(Tick(1000 * i));
+    slice.events.duration.push_back(Tick(10 * (n - 1)));
     slice.events.n_hits.push_back(n);
     slice.events.flags.push_back(static_cast<std::uint32_t>(i));
     slice.events.sources_missing.push_back(i << 8);
@@ -33,7 +33,7 @@ BuiltSlice make_slice(const std::vector<std::vector<std::uint32_t>>& events, boo
     slice.events.owned.push_back(owned ? 1 : 0);
     slice.ledger.hits_in_events += owned ? n : 1;
     for (std::uint32_t h = 0; h < n; ++h) {
-      slice.hits.time.push_back(1000 * i + 10 * h);
+      slice.hits.time.push_back(Tick(1000 * i + 10 * h));
       slice.hits.channel.push_back(events[i][h]);
       slice.hits.source.push_back(static_cast<std::uint16_t>(i));
       if (!payload) continue;

@@ -33,7 +33,7 @@ std::vector<std::uint64_t> values_of(const std::string& definition) {
 
 std::vector<std::vector<RefHit>> multiplicity_runs(const std::vector<RefHit>& hits,
                                                    const std::vector<std::uint64_t>& values) {
-  const auto [width, threshold, pre, post] = std::tuple(values.at(0), values.at(1), values.at(2), values.at(3));
+  const auto [width, threshold, pre, post] = std::tuple(Tick(values.at(0)), values.at(1), values.at(2), values.at(3));
   std::map<std::uint64_t, std::uint64_t> histogram;
   for (const auto& hit : hits) ++histogram[hit.time / width];
   std::set<std::uint64_t> covered;
@@ -163,24 +163,24 @@ std::vector<std::vector<RefHit>> widened_runs(const std::vector<RefHit>& hits, c
 
 std::vector<std::vector<RefHit>> coincidence_runs(const std::vector<RefHit>& hits, const std::string& definition) {
   const auto values = split(definition.substr(definition.find(':') + 1), ",");
-  const Tick window = std::stoull(values.at(0));
+  const Tick window(std::stoull(values.at(0)));
   const auto condition = parse_condition(values.at(1));
   Intervals accepted;
   for (const auto& opens : hits) {
     if (holds(condition, inside(hits, opens.time, opens.time + window)))
       accepted.emplace_back(opens.time, opens.time + window);
   }
-  const bool widens = values.size() > 2;
-  return widened_runs(hits, accepted, widens ? std::stoull(values.at(2)) : 0, widens ? std::stoull(values.at(3)) : 0);
+  const auto widening = [&](std::size_t i) { return Tick(i < values.size() ? std::stoull(values[i]) : 0); };
+  return widened_runs(hits, accepted, widening(2), widening(3));
 }
 
 std::vector<std::vector<RefHit>> widened_gap_runs(const std::vector<RefHit>& hits,
                                                   const std::vector<std::uint64_t>& values) {
   Intervals kept;
-  for (const auto& run : gap_runs(hits, values.at(0))) {
+  for (const auto& run : gap_runs(hits, Tick(values.at(0)))) {
     if (run.size() >= values.at(1)) kept.emplace_back(run.front().time, run.back().time);
   }
-  return widened_runs(hits, kept, values.at(2), values.at(3));
+  return widened_runs(hits, kept, Tick(values.at(2)), Tick(values.at(3)));
 }
 
 RefEvent cut(std::vector<RefHit> run, Tick overlap) {
@@ -224,7 +224,7 @@ std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& s
     const bool multiplicity = definition.starts_with("multiplicity");
     const bool plain = !multiplicity && values.size() == 2;
     runs = multiplicity ? multiplicity_runs(hits, values)
-           : plain      ? gap_runs(hits, values.at(0))
+           : plain      ? gap_runs(hits, Tick(values.at(0)))
                         : widened_gap_runs(hits, values);
     if (plain) least = values.at(1);
   }

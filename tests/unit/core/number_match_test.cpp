@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <random>
@@ -78,11 +79,11 @@ struct NumberedRun {
     Epoch last = 0;
     for (const auto& source : hits) {
       streams.push_back(make_stream(source, kEpochTicks, 3));
-      if (!source.empty()) last = std::max(last, source.back().time / kEpochTicks);
+      if (!source.empty()) last = std::max(last, epoch_of(source.back().time, kEpochTicks));
     }
     std::vector<std::vector<BuiltSlice>> out;
     std::vector<BuiltSlice> built;
-    for (SliceId id{0}; id.value <= last / shape.epochs_per_slice + 1; ++id.value) {
+    for (SliceId id{0}; id.value <= shape.slice_of(last).value + 1; ++id.value) {
       std::vector<std::vector<std::uint64_t>> memory(streams.size());
       std::vector<std::vector<Damage>> lost(streams.size());
       std::vector<SourceSlice> sources;
@@ -96,9 +97,7 @@ struct NumberedRun {
         memory[s].resize((bytes.size() + 7) / 8);
         if (!bytes.empty()) std::memcpy(memory[s].data(), bytes.data(), bytes.size());
         for (const auto& d : damage[s]) {
-          if (EpochRange{d.first_epoch, d.first_epoch + std::max<std::uint64_t>(d.n_epochs, 1)}.overlaps(sent)) {
-            lost[s].push_back(d);
-          }
+          if (epochs_of(d).overlaps(sent)) lost[s].push_back(d);
         }
         sources.push_back({std::as_bytes(std::span(memory[s])).first(bytes.size()), lost[s]});
       }
@@ -140,7 +139,8 @@ std::map<Tick, Made> events_of(const std::vector<BuiltSlice>& slices) {
       }
       Made made{{}, slice.events.flags[i], slice.events.sources_missing[i]};
       for (; hit < end; ++hit) made.sources.push_back(slice.hits.source[hit]);
-      EXPECT_TRUE(events.emplace(slice.events.time[i], made).second) << "event " << slice.events.time[i] << " twice";
+      EXPECT_TRUE(events.emplace(slice.events.time[i], made).second)
+          << "event " << slice.events.time[i].value << " twice";
     }
     EXPECT_EQ(hit, slice.hits.size());
   }
@@ -163,6 +163,7 @@ void expect_balance(const std::vector<BuiltSlice>& slices, std::uint64_t hits) {
 }
 
 using Events = std::map<Tick, Made>;
+using Numbers = std::initializer_list<Tick>;
 Made whole(std::vector<std::uint16_t> sources) { return {std::move(sources), 0, 0}; }
 Made lacking(std::vector<std::uint16_t> sources, std::uint64_t missing) {
   return {std::move(sources), kIncomplete, missing};
@@ -175,9 +176,9 @@ Made contradicted(std::vector<std::uint16_t> sources, std::uint64_t missing) {
 
 TEST(NumberMatch, EventsThatLackASourceAreFlaggedWithIt) {
   NumberedRun run({kNumbered, kNumbered, kNumbered});
-  for (const Tick number : {5, 6, 8, 41}) run.add(0, number, 0);
-  for (const Tick number : {5, 7, 8, 41}) run.add(1, number, 0, 2);
-  for (const Tick number : {5, 6, 7, 40}) run.add(2, number, 0);
+  for (const Tick number : Numbers{5, 6, 8, 41}) run.add(0, number, 0);
+  for (const Tick number : Numbers{5, 7, 8, 41}) run.add(1, number, 0, 2);
+  for (const Tick number : Numbers{5, 6, 7, 40}) run.add(2, number, 0);
   const auto slices = run.build();
   EXPECT_EQ(events_of(slices), (Events{{5, whole({0, 1, 1, 2})},
                                        {6, lacking({0, 2}, 0b010)},
@@ -193,8 +194,8 @@ TEST(NumberMatch, EventsThatLackASourceAreFlaggedWithIt) {
 
 TEST(NumberMatch, OnlyNumberedSourcesCanBeMissing) {
   NumberedRun run({0, kNumbered, 0, kNumbered});
-  for (const Tick number : {1, 3}) run.add(1, number, 0);
-  for (const Tick number : {1, 2}) run.add(3, number, 0);
+  for (const Tick number : Numbers{1, 3}) run.add(1, number, 0);
+  for (const Tick number : Numbers{1, 2}) run.add(3, number, 0);
   run.add(0, 3, 0);
   const auto slices = run.build();
   EXPECT_EQ(events_of(slices), (Events{{1, whole({1, 3})}, {2, lacking({3}, 0b0010)}, {3, lacking({0, 1}, 0b1000)}}));
@@ -211,8 +212,8 @@ TEST(NumberMatch, OnlyNumberedSourcesCanBeMissing) {
 TEST(NumberMatch, ASliceLacksTheSourcesThatItsOwnEventsLack) {
   NumberedRun run({kNumbered, kNumbered});
   // Slices of 40 numbers, margins of 25: the first slice sees 41 of the second.
-  for (const Tick number : {39, 41, 79, 80}) run.add(0, number, 0);
-  for (const Tick number : {39, 40, 79}) run.add(1, number, 0);
+  for (const Tick number : Numbers{39, 41, 79, 80}) run.add(0, number, 0);
+  for (const Tick number : Numbers{39, 40, 79}) run.add(1, number, 0);
   const auto slices = run.build(4);
   ASSERT_GE(slices.size(), 3U);
   EXPECT_EQ(slices[0].sources_missing, std::vector<std::uint32_t>{});
@@ -533,11 +534,11 @@ void expect_like_reference(std::uint64_t seed, bool all_tell) {
     if (random() % 8 == 0) flags |= kOptional;
   }
   const auto faults = 1 + random() % 30;
-  for (Tick number = random() % 50; number < 600; number += random() % 20 == 0 ? random() % 90 : 1) {
+  for (Tick number(random() % 50); number < 600; number += Tick(random() % 20 == 0 ? random() % 90 : 1)) {
     for (std::uint16_t s = 0; s < run.n_sources(); ++s) {
       if (random() % 100 < faults) continue;
       const auto trigger = static_cast<std::uint32_t>(random() % 100 < faults ? random() % 3 : 1);
-      const auto tag = static_cast<std::uint32_t>(random() % 100 < faults ? random() % 3 : number % 256);
+      const auto tag = static_cast<std::uint32_t>(random() % 100 < faults ? random() % 3 : number.value % 256);
       run.add_tagged(s, number, trigger, tag, static_cast<std::uint32_t>(1 + random() % 3));
     }
   }
@@ -560,13 +561,14 @@ void expect_like_reference(std::uint64_t seed, bool all_tell) {
 /// Numbers with triggers that differ now and then, and losses.
 NumberedRun random_run(std::mt19937_64& random) {
   NumberedRun run({kTriggered, kTriggered, kNumbered});
-  for (Tick number = 0; number < 300; number += 1 + random() % 3) {
+  for (Tick number = 0; number < 300; number += Tick(1 + random() % 3)) {
     for (std::uint16_t s = 0; s < run.n_sources(); ++s) {
       if (random() % 10 != 0)
         run.add(s, number, random() % 10 == 0 ? 2 : 1, static_cast<std::uint32_t>(1 + random() % 2));
     }
   }
-  for (Epoch epoch = 0; epoch < 30; epoch += 7) run.damage[1].push_back({epoch, random() % 3, 0, 4, DropCause::lost});
+  for (Epoch epoch = 0; epoch < 30; epoch += 7)
+    run.damage[1].push_back({epoch, Epoch(random() % 3), 0, 4, DropCause::lost});
   return run;
 }
 

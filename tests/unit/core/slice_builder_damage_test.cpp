@@ -26,7 +26,7 @@ TestRun random_run(std::uint64_t seed, std::string_view definition) {
   run.overlap = 150;
   for (std::uint16_t s = 0; s < 3; ++s) {
     std::vector<RefHit> hits;
-    for (Tick t = random() % 20; t < 6000; t += random() % 25) {
+    for (Tick t(random() % 20); t < 6000; t += Tick(random() % 25)) {
       hits.push_back({t, static_cast<std::uint32_t>(random() & kValueMask), {}, s});
     }
     run.payload.push_back({});
@@ -55,7 +55,7 @@ Expected expected_of(const TestRun& run, const std::map<std::pair<std::size_t, s
         continue;
       }
       out.damage.push_back({static_cast<std::uint16_t>(s),
-                            {.first_epoch = buffer.header.first_epoch, .n_epochs = buffer.header.n_epochs}});
+                            {.first_epoch = buffer.header.first_epoch, .n_epochs = Epoch(buffer.header.n_epochs)}});
       out.lost += buffer.hits.size();
     }
     for (const auto& d : run.damage[s]) {
@@ -71,8 +71,8 @@ std::uint64_t mask_of(const Expected& expected, Tick first, Tick last, Tick reac
   std::uint64_t mask = 0;
   for (const auto& [source, d] : expected.damage) {
     for (Epoch e = d.first_epoch; e < d.first_epoch + d.n_epochs; ++e) {
-      const Tick begin = e * kTicksOfEpoch;
-      const Tick end = begin + kTicksOfEpoch - 1;
+      const Tick begin = tick_of_epoch(e, kTicksOfEpoch);
+      const Tick end = tick_of_epoch(e + 1, kTicksOfEpoch) - 1;
       if (begin <= last + reach && first <= end + reach) mask |= std::uint64_t{1} << source;
     }
   }
@@ -104,7 +104,7 @@ void expect_damage(const TestRun& run, const Expected& expected, std::size_t n_p
       for (std::size_t i = 0; i < slice.events.size(); ++i) {
         const Tick first = slice.events.time[i];
         const auto mask = mask_of(expected, first, first + slice.events.duration[i], run.definition->traits().reach);
-        EXPECT_EQ(slice.events.sources_missing[i], mask) << "event at " << first;
+        EXPECT_EQ(slice.events.sources_missing[i], mask) << "event at " << first.value;
         EXPECT_EQ((slice.events.flags[i] & kIncomplete) != 0, mask != 0);
       }
     }
@@ -263,15 +263,15 @@ TEST(SliceBuilderDamage, ADamagedHeaderInTheMarginIsChargedToTheSlice) {
   for (const auto& buffer : run.streams[1]) hits.insert(hits.end(), buffer.hits.begin(), buffer.hits.end());
   run.streams[1] = make_stream(hits, kTicksOfEpoch, 1);
   auto bytes = bytes_sent(run, 10, {4});
-  const auto last = std::ranges::find(run.streams[1], 50U, [](const auto& b) { return b.header.first_epoch; });
+  const auto last = std::ranges::find(run.streams[1], Epoch(50), [](const auto& b) { return b.header.first_epoch; });
   ASSERT_NE(last, run.streams[1].end());
   const auto at = std::search(bytes[1].begin(), bytes[1].end(), last->bytes.begin(), last->bytes.end());
   ASSERT_NE(at, bytes[1].end());
   at[20] ^= std::byte{1};
   const auto [slice, problems] = build_one(run, 10, {4}, bytes);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].damage.first_epoch, 49U) << "the last epoch that the slice owns";
-  EXPECT_EQ(problems[0].damage.n_epochs, 3U);
+  EXPECT_EQ(problems[0].damage.first_epoch, Epoch(49)) << "the last epoch that the slice owns";
+  EXPECT_EQ(problems[0].damage.n_epochs, Epoch(3));
   EXPECT_EQ(slice.sources_missing, std::vector<std::uint32_t>{1});
 }
 

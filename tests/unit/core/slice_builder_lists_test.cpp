@@ -57,12 +57,12 @@ TestRun make_run(std::uint64_t seed) {
   run.payload.assign(3, PayloadTable::uniform(1));
   for (std::uint16_t s = 0; s < 3; ++s) {
     std::vector<RefHit> hits;
-    for (Tick t = random() % 20; t < 4000; t += random() % 9) {
+    for (Tick t(random() % 20); t < 4000; t += Tick(random() % 9)) {
       hits.push_back({t, static_cast<std::uint32_t>(random() % kChannels), {}, s});
     }
     if (seed % 2 == 0) {
       std::ranges::shuffle(hits, random);
-      std::ranges::stable_sort(hits, {}, [&](const RefHit& h) { return h.time / run.base.epoch_ticks; });
+      std::ranges::stable_sort(hits, {}, [&](const RefHit& h) { return epoch_of(h.time, run.base.epoch_ticks); });
     }
     for (std::size_t i = 0; i < hits.size(); ++i) hits[i].payload = {static_cast<std::uint32_t>(i)};
     run.streams.push_back(make_stream(hits, run.base.epoch_ticks, 3));
@@ -84,7 +84,7 @@ std::vector<RefEvent> reference(const std::vector<std::vector<RefHit>>& hits) {
   for (std::uint32_t channel = 0; channel < kChannels; ++channel) {
     auto own = hits;
     for (auto& source : own) std::erase_if(source, [&](const RefHit& h) { return h.channel != channel; });
-    const auto definition = "gap:" + std::to_string(kGap) + "," + std::to_string(kMinHits);
+    const auto definition = "gap:" + std::to_string(kGap.value) + "," + std::to_string(kMinHits);
     std::ranges::move(reference_events(own, definition, kOverlap), std::back_inserter(events));
   }
   std::ranges::sort(events, {}, [](const RefEvent& e) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <random>
 #include <string_view>
@@ -172,7 +173,7 @@ TEST(SliceBuilder, TimesInsideAnEpochNeedNotRise) {
 }
 
 TEST(SliceBuilder, EpochNumbersWrapAt28Bits) {
-  const Tick wrap = (Tick{1} << 28) * 100;
+  const Tick wrap = tick_of_epoch(1 << 28, 100);
   const auto run = hand_made("gap:5,2", {{wrap - 102, wrap - 3, wrap, wrap + 4, wrap + 250, wrap + 251}});
   EXPECT_EQ(event_times(run, 3), (std::vector<Tick>{wrap - 3, wrap + 250}));
   expect_reference(run);
@@ -185,7 +186,7 @@ TEST(SliceBuilder, RefusesAWindowOf32BitsAndMore) {
   settings.geometry.epochs_per_slice = (std::uint64_t{1} << 32) / settings.geometry.base.epoch_ticks;
   EXPECT_THROW(SliceBuilder{settings}, UserError);
   settings.geometry.epochs_per_slice = 1;
-  settings.events.front().overlap = ~Tick{0};
+  settings.events.front().overlap = std::numeric_limits<Tick>::max();
   EXPECT_THROW(SliceBuilder{settings}, UserError);
 }
 
@@ -210,7 +211,7 @@ std::vector<RefHit> random_hits(const Shape& shape, std::uint16_t source, std::u
   std::vector<RefHit> hits;
   for (double at = 0; at < static_cast<double>(end); at += distance(random)) {
     for (std::uint64_t n = 1 + random() % shape.cluster; n > 0; --n) {
-      RefHit hit{static_cast<Tick>(at) + random() % shape.spread,
+      RefHit hit{static_cast<Tick>(at) + Tick(random() % shape.spread),
                  static_cast<std::uint32_t>(random() & kValueMask),
                  {},
                  source};
@@ -221,7 +222,7 @@ std::vector<RefHit> random_hits(const Shape& shape, std::uint16_t source, std::u
     }
   }
   std::shuffle(hits.begin(), hits.end(), random);
-  const Tick unit = shape.shuffled ? epoch_ticks : 1;
+  const Tick unit(shape.shuffled ? epoch_ticks : 1);
   std::stable_sort(hits.begin(), hits.end(),
                    [&](const RefHit& a, const RefHit& b) { return a.time / unit < b.time / unit; });
   return hits;
@@ -231,7 +232,7 @@ TestRun random_run(const Shape& shape, std::string_view definition, std::uint64_
   std::mt19937_64 random(seed);
   TestRun run;
   run.definition = parse_event_definition(definition, 1000, reference_detector(shape.sources));
-  run.overlap = 50 + random() % 200;
+  run.overlap = Tick(50 + random() % 200);
   run.with_payload = shape.payload != 0;
   const auto words = static_cast<std::uint8_t>(shape.payload < 0 ? PayloadTable::kLengthInFirstWord : shape.payload);
   for (std::size_t s = 0; s < shape.sources; ++s) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -22,15 +23,14 @@ Stream make_stream(const std::vector<RefHit>& hits, std::uint32_t epoch_ticks,
   std::uint64_t offset = 192;
   std::uint64_t before = 0;
   for (std::size_t i = 0; i < hits.size();) {
-    EpochBufferHeader header{.first_epoch = hits[i].time / epoch_ticks, .n_epochs = epochs_per_buffer()};
+    EpochBufferHeader header{.first_epoch = epoch_of(hits[i].time, epoch_ticks), .n_epochs = epochs_per_buffer()};
     std::vector<std::uint32_t> words;
     MarkerWriter writer(words);
     const std::size_t begin = i;
-    for (; i < hits.size() && header.epochs().contains(hits[i].time / epoch_ticks); ++i) {
+    for (; i < hits.size() && header.epochs().contains(epoch_of(hits[i].time, epoch_ticks)); ++i) {
       const bool first = i == begin;
-      if (first || hits[i].time / epoch_ticks != hits[i - 1].time / epoch_ticks) {
-        writer.epoch(hits[i].time / epoch_ticks);
-      }
+      const Epoch epoch = epoch_of(hits[i].time, epoch_ticks);
+      if (first || epoch != epoch_of(hits[i - 1].time, epoch_ticks)) writer.epoch(epoch);
       if (first || hits[i].time != hits[i - 1].time)
         writer.time(static_cast<std::uint32_t>(hits[i].time % epoch_ticks));
       writer.channel(hits[i].channel, hits[i].payload);
@@ -89,7 +89,7 @@ std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, SliceId f
 }
 
 std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, std::vector<BuildProblem>& problems) const {
-  Epoch first = ~Epoch{0};
+  Epoch first = std::numeric_limits<Epoch>::max();
   Epoch last = 0;
   for (const auto& stream : streams) {
     if (stream.empty()) continue;
@@ -97,8 +97,10 @@ std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, std::vect
     last = std::max(last, stream.back().header.epochs().end - 1);
   }
   if (first > last) first = last = 0;
-  const std::uint64_t begin = first / epochs_per_slice;
-  return build(epochs_per_slice, {begin - std::min<std::uint64_t>(begin, 1)}, {last / epochs_per_slice + 1}, problems);
+  const auto shape = geometry(epochs_per_slice);
+  const std::uint64_t begin = shape.slice_of(first).value;
+  return build(epochs_per_slice, {begin - std::min<std::uint64_t>(begin, 1)}, {shape.slice_of(last).value + 1},
+               problems);
 }
 
 namespace {

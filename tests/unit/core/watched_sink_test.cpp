@@ -17,7 +17,7 @@ BuiltSlice slice_of(std::uint64_t number, std::size_t n) {
   slice.ledger.slice = number;
   slice.ledger.hits_in = slice.ledger.hits_in_events = n;
   for (std::size_t i = 0; i < n; ++i) {
-    slice.events.time.push_back((number * n + i) * 10);
+    slice.events.time.push_back(Tick((number * n + i) * 10));
     slice.hits.time.push_back(slice.events.time.back());
   }
   slice.events.duration.resize(n);
@@ -39,7 +39,7 @@ class WatchedSinkTest : public testing::Test {
     for (std::uint64_t i = 0; i < slices; ++i) {
       slice.ledger.slice = i;
       sink.write(slice);
-      for (auto& time : slice.events.time) time += events * 10;
+      for (auto& time : slice.events.time) time += Tick(events * 10);
     }
     RankRecord record;
     sink.add_to(record);

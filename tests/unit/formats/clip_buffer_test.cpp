@@ -175,7 +175,7 @@ TEST(ClipStored, RefusesWordsThatAreNotTheMarkerFormat) {
 
 /// Items of every kind, and epochs whose low 28 bits begin anew inside of the buffer.
 TEST(ClipStored, StepsOverEveryKindOfItem) {
-  constexpr Epoch kFirst = (Epoch{3} << 28) - 2;
+  constexpr Epoch kFirst((std::uint64_t{3} << 28) - 2);
   Words words;
   MarkerWriter writer(words);
   for (Epoch epoch = kFirst; epoch < kFirst + 4; ++epoch) {
@@ -198,9 +198,9 @@ TEST(ClipStored, StepsOverEveryKindOfItem) {
       Bytes out;
       const auto clipped = clip_stored(bytes, {begin, end}, stream_of(1), out);
       ASSERT_TRUE(clipped);
-      EXPECT_EQ(clipped->n_hits, 301 * (end - begin));
-      EXPECT_EQ(clipped->n_payload_words, 301 * (end - begin));
-      EXPECT_EQ(clipped->hits_before, 301 * (begin - kFirst));
+      EXPECT_EQ(clipped->n_hits, 301 * (end - begin).value);
+      EXPECT_EQ(clipped->n_payload_words, 301 * (end - begin).value);
+      EXPECT_EQ(clipped->hits_before, 301 * (begin - kFirst).value);
       std::vector<Item> expected;
       for (const auto& item : all) {
         if (EpochRange{begin, end}.contains(item.epoch)) expected.push_back(item);
@@ -217,10 +217,10 @@ TEST(ClipStored, PartsMakeUpTheWhole) {
   for (int round = 0; round < 100; ++round) {
     const auto payload = static_cast<std::uint8_t>(draw(2));
     EpochBufferEncoder encoder(0, 1000, 0, {});
-    Tick time = (1 + draw(9)) * 1000;
+    Tick time((1 + draw(9)) * 1000);
     for (auto n = 1 + draw(30); n > 0; --n) {
       encoder.add(time, static_cast<std::uint32_t>(draw(1000)), Words(payload, static_cast<std::uint32_t>(n)));
-      time += draw(1500);
+      time += Tick(draw(1500));
     }
     Bytes whole;
     const auto header = encoder.close(whole);

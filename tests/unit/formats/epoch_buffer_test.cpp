@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <initializer_list>
+#include <limits>
 #include <stdexcept>
 
 namespace eventloom::test {
@@ -61,7 +63,7 @@ TEST(EpochBuffer, HeadersThatNameNoEpochsAreRefused) {
   EpochBufferHeader header{.first_epoch = 5, .n_epochs = 0};
   seal(header, {});
   EXPECT_FALSE(read_epoch_buffer_header(std::as_bytes(std::span(&header, 1))));
-  header.first_epoch = ~std::uint64_t{0};
+  header.first_epoch = std::numeric_limits<Epoch>::max();
   header.n_epochs = 2;
   seal(header, {});
   EXPECT_FALSE(read_epoch_buffer_header(std::as_bytes(std::span(&header, 1))));
@@ -97,7 +99,7 @@ TEST(EpochBuffer, BuffersOfAStreamCountOn) {
 
 TEST(EpochBuffer, ClosesAtTheEndOfTheEpochInWhichItIsFull) {
   EpochBufferEncoder encoder(0, 100, 0, {.epochs_per_buffer = 100, .words_per_buffer = 4});
-  for (const Tick t : {10, 20, 30}) {
+  for (const Tick t : std::initializer_list<Tick>{10, 20, 30}) {
     EXPECT_FALSE(encoder.must_close_before(t));
     encoder.add(t, 1, {});
   }

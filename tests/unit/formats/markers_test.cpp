@@ -20,7 +20,7 @@ using Words = std::vector<std::uint32_t>;
 struct Log {
   std::vector<std::string> lines;
 
-  void epoch(Epoch e) { add("epoch", {e}); }
+  void epoch(Epoch e) { add("epoch", {e.value}); }
   void hit(std::uint32_t time, std::uint32_t channel, std::span<const std::uint32_t> payload) {
     add("hit", {time, channel}, payload);
   }
@@ -73,8 +73,8 @@ Words after_good(const Words& more) {
 TEST(Markers, WordsByHand) {
   Words words;
   MarkerWriter writer(words);
-  writer.epoch((std::uint64_t{3} << 28) + 5);  // low 28 bits: 5
-  writer.time(0x7ffff);                        // largest time
+  writer.epoch(Epoch((std::uint64_t{3} << 28) + 5));  // low 28 bits: 5
+  writer.time(0x7ffff);                               // largest time
   writer.channel(0xfffffff);
   writer.peak({0x1fff, 1, 0});
   writer.tag(0x123);
@@ -198,12 +198,12 @@ TEST(MarkerReader, EpochsRiseInsideTheirRange) {
 }
 
 TEST(MarkerReader, EpochNumbersUnwrapToTheRange) {
-  const Epoch wrap = Epoch{7} << 28;
+  const Epoch wrap(std::uint64_t{7} << 28);
   const auto result = read({0x0fffffff, 0, 2}, {}, {wrap - 1, wrap + 3});
   EXPECT_FALSE(result.error);
-  EXPECT_EQ(result.lines,
-            (std::vector<std::string>{"epoch " + std::to_string(wrap - 1), "epoch " + std::to_string(wrap),
-                                      "epoch " + std::to_string(wrap + 2)}));
+  EXPECT_EQ(result.lines, (std::vector<std::string>{"epoch " + std::to_string((wrap - 1).value),
+                                                    "epoch " + std::to_string(wrap.value),
+                                                    "epoch " + std::to_string((wrap + 2).value)}));
 }
 
 TEST(MarkerReader, AnEmptyBufferIsGood) { EXPECT_FALSE(read({}).error); }

@@ -10,10 +10,10 @@ namespace eventloom::test {
 TEST(Units, DecimalsAreExact) {
   const auto value = parse_decimal("8.400000");
   ASSERT_TRUE(value);
-  EXPECT_EQ(to_ticks(*value, 1'000'000'000, 1000), 8'400'000U);  // 8.4 ms in ns
-  EXPECT_EQ(to_ticks(*parse_decimal("0.1"), 1'000'000'000'000, 1), 100'000'000'000U);
-  EXPECT_EQ(to_ticks(*parse_decimal("1e6"), 1000, 1000), 1'000'000U);
-  EXPECT_EQ(to_ticks(*parse_decimal(".5"), 1000, 500), 1U);
+  EXPECT_EQ(to_ticks(*value, 1'000'000'000, 1000), Tick(8'400'000));  // 8.4 ms in ns
+  EXPECT_EQ(to_ticks(*parse_decimal("0.1"), 1'000'000'000'000, 1), Tick(100'000'000'000U));
+  EXPECT_EQ(to_ticks(*parse_decimal("1e6"), 1000, 1000), Tick(1'000'000));
+  EXPECT_EQ(to_ticks(*parse_decimal(".5"), 1000, 500), Tick(1));
   EXPECT_EQ(to_ticks(*parse_decimal("1.5"), 1000, 1000), std::nullopt);
   EXPECT_FALSE(parse_decimal("18446744073709551615"));  // 20 digits, would fit
 }
@@ -26,14 +26,14 @@ TEST(Units, NotDecimals) {
 }
 
 TEST(Units, Durations) {
-  EXPECT_EQ(parse_duration("25", 1000), 25U);
-  EXPECT_EQ(parse_duration("0", 1000), 0U);
-  EXPECT_EQ(parse_duration("25ns", 1000), 25U);
-  EXPECT_EQ(parse_duration("0.5us", 1000), 500U);
-  EXPECT_EQ(parse_duration("1s", 1000), 1'000'000'000U);
-  EXPECT_EQ(parse_duration("100ps", 50), 2U);
-  EXPECT_EQ(parse_duration("1e3", 1000), 1000U);
-  EXPECT_EQ(parse_duration("18446744073s", 1'000'000), 18'446'744'073'000'000U);
+  EXPECT_EQ(parse_duration("25", 1000), Tick(25));
+  EXPECT_EQ(parse_duration("0", 1000), Tick(0));
+  EXPECT_EQ(parse_duration("25ns", 1000), Tick(25));
+  EXPECT_EQ(parse_duration("0.5us", 1000), Tick(500));
+  EXPECT_EQ(parse_duration("1s", 1000), Tick(1'000'000'000));
+  EXPECT_EQ(parse_duration("100ps", 50), Tick(2));
+  EXPECT_EQ(parse_duration("1e3", 1000), Tick(1000));
+  EXPECT_EQ(parse_duration("18446744073s", 1'000'000), Tick(18'446'744'073'000'000U));
   for (const char* text : {"", "ns", "25 ns", "25m", "25nss", "-1ns", "0.5", "0.5ns", "1e30"}) {
     EXPECT_THROW(parse_duration(text, 1000), std::invalid_argument) << "'" << text << "'";
   }

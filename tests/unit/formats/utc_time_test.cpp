@@ -103,7 +103,7 @@ TEST(UtcTime, OfATick) {
   EXPECT_EQ(utc_text(zero, 1'500'000'000, 1000), "2026-11-21T10:00:01.500000000Z");
   EXPECT_EQ(utc_text(zero, 1, 1), "2026-11-21T10:00:00.000000000001Z");
   EXPECT_EQ(utc_text(zero, 3, 25'000), "2026-11-21T10:00:00.000000075Z");
-  EXPECT_EQ(utc_text(parse_unix_ns("1969-12-31T23:59:23Z"), 37 * kSecond, 1000), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc_text(parse_unix_ns("1969-12-31T23:59:23Z"), Tick(37 * kSecond), 1000), "1970-01-01T00:00:00Z");
   EXPECT_EQ(utc_text(zero, std::numeric_limits<Tick>::max(), 1000), std::nullopt);
   EXPECT_EQ(utc_text(zero, std::numeric_limits<Tick>::max(), std::uint64_t{1} << 40), std::nullopt);
 }

@@ -62,9 +62,9 @@ TEST(CausalSet, AgreesWithCountingAnew) {
     for (auto n = draw(14); n > 0; --n) {
       hits.push_back(
           {time, {static_cast<double>(draw(4)), static_cast<double>(draw(4)), static_cast<double>(draw(9))}});
-      time += draw(12);
+      time += Tick(draw(12));
     }
-    const Tick slack = draw(15);
+    const Tick slack(draw(15));
     const double speed = 0.1 + 0.1 * static_cast<double>(draw(10));
     ASSERT_EQ(causal_set_size(hits, speed, slack), by_hand(hits, speed, slack)) << i;
   }

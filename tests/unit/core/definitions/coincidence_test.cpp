@@ -56,9 +56,9 @@ TEST(Coincidence, IsParsedInTicksAndWithUnit) {
 TEST(Coincidence, LooksAsFarAsTheNextWindowReaches) {
   const auto definition = coincidence("coincidence:50,A>=1,7,9");
   const auto traits = definition->traits();
-  EXPECT_EQ(traits.reach, 116U);
-  EXPECT_EQ(traits.longest_length, 50U);
-  EXPECT_EQ(coincidence("coincidence:50,A>=1,7,90")->traits().longest_length, 90U);
+  EXPECT_EQ(traits.reach, Tick(116));
+  EXPECT_EQ(traits.longest_length, Tick(50));
+  EXPECT_EQ(coincidence("coincidence:50,A>=1,7,90")->traits().longest_length, Tick(90));
   EXPECT_TRUE(traits.needs_channels);
   EXPECT_TRUE(traits.uses(Quantity::Kind::group));
   EXPECT_FALSE(traits.uses(Quantity::Kind::causal));

@@ -109,7 +109,7 @@ TEST(Expression, SpeedsAreMetresPerTick) {
   EXPECT_DOUBLE_EQ(parsed("causal(0.25,0)>=1").terms().front().quantity.speed, 0.25);
   EXPECT_DOUBLE_EQ(parsed("causal(1c,0)>=1").terms().front().quantity.speed, 0.299792458);
   EXPECT_DOUBLE_EQ(parse_expression("causal(2e8m/s,1ns)>=1", 100, Detector()).terms().front().quantity.speed, 0.02);
-  EXPECT_EQ(parse_expression("causal(2e8m/s,1ns)>=1", 100, Detector()).terms().front().quantity.slack, 10U);
+  EXPECT_EQ(parse_expression("causal(2e8m/s,1ns)>=1", 100, Detector()).terms().front().quantity.slack, Tick(10));
 }
 
 TEST(Expression, SelectsHitsByValueAndTime) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "found_events.hpp"
 
 namespace eventloom::test {
@@ -16,18 +18,18 @@ TEST(Gap, IsParsedInTicksAndWithUnit) {
 
 TEST(Gap, LooksAsFarAsTheGap) {
   const auto traits = Gap(25, 4).traits();
-  EXPECT_EQ(traits.reach, 25U);
-  EXPECT_EQ(traits.longest_length, 25U);
-  EXPECT_EQ(traits.bin_ticks, 25U);
+  EXPECT_EQ(traits.reach, Tick(25));
+  EXPECT_EQ(traits.longest_length, Tick(25));
+  EXPECT_EQ(traits.bin_ticks, Tick(25));
   EXPECT_FALSE(traits.needs_numbers);
   EXPECT_TRUE(traits.finds_runs);
 }
 
 TEST(Gap, WidenedLooksAsFarAsMHitsReach) {
   const auto traits = parse_event_definition("gap:25,4,30,7", 1000)->traits();
-  EXPECT_EQ(traits.reach, 137U);
-  EXPECT_EQ(traits.longest_length, 30U);
-  EXPECT_EQ(parse_event_definition("gap:1e18,1e18,1e19,1e19", 1000)->traits().reach, ~Tick{0});
+  EXPECT_EQ(traits.reach, Tick(137));
+  EXPECT_EQ(traits.longest_length, Tick(30));
+  EXPECT_EQ(parse_event_definition("gap:1e18,1e18,1e19,1e19", 1000)->traits().reach, std::numeric_limits<Tick>::max());
 }
 
 TEST(Gap, WidensRunsThatAreLongEnough) {

@@ -13,7 +13,7 @@ TEST(HitSearch, FindsWhatASearchOfAllWouldFind) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     Times times;
-    for (auto n = random() % 100; n > 0; --n) times.push_back(random() % 50);
+    for (auto n = random() % 100; n > 0; --n) times.push_back(Tick(random() % 50));
     std::ranges::sort(times);
     const auto keys = keys_at(times);
     for (Tick tick = 0; tick < 52; ++tick) {

@@ -21,15 +21,15 @@ TEST(Multiplicity, IsParsedWithAndWithoutWidening) {
 
 TEST(Multiplicity, LooksAroundAsFarAsItWidens) {
   const auto traits = traits_of("multiplicity:100,5,1,3");
-  EXPECT_EQ(traits.reach, 600U);
-  EXPECT_EQ(traits.longest_length, 300U);
-  EXPECT_EQ(traits.bin_ticks, 100U);
-  EXPECT_EQ(traits_of("multiplicity:100,5").longest_length, 100U);
+  EXPECT_EQ(traits.reach, Tick(600));
+  EXPECT_EQ(traits.longest_length, Tick(300));
+  EXPECT_EQ(traits.bin_ticks, Tick(100));
+  EXPECT_EQ(traits_of("multiplicity:100,5").longest_length, Tick(100));
 }
 
 TEST(Multiplicity, LengthsThatDoNotFitAreTheLargest) {
   constexpr auto kMax = std::numeric_limits<Tick>::max();
-  EXPECT_EQ(traits_of("multiplicity:1,1,9e18,9e18").reach, 18'000'000'000'000'000'002U);
+  EXPECT_EQ(traits_of("multiplicity:1,1,9e18,9e18").reach, Tick(18'000'000'000'000'000'002U));
   EXPECT_EQ(traits_of("multiplicity:1,1,1e19,1e19").reach, kMax);
   EXPECT_EQ(traits_of("multiplicity:9e18,1,1,0").reach, kMax);
   EXPECT_EQ(traits_of("multiplicity:9e18,1,0,3").longest_length, kMax);

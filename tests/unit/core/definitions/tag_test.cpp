@@ -10,8 +10,8 @@ TEST(Tag, NeedsNumbersAndLooksAtEqualTimesOnly) {
   const auto tag = parse_event_definition(" tag ", 1000);
   EXPECT_EQ(tag->text(), "tag");
   EXPECT_TRUE(tag->traits().needs_numbers);
-  EXPECT_EQ(tag->traits().reach, 0U);
-  EXPECT_EQ(tag->traits().longest_length, 0U);
+  EXPECT_EQ(tag->traits().reach, Tick(0));
+  EXPECT_EQ(tag->traits().longest_length, Tick(0));
 }
 
 TEST(Tag, HitsOfEqualTimeAreOneEvent) {

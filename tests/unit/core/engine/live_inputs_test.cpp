@@ -70,12 +70,12 @@ class LiveInputsTest : public testing::Test {
 TEST(Frontier, RemembersWhereItWas) {
   constexpr auto kMemory = milliseconds(6400);
   Frontier frontier;
-  EXPECT_EQ(frontier.at(at({})), 0U);
+  EXPECT_EQ(frontier.at(at({})), Epoch(0));
   // One epoch per millisecond.
-  for (Epoch epoch = 1; epoch <= 20'000; ++epoch) frontier.advance(at(milliseconds(epoch)), epoch, kMemory);
-  EXPECT_EQ(frontier.now(), 20'000U);
+  for (Epoch epoch = 1; epoch <= 20'000; ++epoch) frontier.advance(at(milliseconds(epoch.value)), epoch, kMemory);
+  EXPECT_EQ(frontier.now(), Epoch(20'000));
   for (Epoch then = 14'000; then <= 20'000; then += 500) {
-    const auto epoch = frontier.at(at(milliseconds(then)));
+    const auto epoch = frontier.at(at(milliseconds(then.value)));
     EXPECT_LE(epoch, then);
     EXPECT_GE(epoch + 200, then) << "more than a little earlier";
   }
@@ -84,16 +84,16 @@ TEST(Frontier, RemembersWhereItWas) {
 TEST(Frontier, IsAtEpoch0BeforeItWasFirstSeen) {
   Frontier frontier;
   frontier.advance(at(seconds(5)), 100, seconds(2));
-  EXPECT_EQ(frontier.at(at(seconds(4))), 0U);
-  EXPECT_EQ(frontier.at(at(seconds(5))), 100U);
+  EXPECT_EQ(frontier.at(at(seconds(4))), Epoch(0));
+  EXPECT_EQ(frontier.at(at(seconds(5))), Epoch(100));
 }
 
 TEST(Frontier, NeverFalls) {
   Frontier frontier;
   frontier.advance(at(seconds(1)), 100, seconds(2));
   frontier.advance(at(seconds(2)), 50, seconds(2));
-  EXPECT_EQ(frontier.now(), 100U);
-  EXPECT_EQ(frontier.at(at(seconds(3))), 100U);
+  EXPECT_EQ(frontier.now(), Epoch(100));
+  EXPECT_EQ(frontier.at(at(seconds(3))), Epoch(100));
 }
 
 /// A step soon after another one, and nothing after it.
@@ -102,7 +102,7 @@ TEST(Frontier, RemembersItsLastStep) {
   frontier.advance(at({}), 10, seconds(2));
   frontier.advance(at(milliseconds(1)), 1000, seconds(2));
   for (int turn = 2; turn < 5000; ++turn) frontier.advance(at(milliseconds(turn)), 1000, seconds(2));
-  EXPECT_EQ(frontier.at(at(seconds(4))), 1000U);
+  EXPECT_EQ(frontier.at(at(seconds(4))), Epoch(1000));
 }
 
 TEST_F(LiveInputsTest, ReceivedEpochsAreReady) {
@@ -112,7 +112,7 @@ TEST_F(LiveInputsTest, ReceivedEpochsAreReady) {
   EXPECT_TRUE(ready_first(10));
   EXPECT_FALSE(ready_first(11));
   EXPECT_FALSE(ready_second(10));
-  EXPECT_EQ(inputs().peer_watermark(), 10U);
+  EXPECT_EQ(inputs().peer_watermark(), Epoch(10));
   EXPECT_TRUE(first.given_up.empty());
   EXPECT_TRUE(second.given_up.empty());
 }
@@ -138,7 +138,7 @@ TEST_F(LiveInputsTest, ASourceThatHasEndedHasPassedTheMarginsSentWithItsLastData
   first.come(10);
   first.ended = true;
   receive({});
-  EXPECT_EQ(inputs().peer_watermark(), 15U);
+  EXPECT_EQ(inputs().peer_watermark(), Epoch(15));
   receive(seconds(2));
   EXPECT_TRUE(ready_second(15));
   EXPECT_FALSE(ready_second(16));
@@ -282,7 +282,7 @@ TEST_F(LiveInputsTest, ASourceSetAsideDelaysNothingWhereAllAreQuiet) {
   first.come(10);
   second.come(10);
   receive({});
-  second.jumped = 1'000'000;
+  second.jumped = Epoch(1'000'000);
   receive(seconds(1));
   EXPECT_TRUE(ready_first(11) && ready_second(11));
   EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
@@ -405,16 +405,16 @@ TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   first.come(10);
   second.come(10);
   receive({});
-  second.jumped = 1'000'000;
+  second.jumped = Epoch(1'000'000);
   first.come(20);
   receive(milliseconds(1));
   EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
-  EXPECT_EQ(inputs().peer_watermark(), 20U);
+  EXPECT_EQ(inputs().peer_watermark(), Epoch(20));
   EXPECT_TRUE(ready_second(20));
   EXPECT_FALSE(ready_second(21)) << "no source has passed it";
   EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));
   EXPECT_EQ(inputs().votes().in_step, 1U);
-  EXPECT_EQ(majority(inputs().votes()), 0U);
+  EXPECT_EQ(majority(inputs().votes()), Epoch(0));
   second.jumped.reset();
   second.come(25);
   receive(milliseconds(2));
@@ -428,7 +428,7 @@ TEST_F(LiveInputsTest, ASourceThatKeepsJumpingIsReportedTenTimes) {
   second.come(10);
   receive({});
   for (int time = 1; time <= 50; ++time) {
-    second.jumped = 1'000'000;
+    second.jumped = Epoch(1'000'000);
     receive(milliseconds(2 * time));
     second.jumped.reset();
     receive(milliseconds(2 * time + 1));
@@ -441,14 +441,14 @@ TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
   first.come(10);
   second.come(10);
   receive({});
-  second.jumped = 1'000'000;
+  second.jumped = Epoch(1'000'000);
   receive(milliseconds(1));
-  EXPECT_EQ(majority(inputs().votes()), 0U);
+  EXPECT_EQ(majority(inputs().votes()), Epoch(0));
   first.ended = true;
   const auto jump = majority(inputs().votes());
-  EXPECT_EQ(jump, 1'000'000U);
+  EXPECT_EQ(jump, Epoch(1'000'000));
   inputs().set_others({.frontier = 10, .jump = jump});
-  EXPECT_EQ(second.expected, 1'000'000U);
+  EXPECT_EQ(second.expected, Epoch(1'000'000));
 }
 
 /// Of two sources that have jumped to different places, only that at the accepted one goes on there.
@@ -464,7 +464,7 @@ TEST_F(LiveInputsTest, AJumpToAnotherPlaceThanTheAcceptedOneIsNot) {
     receive(milliseconds(1));
     inputs().set_others({.frontier = 10, .jump = kAccepted});
     const bool near = place >= kAccepted - kNear && place <= kAccepted + kNear;
-    EXPECT_EQ(second.expected == place, near) << place;
+    EXPECT_EQ(second.expected == place, near) << place.value;
     second.jumped.reset();
   }
 }
@@ -474,10 +474,10 @@ TEST_F(LiveInputsTest, ASourceThatHasJumpedBackHasAVote) {
   first.come(1000);
   second.come(1000);
   receive({});
-  first.jumped = 10;
-  second.jumped = 1'000'000;
+  first.jumped = Epoch(10);
+  second.jumped = Epoch(1'000'000);
   receive(milliseconds(1));
-  EXPECT_EQ(majority(inputs().votes()), 0U) << "one of two is not more than half";
+  EXPECT_EQ(majority(inputs().votes()), Epoch(0)) << "one of two is not more than half";
 }
 
 /// All but one jump: that one is behind, and not waited for although it makes progress.
@@ -496,7 +496,7 @@ TEST_F(LiveInputsTest, TimePassesForASilentSource) {
   second.come(10);
   receive({});
   receive(seconds(30));
-  EXPECT_EQ(second.expected, 3010U);
+  EXPECT_EQ(second.expected, Epoch(3010));
 }
 
 /// The end of a run does not wait for data that may never come, even where no source is ahead.
@@ -583,7 +583,7 @@ TEST_F(LiveInputsTest, HurryEndsSourcesOneAfterTheOther) {
   receive(milliseconds(350));
   EXPECT_TRUE(ready_first(11));
   first.ended = true;
-  EXPECT_EQ(inputs().peer_watermark(), 10U);
+  EXPECT_EQ(inputs().peer_watermark(), Epoch(10));
   receive(milliseconds(600));
   EXPECT_TRUE(ready_second(11));
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
@@ -646,7 +646,7 @@ TEST_F(LiveInputsTest, NumbersAreToldWhereTheOthersAre) {
   first.come(10);
   receive({});
   receive(milliseconds(1));
-  EXPECT_EQ(second.expected, 10U);
+  EXPECT_EQ(second.expected, Epoch(10));
 }
 
 TEST_F(LiveInputsTest, SilenceIsReportedAgainWhenItHasDoubled) {

@@ -90,9 +90,9 @@ TEST(SyntheticSource, HasOneMessageForEverySlice) {
   const auto pool = std::make_shared<const PayloadPool>(0, 100, 0.5, kFootprint);
   SyntheticSource source(pool, {.seconds = 0, .slices = 5});
   EXPECT_EQ(source.first_epoch(), Epoch{0});
-  for (Epoch slice = 0; slice < 7; ++slice) {
+  for (std::uint64_t slice = 0; slice < 7; ++slice) {
     SliceData data;
-    source.collect({slice, slice + 1}, data);
+    source.collect({Epoch(slice), Epoch(slice + 1)}, data);
     if (slice >= 5) {
       EXPECT_TRUE(data.pieces.empty());
       continue;

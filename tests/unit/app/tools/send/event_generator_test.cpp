@@ -64,11 +64,11 @@ TEST(EventGenerator, MakesTheSameHoweverFarItIsAskedToGo) {
     const auto s = settings(timing);
     const auto expected = make(s, s.duration);
     ASSERT_GT(expected.n_hits(), 1000U);
-    for (const Tick step : {777U, 10'000U, 300'000U}) {
+    for (const Tick step : {Tick(777), Tick(10'000), Tick(300'000)}) {
       const auto made = make(s, step);
-      EXPECT_EQ(made.hits, expected.hits) << timing << ' ' << step;
-      EXPECT_EQ(made.payload, expected.payload) << timing << ' ' << step;
-      EXPECT_EQ(made.events, expected.events) << timing << ' ' << step;
+      EXPECT_EQ(made.hits, expected.hits) << timing << ' ' << step.value;
+      EXPECT_EQ(made.payload, expected.payload) << timing << ' ' << step.value;
+      EXPECT_EQ(made.events, expected.events) << timing << ' ' << step.value;
     }
   }
 }
@@ -77,7 +77,7 @@ TEST(EventGenerator, MakesTheSameHoweverFarItIsAskedToGo) {
 TEST(EventGenerator, StopsBehindTheEventsThatHaveBegun) {
   auto s = settings("poisson");
   s.noise = 0;
-  for (const Tick at : {0U, 500U, 123'456U, 1'999'999U}) {
+  for (const Tick at : {Tick(0), Tick(500), Tick(123'456), Tick(1'999'999)}) {
     EventGenerator generator(s);
     generator.make_until(at);
     const auto begun = generator.events().size();
@@ -85,8 +85,8 @@ TEST(EventGenerator, StopsBehindTheEventsThatHaveBegun) {
     generator.make_until(end);
     Made made;
     made.take(generator, s.sources);
-    EXPECT_EQ(made.events.size(), begun) << at;
-    EXPECT_EQ(made.n_hits(), made.n_event_hits()) << at;
+    EXPECT_EQ(made.events.size(), begun) << at.value;
+    EXPECT_EQ(made.n_hits(), made.n_event_hits()) << at.value;
     EXPECT_GE(end, at);
     EXPECT_LE(end, s.duration);
     EXPECT_LT(end, at + s.width + 3);

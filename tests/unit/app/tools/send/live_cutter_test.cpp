@@ -44,7 +44,7 @@ TEST(LiveCutter, ClosesWithTheEpochInWhichTheOldestHitIsOldEnough) {
   LiveCutter cutter(settings(1000), 0, kFlushAfter);
   cutter.take(hits_at({150, 180, 900}), 10);
   EXPECT_TRUE(taken(cutter).empty());
-  EXPECT_EQ(cutter.first(), 1U);
+  EXPECT_EQ(cutter.first(), Epoch(1));
   cutter.take({}, 11);
   EXPECT_TRUE(taken(cutter).empty()) << "at tick 1100 the hit of tick 150 is not 1000 ticks old";
   cutter.take({}, 12);

@@ -37,7 +37,7 @@ struct HitVisitor {
   Epoch open = 0;
   void epoch(Epoch epoch) { open = epoch; }
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
-    hits.push_back({open * kTicksOfEpoch + tick, channel, {payload.begin(), payload.end()}});
+    hits.push_back({tick_of_epoch(open, kTicksOfEpoch) + Tick(tick), channel, {payload.begin(), payload.end()}});
   }
   void tag(std::uint32_t) {}
   void peak(Peak) {}
@@ -100,7 +100,7 @@ StreamMaker recording() {
     MarkerWriter writer(words);
     EpochBufferHeader header{.first_epoch = epoch, .n_epochs = 1 + static_cast<std::uint32_t>(random() % 9)};
     for (std::uint32_t e = 0; e < header.n_epochs; e += 1 + static_cast<std::uint32_t>(random() % 3)) {
-      writer.epoch(epoch + e);
+      writer.epoch(epoch + Epoch(e));
       for (std::uint32_t tick = 0; tick < 5; ++tick) {
         writer.time(tick * 100);
         // Payload that looks like an epoch marker, and a group too long for the marker's own count.
@@ -119,7 +119,7 @@ StreamMaker recording() {
     header.hits_before = before;
     header.sequence = number++;
     before += header.n_hits;
-    epoch += header.n_epochs + random() % 20;
+    epoch += Epoch(header.n_epochs + random() % 20);
     Bytes bytes;
     append_stored(header, words, bytes);
     maker.add(bytes);
@@ -144,19 +144,19 @@ TEST_F(Looped, HitsAreThoseOfTheRecordingLater) {
   std::vector<SeenHit> expected;
   for (std::uint64_t pass = 0; pass < kPasses; ++pass) {
     for (auto hit : once.hits) {
-      hit.time += pass * kPeriod * kTicksOfEpoch;
+      hit.time += tick_of_epoch(pass * kPeriod, kTicksOfEpoch);
       expected.push_back(hit);
     }
   }
-  for (const Epoch step : {1U, 64U, 5000U}) {
+  for (const Epoch step : {Epoch(1), Epoch(64), Epoch(5000)}) {
     auto source = loop(path);
     EXPECT_EQ(source.first_epoch(), once_source.first_epoch());
     EXPECT_EQ(source.end_epoch(), *once_source.end_epoch() + (kPasses - 1) * kPeriod);
     const auto all = walk(source, step);
-    EXPECT_EQ(all.hits, expected) << step;
-    EXPECT_TRUE(all.broken.empty() && all.damage.empty()) << step;
-    EXPECT_EQ(source.hits_read(), expected.size()) << step;
-    EXPECT_EQ(source.anomalies(), 0U) << step;
+    EXPECT_EQ(all.hits, expected) << step.value;
+    EXPECT_TRUE(all.broken.empty() && all.damage.empty()) << step.value;
+    EXPECT_EQ(source.hits_read(), expected.size()) << step.value;
+    EXPECT_EQ(source.anomalies(), 0U) << step.value;
   }
 }
 
@@ -205,8 +205,8 @@ TEST_F(Looped, DamageStaysDamage) {
     for (std::uint64_t pass = 0; pass < kPasses; ++pass) {
       const auto& damage = all.damage[pass];
       EXPECT_EQ(damage.n_hits, 5U);
-      EXPECT_LE(damage.first_epoch, 300 + pass * kPeriod);
-      EXPECT_GT(damage.first_epoch + damage.n_epochs, 300 + pass * kPeriod);
+      EXPECT_LE(damage.first_epoch, Epoch(300) + pass * kPeriod);
+      EXPECT_GT(damage.first_epoch + damage.n_epochs, Epoch(300) + pass * kPeriod);
       EXPECT_EQ(damage.file_offset % maker.without_index().size(), all.damage[0].file_offset);
     }
     EXPECT_EQ(all.hits.size(), kPasses * 8 * 5);
@@ -228,7 +228,7 @@ TEST_F(Looped, OpenDamageEndsWithItsPass) {
   for (std::uint64_t pass = 0; pass < kPasses; ++pass) {
     EXPECT_EQ(all.damage[pass].first_epoch, begin + pass * kPeriod);
     const Epoch end = all.damage[pass].first_epoch + all.damage[pass].n_epochs;
-    EXPECT_EQ(end, pass + 1 < kPasses ? 13 + (pass + 1) * kPeriod : std::numeric_limits<Epoch>::max());
+    EXPECT_EQ(end, pass + 1 < kPasses ? Epoch(13) + (pass + 1) * kPeriod : std::numeric_limits<Epoch>::max());
   }
   ASSERT_TRUE(source.tail_damage());
   EXPECT_EQ(source.tail_damage()->first_epoch, begin + (kPasses - 1) * kPeriod);
@@ -237,7 +237,7 @@ TEST_F(Looped, OpenDamageEndsWithItsPass) {
 
 TEST_F(Looped, FindsWhatBeginsNext) {
   StreamMaker maker;
-  for (const Epoch epoch : {20U, 40U, 60U}) maker.add(epoch, 5);
+  for (const Epoch epoch : {Epoch(20), Epoch(40), Epoch(60)}) maker.add(epoch, 5);
   auto source = loop(write(maker.with_index()), 3, 100);
   std::vector<Epoch> begins;
   for (auto at = source.next_beginning(0); at; at = source.next_beginning(*at + 1)) {
@@ -285,7 +285,7 @@ TEST_F(Looped, SkipsWhatIsForgottenUnread) {
 TEST_F(Looped, EmptyRecording) {
   auto source = loop(write(StreamMaker().with_index()), 3, loop_period(0, 0, 5));
   EXPECT_EQ(source.first_epoch(), std::nullopt);
-  EXPECT_EQ(source.end_epoch(), 0U);
+  EXPECT_EQ(source.end_epoch(), Epoch(0));
   SliceData data;
   source.collect({0, 100}, data);
   EXPECT_TRUE(data.pieces.empty() && data.damage.empty());
@@ -301,8 +301,8 @@ TEST_F(Looped, PassesBeyondTheLastEpochAreRefused) {
   StreamMaker small;
   small.add(5, 1);
   const auto other = write(small.with_index());
-  EXPECT_THROW(loop(other, kLastEpoch, 2), UserError);
-  EXPECT_EQ(loop(other, kLastEpoch - 6, 1).end_epoch(), kLastEpoch - 1);
+  EXPECT_THROW(loop(other, kLastEpoch.value, 2), UserError);
+  EXPECT_EQ(loop(other, kLastEpoch.value - 6, 1).end_epoch(), kLastEpoch - 1);
 }
 
 TEST_F(Looped, ARecordingThatBecomesAnotherIsRefused) {
@@ -315,8 +315,8 @@ TEST_F(Looped, ARecordingThatBecomesAnotherIsRefused) {
 }
 
 TEST(LoopPeriod, CoversAllSourcesAndTheGap) {
-  EXPECT_EQ(loop_period(10, 35, 7), 32U);
-  EXPECT_EQ(loop_period(0, 0, 1), 1U);
+  EXPECT_EQ(loop_period(10, 35, 7), Epoch(32));
+  EXPECT_EQ(loop_period(0, 0, 1), Epoch(1));
 }
 
 }  // namespace
