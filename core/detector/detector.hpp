@@ -40,9 +40,9 @@ inline constexpr std::size_t kMaxGroups = 64;
 struct ChannelInfo {
   std::int64_t offset = 0;  ///< ticks, added to the times of its hits
   bool masked = false;      ///< its hits are dropped
-  bool cut = false;         ///< hits whose first payload word is outside [min_payload, max_payload] are dropped
-  std::uint32_t min_payload = 0;
-  std::uint32_t max_payload = std::numeric_limits<std::uint32_t>::max();
+  bool cut = false;  ///< hits are dropped if the first number of their payload is outside [min_payload, max_payload]
+  double min_payload = -std::numeric_limits<double>::infinity();
+  double max_payload = std::numeric_limits<double>::infinity();
   bool calibrated = false;  ///< a row of the map states its gain or zero
   ValueScale calibration;
   std::string unit;  ///< of its values

@@ -63,12 +63,6 @@ bool mask_in(std::string_view text) {
   return text == "1";
 }
 
-std::uint32_t payload_word_in(std::string_view text) {
-  const auto value = whole_number(text, std::numeric_limits<std::uint32_t>::max());
-  if (!value) expected("a whole number below 2^32", text);
-  return static_cast<std::uint32_t>(*value);
-}
-
 /// `what`: description of the number, for messages.
 double real_in(std::string_view text, const char* what) {
   auto number = text;
@@ -82,6 +76,12 @@ double real_in(std::string_view text, const char* what) {
 }
 
 double metres_in(std::string_view text) { return real_in(text, "a number of metres"); }
+
+/// A number, or a hexadecimal one after 0x.
+double payload_bound_in(std::string_view text) {
+  const auto word = whole_number(text, std::numeric_limits<std::uint32_t>::max());
+  return word ? static_cast<double>(*word) : real_in(text, "a number");
+}
 
 double gain_in(std::string_view text) {
   const double gain = real_in(text, "a number");
@@ -141,8 +141,8 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"offset_us", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, 1'000'000); }},
     {"offset_ticks", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, kTicks); }},
     {"mask", [](std::string_view cell, DetectorRow& row) { row.mask = mask_in(cell); }},
-    {"min_payload", [](std::string_view cell, DetectorRow& row) { row.min_payload = payload_word_in(cell); }},
-    {"max_payload", [](std::string_view cell, DetectorRow& row) { row.max_payload = payload_word_in(cell); }},
+    {"min_payload", [](std::string_view cell, DetectorRow& row) { row.min_payload = payload_bound_in(cell); }},
+    {"max_payload", [](std::string_view cell, DetectorRow& row) { row.max_payload = payload_bound_in(cell); }},
     {"gain", [](std::string_view cell, DetectorRow& row) { row.gain = gain_in(cell); }},
     {"zero", [](std::string_view cell, DetectorRow& row) { row.zero = real_in(cell, "a number"); }},
     {"unit", [](std::string_view cell, DetectorRow& row) { row.unit = cell; }},
@@ -216,8 +216,7 @@ DetectorRow row_of(const CsvLine& line, const Columns& columns) {
     }
   }
   if (row.min_payload && row.max_payload && *row.min_payload > *row.max_payload) {
-    throw std::invalid_argument("column max_payload: " + std::to_string(*row.max_payload) + " is below min_payload, " +
-                                std::to_string(*row.min_payload));
+    throw std::invalid_argument("column max_payload: it is below min_payload");
   }
   return row;
 }

@@ -90,12 +90,14 @@ std::uint64_t Hdf5PayloadColumn::bits_of(std::size_t i, std::uint64_t row) const
 }
 
 void Hdf5PayloadColumn::refuse(std::size_t i, std::uint64_t row) const {
-  const auto number = column_.is_float()    ? std::to_string(reals_[i])
-                      : column_.is_signed() ? std::to_string(static_cast<std::int64_t>(integers_[i]))
-                                            : std::to_string(integers_[i]);
+  const bool negative = column_.is_signed() && static_cast<std::int64_t>(integers_[i]) < 0;
+  const bool above = !column_.is_float() && !negative && kind_ == PayloadKind::u32;
+  const auto number = column_.is_float() ? std::to_string(reals_[i])
+                      : negative         ? std::to_string(static_cast<std::int64_t>(integers_[i]))
+                                         : std::to_string(integers_[i]);
   throw UserError("'" + column_.name() + "' row " + std::to_string(row) + ": " + number +
-                  " is not exactly a number of " + std::string(name_of(kind_)) +
-                  ": say what the column holds, as in payload=NAME:f64 (u32, i32, f32, f64)");
+                  (above ? " is above 4294967295" : " is not exactly a number of " + std::string(name_of(kind_))) +
+                  ": say what the column holds, as in payload=NAME:f64 (u32, i32, f32 or f64)");
 }
 
 }  // namespace eventloom

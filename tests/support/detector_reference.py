@@ -5,6 +5,7 @@ A row is a dict of cells as text, by column; columns that a row does not have ar
 
 import csv
 import fnmatch
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -31,6 +32,9 @@ def sources_of(text, names):
         return list(range(len(names)))
     if text.isdigit():
         return [int(text)]
+    if re.fullmatch(r"\d+-\d+", text):
+        low, high = map(int, text.split("-"))
+        return list(range(low, high + 1))
     exact = [number for number, name in enumerate(names) if name == text]
     return exact or [number for number, name in enumerate(names) if fnmatch.fnmatchcase(name, text)]
 

@@ -9,7 +9,7 @@ from detector_reference import set_values, write_map
 from epochs_file import hits_of_file, read_epochs_file
 from expressions import Detector, Expression
 from program import Run, eventloom, generate
-from reference import find_events, ledger, merged_file, weave
+from reference import find_events, indices, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
 EPOCH = 10_000
@@ -58,7 +58,7 @@ CONDITIONS = [
     ("coincidence:50ns,(sum(A)>=A@0.9 || max(B)<B@0.1) && n_hits>=3", ["sum(A)!=0 && max(B)>=-1e9"]),
     ("coincidence:50ns,channels(A)>=4 && order(A,B)", ["channels(B[0,40ns])>=2 || !order(B,A)"]),
     ("coincidence:30ns,A{A@0.1..A@0.6}[-100ns,0]>=2 && source:1-2{-1e9..B@0.5}>=1,0,7", ["max(none)<5 || A[10ns,1us]>=1"]),
-    ("coincidence:0,veto[100,300ns]>=1 && B[-2us,-100ns]{B@0.0..B@0.8}>=1", []),
+    ("coincidence:0,veto[5,60ns]>=1 && B[-4us,60ns]{B@0.0..B@0.9}>=1", []),
     ("gap:60ns,3", ["B{B@0.5..B@0.9}>=1 && order(A[0,30ns],B[5,1us])", "sum(channel:0x0-0x80000f)>0", "channels(veto)<3"]),
     ("coincidence:40ns,source:4{-1e9..1e9}>=1 || max(source:4)>=-1e9 || sum(source:4)==0 && sources>=4", []),
 ]
@@ -75,6 +75,8 @@ def test_equals_the_reference(tmp_path, recording, definition, filters, per_slic
     found = read_merged(run.merged)
     expected = merged_file(events, with_payload=True)
     assert_same({name: found[name] for name in expected}, expected)
+    kept = indices(events.begin[~events.rejected], events.end[~events.rejected])
+    assert np.array_equal(found["hits/value"], hits.value[kept], equal_nan=True)
     account = read_ledger(run.output)
     assert_balanced(account)
     assert ledger_rows(account) == ledger(events, per_slice * EPOCH)
@@ -117,7 +119,7 @@ MISTAKES = [
     ("A{nan..inf}>=1", "'nan' is not a number", "  ^^^"),
     ("A{1..2>=1", "'{' is not closed", " ^"),
     ("A[120ns,-50ns]>=1", "ends before it begins", "  ^^^^^^^^^^^"),
-    ("A[-50ns]>=1", "expected two times", "  ^"),
+    ("A[-50ns]>=1", "expected two times", "       ^"),
     ("A[-50xs,3]>=1", "'50xs'", "  ^^^^^"),
     ("sum(C)>=1", "neither a quantity nor a group", "    ^"),
     ("sum(n_hits)>=1", "is not a group", "    ^^^^^^"),
