@@ -24,20 +24,58 @@ std::uint32_t trailer_crc(const StreamFileTrailer& trailer) {
   return crc32c(std::as_bytes(std::span(&trailer, 1)).first(offsetof(StreamFileTrailer, trailer_crc)));
 }
 
+/// The text of a file: names of payload columns, then the text of the header.
+std::string stored_text(const StreamHeader& header) {
+  std::string names;
+  for (const auto& name : header.payload_names) names += (names.empty() ? "" : ",") + name;
+  return header.payload_names.empty() ? header.text : names + "\n" + header.text;
+}
+
+/// The reverse.
+void take_payload_names(StreamHeader& header) {
+  header.flags &= ~std::uint32_t{kNamedPayload};
+  const auto end = std::min(header.text.find('\n'), header.text.size());
+  for (std::size_t begin = 0; begin <= end;) {
+    const auto comma = std::min(header.text.find(',', begin), end);
+    header.payload_names.push_back(header.text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  header.text.erase(0, end + 1);
+}
+
 }  // namespace
 
+std::vector<PayloadKind> first_payload_kinds(std::span<const std::uint32_t> flags) {
+  std::vector<PayloadKind> kinds;
+  for (const auto of_stream : flags) kinds.push_back(payload_kind(of_stream, 0));
+  return kinds;
+}
+
+void set_payload(StreamHeader& header, std::span<const PayloadColumn> columns) {
+  std::size_t words = 0;
+  header.payload_names.clear();
+  header.flags &= ~std::uint32_t{kPayloadKinds};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    words += words_of(columns[i].kind);
+    header.payload_names.push_back(columns[i].name);
+    if (i < kTypedColumns) header.flags |= with_payload_kind(i, columns[i].kind);
+  }
+  header.payload = PayloadTable::uniform(static_cast<std::uint8_t>(words));
+}
+
 std::vector<std::byte> encode_stream_header(const StreamHeader& header) {
+  const auto text = stored_text(header);
   StreamFileHeader fixed;
   fixed.source = header.source;
   fixed.epoch_ticks = header.base.epoch_ticks;
   fixed.tick_ps = header.base.tick_ps;
-  fixed.flags = header.flags;
-  fixed.text_bytes = static_cast<std::uint32_t>(header.text.size());
+  fixed.flags = header.flags | (header.payload_names.empty() ? 0U : std::uint32_t{kNamedPayload});
+  fixed.text_bytes = static_cast<std::uint32_t>(text.size());
   std::ranges::copy(header.payload.words, fixed.payload_words);
-  std::vector<std::byte> bytes(header_bytes(header.text.size()));
-  const auto used = std::span(bytes).first(sizeof fixed + header.text.size());
+  std::vector<std::byte> bytes(header_bytes(text.size()));
+  const auto used = std::span(bytes).first(sizeof fixed + text.size());
   std::memcpy(used.data(), &fixed, sizeof fixed);
-  std::memcpy(used.data() + sizeof fixed, header.text.data(), header.text.size());
+  std::memcpy(used.data() + sizeof fixed, text.data(), text.size());
   fixed.header_crc = header_crc(used);
   std::memcpy(used.data(), &fixed, sizeof fixed);
   return bytes;
@@ -68,6 +106,7 @@ DecodedStreamHeader decode_stream_header(std::span<const std::byte> bytes) {
   out.header.base = {fixed.tick_ps, fixed.epoch_ticks};
   std::ranges::copy(fixed.payload_words, out.header.payload.words.begin());
   out.header.text.assign(reinterpret_cast<const char*>(bytes.data()) + sizeof fixed, fixed.text_bytes);
+  if ((fixed.flags & kNamedPayload) != 0) take_payload_names(out.header);
   out.first_buffer_offset = header_bytes(fixed.text_bytes);
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
+#include "formats/payload_kind.hpp"
 
 /// A recorded stream, extension `.epochs`, little-endian throughout:
 ///
@@ -30,28 +31,55 @@ namespace eventloom {
 
 /// Bits of StreamHeader::flags: the meaning of a stream's times and payload.
 enum StreamFlag : std::uint32_t {
-  kNumbered = 1,          ///< times are event numbers, each expected from every numbered source of a run
-  kTriggerInPayload = 2,  ///< the high half of a hit's second payload word is the trigger type
-  kSorted = 4,            ///< hits of all sources of a run, in its order: see sorted_hit.hpp
-  kOptional = 8,          ///< events may lack the source; a run does not wait for it while it is silent
-  kTagWord = 0xf00,       ///< see tag_word()
+  kNumbered = 1,              ///< times are event numbers, each expected from every numbered source of a run
+  kTriggerInPayload = 2,      ///< the high half of a hit's second payload word is the trigger type
+  kSorted = 4,                ///< hits of all sources of a run, in its order: see sorted_hit.hpp
+  kOptional = 8,              ///< events may lack the source; a run does not wait for it while it is silent
+  kNamedPayload = 0x10,       ///< in files only: a line before the text names the payload columns, with commas between
+  kTagWord = 0xf00,           ///< see tag_word()
+  kPayloadKinds = 0xffff000,  ///< see payload_kind()
 };
-inline constexpr std::uint32_t kKnownStreamFlags = kNumbered | kTriggerInPayload | kSorted | kOptional | kTagWord;
+inline constexpr std::uint32_t kKnownStreamFlags =
+    kNumbered | kTriggerInPayload | kSorted | kOptional | kNamedPayload | kTagWord | kPayloadKinds;
 
 /// Number, from 1, of the payload word whose low byte is the event's tag, which is equal in all numbered sources; 0:
 /// there is no tag.
 constexpr std::uint32_t tag_word(std::uint32_t flags) { return (flags & kTagWord) >> 8; }
 constexpr std::uint32_t with_tag_word(std::uint32_t word) { return word << 8; }
 
+/// Number of payload columns, from the first, that may be other than u32: two bits of the flags for each.
+inline constexpr std::size_t kTypedColumns = 8;
+
+/// What the words of a payload column mean, counted from 0; a column of f64 has two words.
+constexpr PayloadKind payload_kind(std::uint32_t flags, std::size_t column) {
+  return column < kTypedColumns ? static_cast<PayloadKind>(flags >> (12 + 2 * column) & 3U) : PayloadKind::u32;
+}
+/// The flags of such a column, which is below kTypedColumns.
+constexpr std::uint32_t with_payload_kind(std::size_t column, PayloadKind kind) {
+  return static_cast<std::uint32_t>(kind) << (12 + 2 * column);
+}
+/// The kind of the first column, for the flags of several streams.
+std::vector<PayloadKind> first_payload_kinds(std::span<const std::uint32_t> flags);
+
 struct StreamHeader {
   std::uint32_t source = 0;
   TimeBase base;
   PayloadTable payload;
-  std::string text;         ///< free text: the origin of the data
-  std::uint32_t flags = 0;  ///< StreamFlag
+  std::string text;                             ///< free text: the origin of the data
+  std::uint32_t flags = 0;                      ///< StreamFlag, except kNamedPayload
+  std::vector<std::string> payload_names = {};  ///< of the payload columns, without commas and line breaks; empty: none
 
   friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
 };
+
+/// A column of payload: one number of each hit.
+struct PayloadColumn {
+  std::string name;
+  PayloadKind kind = PayloadKind::u32;
+};
+/// Sets names, kinds and the number of words of the payload that all hits have. Only the first kTypedColumns may be
+/// other than u32.
+void set_payload(StreamHeader& header, std::span<const PayloadColumn> columns);
 
 struct StreamFileHeader {
   static constexpr std::uint64_t kMagic =

@@ -46,6 +46,7 @@ std::string ExplainedEvents::value_text(const Term& term, const EventHits& event
   if (!value) return term.subject + " is not known";
   if (term.quantity.kind == Quantity::Kind::prescale)
     return fmt::format("hash of its time modulo {} = {}", term.quantity.low, *value);
+  if (term.quantity.is_real()) return fmt::format("{} = {}", for_terminal(term.subject), real_of(*value));
   const bool is_time = term.quantity.kind == Quantity::Kind::duration && tick_ps_ != 0;
   return fmt::format("{} = {}", for_terminal(term.subject),
                      is_time ? duration_text(Tick(*value), tick_ps_) : std::to_string(*value));

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/run/hit_notes_of_run.hpp"
 #include "core/control/agreement.hpp"
 #include "core/detector/channel_use.hpp"
 #include "core/runtime/log.hpp"
@@ -181,6 +182,8 @@ EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
   settings.with_payload = setup_.with_payload && !output_.no_payload;
+  settings.hits = hit_notes(setup_, settings.with_payload);
+  if (settings.hits.with_values) settings.values = value_table(setup_);
   settings.numbered = setup_.numbered;
   if (!output_.scratch.empty()) settings.scratch = scratch_folder(output_.scratch, output_.file);
   const auto found = resumption.writers.find(number);

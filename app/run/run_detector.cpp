@@ -47,10 +47,18 @@ void add_ranges(const Detector& detector, std::uint16_t source, std::vector<Dete
   detector.visit(source, [&](std::uint32_t low, const ChannelInfo& info) {
     if (low != 0) close(low - 1);
     if (info == ChannelInfo{}) return;
-    open = DetectorRange{
-        source,   low, 0, info.offset, info.masked, info.min_payload, info.max_payload, names_of(detector, info.groups),
-        info.name};
-    if (info.position) open->position = *info.position;
+    auto& range = open.emplace();
+    range.source = source;
+    range.first_channel = low;
+    range.offset = info.offset;
+    range.masked = info.masked;
+    range.min_payload = info.min_payload;
+    range.max_payload = info.max_payload;
+    range.groups = names_of(detector, info.groups);
+    range.name = info.name;
+    if (info.position) range.position = *info.position;
+    range.scale = info.calibration;
+    range.unit = info.unit;
   });
   close(kLastChannel);
 }

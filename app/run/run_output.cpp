@@ -10,6 +10,7 @@
 #include "app/command/commit.hpp"
 #include "app/command/shell_word.hpp"
 #include "app/observe/utc_text.hpp"
+#include "app/run/hit_notes_of_run.hpp"
 #include "app/run/run_report.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
@@ -41,7 +42,7 @@ void write_manifest(const std::string& folder, const RunSetup& setup, const RunR
   manifest.anomalies = result.totals[Metric::anomalies];
   for (const auto& s : setup.sources) {
     manifest.sources.push_back(
-        {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text});
+        {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text, s.payload_names});
   }
   manifest.detector = setup.detector.kept;
   manifest.files = result.sorted_files;
@@ -74,8 +75,9 @@ RunRecord describe(const OutputSettings& output, const RunSetup& setup, std::siz
   record.with_payload = setup.with_payload && !output.no_payload;
   record.numbered = setup.numbered;
   for (const auto& s : setup.sources) {
-    record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text});
+    record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text, payload_text(s)});
   }
+  record.hits = hit_notes(setup, record.with_payload);
   return record;
 }
 

@@ -45,6 +45,7 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, std::uint64
   info.payload = header.payload;
   info.flags = header.flags;
   info.text = header.text;
+  info.payload_names = header.payload_names;
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   if (!info.live) info.epoch_bytes = epoch_bytes(source, loops);
@@ -76,11 +77,11 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   }
   for (auto& wanted : setup.run.events) {
     const auto traits = wanted.definition->traits();
-    // Events by number are matched again: their tags cover all hits of a number. Groups and positions may differ from
-    // those of the run that tagged the hits, and hits may be corrected only now.
-    wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses(Quantity::Kind::group) &&
-                      !traits.uses(Quantity::Kind::causal) && !setup.run.detector->corrects() &&
-                      sorted->definition == wanted.definition->text() && sorted->overlap == wanted.overlap;
+    // Events by number are matched again: their tags cover all hits of a number. Groups, positions and gains may differ
+    // from those of the run that tagged the hits, and hits may be corrected only now.
+    wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses_detector() &&
+                      !setup.run.detector->corrects() && sorted->definition == wanted.definition->text() &&
+                      sorted->overlap == wanted.overlap;
   }
   setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
 }
@@ -265,16 +266,29 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
 /// Refuses definitions and filters that need quantities which the sources and the detector lack.
 void require_known_quantities(const BuildingSettings& building, RunSetup& setup) {
   for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
-    if (!setup.run.events[i].definition->traits().uses(Quantity::Kind::causal) || setup.run.detector->has_positions())
-      continue;
     const auto given = building.definitions[i].given();
-    throw TextError("--define '" + shortened(given) +
-                        "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv",
-                    marked_word(given, "causal"));
+    const auto refuse = [&](const std::string& name, std::string_view why) {
+      throw TextError("--define '" + shortened(given) + "': '" + name + "' " + std::string(why),
+                      marked_word(given, name));
+    };
+    const auto traits = setup.run.events[i].definition->traits();
+    if (traits.uses(Quantity::Kind::causal) && !setup.run.detector->has_positions())
+      refuse("causal", "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+    if (traits.uses_values() && !setup.with_payload)
+      refuse(traits.condition->term_with_values()->subject, kNeedsValues);
   }
   std::vector<std::uint32_t> flags;
   for (const auto& source : setup.sources) flags.push_back(source.flags);
-  setup.run.filter.set_streams(std::move(flags));
+  setup.run.filter.set_streams(std::move(flags), setup.with_payload);
+}
+
+/// Whether a quantity selects only sources beyond the last.
+bool counts_beyond(const Quantity& quantity, std::size_t n_sources) {
+  const auto beyond = [&](const HitSelection& hits) {
+    return hits.of == HitSelection::Of::source && hits.low >= n_sources;
+  };
+  if (quantity.selects()) return beyond(quantity.hits) || beyond(quantity.later);
+  return quantity.kind == Quantity::Kind::source && quantity.low >= n_sources;
 }
 
 /// A condition on sources that do not exist counts nothing, which is probably a mistake.
@@ -285,7 +299,7 @@ void report_sources_beyond(const RunSetup& setup) {
   std::erase(conditions, nullptr);
   for (const auto* condition : conditions) {
     for (const auto& term : condition->terms()) {
-      if (term.quantity.kind != Quantity::Kind::source || term.quantity.low < setup.sources.size()) continue;
+      if (!counts_beyond(term.quantity, setup.sources.size())) continue;
       spdlog::warn("'{}' in '{}' counts no hit: the last source of this run is {}", term.subject,
                    shortened(condition->text()), setup.sources.size() - 1);
     }
@@ -302,11 +316,11 @@ void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std:
   setup.detector = detector_of(building.detector, known);
   setup.run = interpret(building, {base, setup.numbered}, setup.detector.detector);
   require_whole_events(building, setup.run);
+  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   require_known_quantities(building, setup);
   resolve_sorted(setup, sorted);
   setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
   require_slice_fits(setup);
-  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   setup.started_ns = started_ns_of(setup.streams);
 }
 

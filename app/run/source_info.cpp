@@ -18,6 +18,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"payload", info.payload.words},
                       {"flags", info.flags},
                       {"text", info.text},
+                      {"payload_names", info.payload_names},
                       {"live", info.live},
                       {"joined", info.joined},
                       {"wraps_after", info.wraps_after.value},
@@ -42,6 +43,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.payload.words = json.at("payload");
   info.flags = json.at("flags");
   info.text = json.at("text");
+  info.payload_names = json.at("payload_names");
   info.live = json.at("live");
   info.joined = json.at("joined");
   info.wraps_after = Epoch(json.at("wraps_after").get<std::uint64_t>());
@@ -68,6 +70,7 @@ nlohmann::json to_json(const SortedManifest& manifest) {
     info.payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
     info.flags = origin.flags;
     info.text = origin.text;
+    info.payload_names = origin.payload_names;
     sources.push_back(to_json({static_cast<std::uint16_t>(s)}, info));
   }
   return {{"sources", sources},

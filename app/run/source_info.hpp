@@ -24,9 +24,10 @@ struct SourceInfo {
   std::uint32_t recorded_id = 0;
   TimeBase base;
   PayloadTable payload;
-  std::uint32_t flags = 0;           ///< StreamFlag
-  std::string text;                  ///< the stream's own description
-  std::optional<Epoch> first_epoch;  ///< not set for an empty stream, or a live one that is not yet known
+  std::uint32_t flags = 0;                 ///< StreamFlag
+  std::string text;                        ///< the stream's own description
+  std::vector<std::string> payload_names;  ///< see StreamHeader
+  std::optional<Epoch> first_epoch;        ///< not set for an empty stream, or a live one that is not yet known
   bool live = false;
   bool joined = false;                          ///< a live source that sent data before the first that was received
   Epoch wraps_after = 0;                        ///< see LivePeer

@@ -90,7 +90,7 @@ void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
   }
 }
 
-void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags) {
+void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags, bool with_payload) {
   measure_.set_streams(std::move(stream_flags));
   for (const auto& expression : expressions_) {
     const auto refuse = [&](const char* name, const std::string& why) {
@@ -99,6 +99,8 @@ void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags) {
     };
     if (expression.uses(Quantity::Kind::trigger) && !measure_.has_triggers())
       refuse("trigger", "is of triggered data, and no source of this run has trigger types; leave it out");
+    if (const auto* const term = with_payload ? nullptr : expression.term_with_values(); term != nullptr)
+      refuse(term->subject.c_str(), std::string(kNeedsValues));
     if (expression.uses(Quantity::Kind::causal) && !measure_.detector().has_positions())
       refuse("causal",
              "needs the positions of channels: give x_m, y_m and z_m in " + name_of(Setting::detector) + " MAP.csv");

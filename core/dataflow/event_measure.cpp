@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/definitions/causal_set.hpp"
+#include "core/definitions/selected_windows.hpp"
 #include "formats/hash.hpp"
 #include "formats/stream_file.hpp"
 
@@ -36,7 +37,13 @@ std::uint64_t count_sources(std::span<const std::uint16_t> sources) {
 EventMeasure::EventMeasure(DetectorPtr detector)
     : detector_(std::move(detector)),
       groups_(
-          std::make_shared<ChannelTable<GroupSet>>(*detector_, [](const ChannelInfo& info) { return info.groups; })) {}
+          std::make_shared<ChannelTable<GroupSet>>(*detector_, [](const ChannelInfo& info) { return info.groups; })),
+      values_(std::make_shared<ValueTable>(*detector_)) {}
+
+void EventMeasure::set_streams(std::vector<std::uint32_t> stream_flags) {
+  flags_ = std::move(stream_flags);
+  values_ = std::make_shared<ValueTable>(*detector_, first_payload_kinds(flags_));
+}
 
 bool EventMeasure::has_triggers() const {
   return std::ranges::any_of(flags_, [](std::uint32_t flags) { return (flags & kTriggerInPayload) != 0; });
@@ -53,9 +60,9 @@ std::optional<std::uint64_t> EventMeasure::value(const Quantity& quantity, const
     case Quantity::Kind::group: return hits_in_group(quantity.group, event);
     case Quantity::Kind::trigger: return trigger(event);
     case Quantity::Kind::prescale: return splitmix64(event.time.value) % quantity.low;
-    case Quantity::Kind::causal: break;
+    case Quantity::Kind::causal: return causal(quantity, event);
+    default: return selected(quantity, event);
   }
-  return causal(quantity, event);
 }
 
 std::uint64_t EventMeasure::hits_in_group(std::size_t group, const EventHits& event) const {
@@ -76,6 +83,31 @@ std::optional<std::uint64_t> EventMeasure::trigger(const EventHits& event) const
     word += event.payload_words[i];
   }
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> EventMeasure::selected(const Quantity& quantity, const EventHits& event) const {
+  const auto hits = select(quantity.hits, event);
+  const bool two = quantity.kind == Quantity::Kind::order;
+  return value_of_selected(quantity.kind, hits, two ? select(quantity.later, event) : std::vector<SelectedHit>());
+}
+
+/// In time order. The window of the selection lies around the first hit of the event.
+std::vector<SelectedHit> EventMeasure::select(const HitSelection& selection, const EventHits& event) const {
+  std::vector<SelectedHit> hits;
+  std::size_t word = 0;
+  for (std::size_t i = 0; i < event.times.size(); ++i) {
+    const std::size_t n = event.payload_words.empty() ? 0 : event.payload_words[i];
+    const auto payload = event.payload.subspan(word, n);
+    word += n;
+    const auto since = static_cast<std::int64_t>(event.times[i] - event.time);
+    if (selection.window && (since < selection.window->from || since > selection.window->to)) continue;
+    const auto source = event.sources[i];
+    const auto channel = event.channels[i];
+    const GroupSet groups = source < groups_->sources() ? groups_->of(source)[channel] : 0;
+    const double value = (*values_)(source, channel, payload);
+    if (selection.includes(source, channel, groups, value)) hits.push_back({event.times[i], source, channel, value});
+  }
+  return hits;
 }
 
 std::uint64_t EventMeasure::causal(const Quantity& quantity, const EventHits& event) const {

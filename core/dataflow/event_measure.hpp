@@ -8,8 +8,10 @@
 
 #include "core/dataflow/event_hits.hpp"
 #include "core/definitions/expression.hpp"
+#include "core/definitions/hit_selection.hpp"
 #include "core/detector/channel_table.hpp"
 #include "core/detector/detector.hpp"
+#include "core/detector/value_table.hpp"
 
 namespace eventloom {
 
@@ -18,12 +20,14 @@ class EventMeasure {
  public:
   explicit EventMeasure(DetectorPtr detector);
 
-  /// `stream_flags`: StreamFlag bits by source number; they indicate which sources have trigger types.
-  void set_streams(std::vector<std::uint32_t> stream_flags) { flags_ = std::move(stream_flags); }
+  /// `stream_flags`: StreamFlag bits by source number; they indicate which sources have trigger types, and what their
+  /// payload words mean.
+  void set_streams(std::vector<std::uint32_t> stream_flags);
   [[nodiscard]] bool has_triggers() const;
   [[nodiscard]] const Detector& detector() const { return *detector_; }
 
-  /// Returns std::nullopt if the trigger type of an event is unknown.
+  /// As terms compare it, see Quantity. Returns std::nullopt if the trigger type of an event is unknown, for the
+  /// largest of no values, and for a sum that is no number.
   [[nodiscard]] std::optional<std::uint64_t> value(const Quantity& quantity, const EventHits& event) const;
   /// A comparison with an unknown value does not hold.
   [[nodiscard]] bool holds(const Term& term, const EventHits& event) const {
@@ -38,9 +42,12 @@ class EventMeasure {
   [[nodiscard]] std::uint64_t hits_in_group(std::size_t group, const EventHits& event) const;
   [[nodiscard]] std::optional<std::uint64_t> trigger(const EventHits& event) const;
   [[nodiscard]] std::uint64_t causal(const Quantity& quantity, const EventHits& event) const;
+  [[nodiscard]] std::optional<std::uint64_t> selected(const Quantity& quantity, const EventHits& event) const;
+  [[nodiscard]] std::vector<SelectedHit> select(const HitSelection& selection, const EventHits& event) const;
 
   DetectorPtr detector_;
   std::shared_ptr<const ChannelTable<GroupSet>> groups_;
+  std::shared_ptr<const ValueTable> values_;
   std::vector<std::uint32_t> flags_;
 };
 

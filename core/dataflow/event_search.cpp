@@ -2,6 +2,7 @@
 
 #include "core/dataflow/damage_account.hpp"
 #include "core/dataflow/tagged_events.hpp"
+#include "formats/stream_file.hpp"
 
 namespace eventloom {
 
@@ -10,6 +11,7 @@ EventSearch::EventSearch(const SliceBuilderSettings& settings, const WantedEvent
       wanted_(wanted),
       traits_(wanted.definition->traits()),
       geometry_(geometry_of(settings.geometry, wanted)) {
+  if (traits_.uses_values()) value_table_.emplace(*settings.detector, first_payload_kinds(settings.stream_flags));
   if (traits_.needs_numbers) match_.emplace(settings.stream_flags, settings.with_payload);
 }
 
@@ -21,8 +23,20 @@ void EventSearch::find(SliceHits slice) {
     sorted.channel = {slice.decoded.channel.data(), slice.decoded.size};
     sorted.source = {slice.decoded.source.data(), slice.decoded.size};
   }
+  if (value_table_) sorted.value = values_of(slice.decoded);
   events_.restart(slice.keys, slice.bounds);
   wanted_.definition->find(sorted, events_);
+}
+
+/// Values by number of the hit.
+std::span<const double> EventSearch::values_of(const DecodedHits& hits) {
+  values_.require(hits.size);
+  for (std::uint32_t i = 0; i < hits.size; ++i) {
+    const auto payload = settings_.with_payload ? std::span(hits.payload.data()[i], hits.payload_words.data()[i])
+                                                : std::span<const std::uint32_t>();
+    values_.data()[i] = (*value_table_)(hits.source.data()[i], hits.channel.data()[i], payload);
+  }
+  return {values_.data(), hits.size};
 }
 
 std::span<const EventRange> EventSearch::runs() const {

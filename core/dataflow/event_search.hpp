@@ -11,6 +11,8 @@
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/dataflow/source_slice.hpp"
 #include "core/definitions/event_list.hpp"
+#include "core/detector/value_table.hpp"
+#include "core/runtime/scratch.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
@@ -42,13 +44,17 @@ class EventSearch {
   [[nodiscard]] bool matches_numbers() const { return match_.has_value(); }
 
  private:
+  std::span<const double> values_of(const DecodedHits& hits);
+
   const SliceBuilderSettings& settings_;
   WantedEvents wanted_;
   DefinitionTraits traits_;
   SliceGeometry geometry_;
   EventList events_;
   EventCollector collector_;
-  std::optional<NumberMatch> match_;  ///< only for events built by number
+  std::optional<NumberMatch> match_;       ///< only for events built by number
+  std::optional<ValueTable> value_table_;  ///< only if the definition uses values
+  Scratch<double> values_;
 };
 
 }  // namespace eventloom

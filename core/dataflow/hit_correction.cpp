@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "formats/offset_span.hpp"
+#include "formats/stream_file.hpp"
 
 namespace eventloom {
 
@@ -15,6 +16,7 @@ HitCorrection::HitCorrection(const SliceBuilderSettings& settings)
                if (rule.masked || !rule.cut) rule.min_payload = rule.max_payload = 0;
                return rule;
              }),
+      kinds_(first_payload_kinds(settings.stream_flags)),
       by_number_(std::ranges::any_of(
           settings.events, [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; })) {
   for (std::size_t s = 0; s < settings.detector->sources(); ++s) {
@@ -103,9 +105,12 @@ void HitCorrection::apply_rules(const DecodedHits& hits, const DecodedSource& st
 inline void HitCorrection::apply(const Rule& rule, const DecodedHits& hits, std::uint32_t number, std::int64_t tick) {
   if (rule.masked) return drop(hits.source.data()[number], tick, &Dropped::masked);
   if (rule.cut) {
-    const bool any = settings_.with_payload && hits.payload_words.data()[number] != 0;
-    const std::uint32_t word = any ? hits.payload.data()[number][0] : 0;
-    const bool good = any && rule.min_payload <= word && word <= rule.max_payload;
+    const auto payload = settings_.with_payload
+                             ? std::span(hits.payload.data()[number], hits.payload_words.data()[number])
+                             : std::span<const std::uint32_t>();
+    const std::uint16_t source = hits.source.data()[number];
+    const double first = payload_number(source < kinds_.size() ? kinds_[source] : PayloadKind::u32, payload);
+    const bool good = rule.min_payload <= first && first <= rule.max_payload;  // false without payload
     if (!good) return drop(hits.source.data()[number], tick, &Dropped::cut);
   }
   if (tick < 0) return drop(hits.source.data()[number], tick, &Dropped::untimed);

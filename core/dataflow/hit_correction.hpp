@@ -13,6 +13,7 @@
 #include "core/detector/channel_table.hpp"
 #include "core/runtime/scratch.hpp"
 #include "formats/event.hpp"
+#include "formats/payload_kind.hpp"
 
 namespace eventloom {
 
@@ -51,8 +52,8 @@ class HitCorrection {
     std::int64_t offset = 0;
     bool masked = false;
     bool cut = false;
-    std::uint32_t min_payload = 0;
-    std::uint32_t max_payload = 0;
+    double min_payload = 0;
+    double max_payload = 0;
     friend bool operator==(const Rule&, const Rule&) = default;
   };
   /// Counts of a source's dropped hits.
@@ -72,6 +73,7 @@ class HitCorrection {
 
   const SliceBuilderSettings& settings_;
   ChannelTable<Rule> rules_;
+  std::vector<PayloadKind> kinds_;  ///< of the first payload word, indexed by source; empty: u32
   bool by_number_;
   std::vector<bool> takes_out_;   ///< indexed by source: some of its hits are masked or cut
   std::vector<Dropped> dropped_;  ///< indexed by source

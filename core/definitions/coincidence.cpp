@@ -24,11 +24,22 @@ std::string Coincidence::text() const {
   return "coincidence:" + std::to_string(window_.value) + "," + plan_.condition().meaning() + widening_.text();
 }
 
-/// The reach extends from the hits of an event to the window that links it to another, and to the end of that window.
+/// `pre` and `post`, and what the windows of terms add to the window [t, t + W].
+Widening Coincidence::around_windows() const {
+  const auto [from, to] = plan_.condition().windows();
+  const auto before = static_cast<Tick>(-from);
+  const auto after = std::max(static_cast<Tick>(to), window_) - window_;
+  return {saturating_sum({widening_.pre, before}), saturating_sum({widening_.post, after})};
+}
+
+/// The reach extends from the hits of an event to the window that links it to another, and to the ends of that window.
 DefinitionTraits Coincidence::traits() const {
   const auto& condition = plan_.condition();
-  return {.reach = saturating_sum({window_, window_, widening_.pre, widening_.post}),
-          .longest_length = std::max({window_, widening_.pre, widening_.post}),
+  const auto around = around_windows();
+  const Tick before = around.pre - widening_.pre;
+  const Tick after = around.post - widening_.post;
+  return {.reach = saturating_sum({window_, window_, before, after, around.pre, around.post}),
+          .longest_length = std::max({window_ + after, before, widening_.pre, widening_.post}),
           .bin_ticks = std::max<Tick>(window_, 1),
           .needs_channels = true,
           .condition = &condition};
@@ -41,7 +52,7 @@ void Coincidence::find(const SortedHits& hits, EventList& events) const {
   std::uint32_t* ends = begins + n_hits;
   WindowCounts window(plan_, hits, ends + n_hits);
   const std::uint32_t n = find_accepted(keys, window, find_candidates(keys, begins), begins, ends);
-  WidenedEvents found(keys, widening_, events);
+  WidenedEvents found(keys, around_windows(), events);
   for (std::uint32_t a = 0; a < n; ++a) {
     if (!found.add({begins[a], ends[a]}, tick_of(keys[begins[a]]) + window_)) return;
   }

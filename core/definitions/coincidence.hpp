@@ -15,7 +15,8 @@
 namespace eventloom {
 
 /// coincidence:W,COND[,pre,post] - each hit opens the window [t, t + W]; windows whose hits satisfy COND, widened by
-/// `pre` and `post` and joined if they share a tick, are events.
+/// `pre` and `post` and joined if they share a tick, are events. If terms of COND have windows of their own, each
+/// accepted window is extended to include them.
 class Coincidence final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "coincidence:W,COND[,pre,post]";
@@ -36,6 +37,8 @@ class Coincidence final : public EventDefinition {
   std::uint32_t find_accepted(std::span<const HitKey> keys, WindowCounts& window, std::uint32_t n,
                               std::uint32_t* begins, std::uint32_t* ends) const;
   std::uint32_t find_candidates(std::span<const HitKey> keys, std::uint32_t* candidates) const;
+
+  [[nodiscard]] Widening around_windows() const;
 
   Tick window_;
   WindowPlan plan_;

@@ -18,6 +18,7 @@ struct SortedHits {
   std::span<const HitKey> keys = {};            ///< ascending
   std::span<const std::uint32_t> channel = {};  ///< indexed by hit number; empty unless the definition needs channels
   std::span<const std::uint16_t> source = {};   ///< likewise
+  std::span<const double> value = {};           ///< NaN: none; likewise, empty unless the definition uses_values()
 };
 
 /// Properties of a definition that other stages need.
@@ -30,6 +31,10 @@ struct DefinitionTraits {
   bool needs_numbers = false;             ///< times are event numbers: NumberMatch decides which hits belong together
   bool finds_runs = true;                 ///< its events are runs of the sorted hits, which event tags can describe
 
+  /// Whether its events depend on the values of hits.
+  [[nodiscard]] bool uses_values() const { return condition != nullptr && condition->uses_values(); }
+  /// Whether its events depend on groups, positions or values.
+  [[nodiscard]] bool uses_detector() const { return condition != nullptr && condition->uses_detector(); }
   /// Whether its events depend on such a quantity.
   [[nodiscard]] bool uses(Quantity::Kind kind) const { return condition != nullptr && condition->uses(kind); }
 };

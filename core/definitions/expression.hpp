@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/definitions/hit_selection.hpp"
 #include "core/detector/detector.hpp"
 #include "formats/ids.hpp"
 
@@ -25,6 +26,11 @@ struct Quantity {
     trigger,   ///< trigger type, of triggered data
     prescale,  ///< the hash of the event's time modulo `low`
     causal,    ///< size of the causal set, see causal_set.hpp
+    selected,  ///< number of the hits `hits`
+    channels,  ///< number of different channels among them
+    sum,       ///< sum of their values, a real number
+    max,       ///< largest of their values, a real number
+    order,     ///< 1 if the first of them is not later than the first of `later`, else 0; 0 if either is absent
   };
   Kind kind = Kind::n_hits;
   std::uint64_t low = 0;
@@ -32,6 +38,14 @@ struct Quantity {
   std::size_t group = 0;  ///< index in Detector::groups()
   double speed = 0;       ///< causal: metres per tick
   Tick slack = 0;         ///< causal: ticks
+  HitSelection hits;      ///< selected, channels, sum, max, order
+  HitSelection later;     ///< order
+
+  /// Whether it is measured on selected hits.
+  [[nodiscard]] bool selects() const { return kind >= Kind::selected; }
+  /// Whether it is a real number, which terms compare by its real_key().
+  [[nodiscard]] bool is_real() const { return kind == Kind::sum || kind == Kind::max; }
+  [[nodiscard]] bool uses_values() const { return is_real() || hits.values || later.values; }
 
   friend bool operator==(const Quantity&, const Quantity&) = default;
 };
@@ -69,6 +83,15 @@ class Expression {
   [[nodiscard]] const std::vector<Term>& terms() const { return terms_; }
   [[nodiscard]] const Node& root() const { return root_; }
   [[nodiscard]] bool uses(Quantity::Kind kind) const;
+  /// The first term that depends on the values of hits; null if none does.
+  [[nodiscard]] const Term* term_with_values() const;
+  [[nodiscard]] bool uses_values() const { return term_with_values() != nullptr; }
+  /// Whether it may hold or not by the detector: by groups, positions or values.
+  [[nodiscard]] bool uses_detector() const;
+  /// Whether any term selects hits, see Quantity::selects().
+  [[nodiscard]] bool selects() const;
+  /// The shortest window around the opening hit that includes it and the windows of all terms that have their own.
+  [[nodiscard]] OwnWindow windows() const;
 
   /// Whether the expression holds, given `term_holds(i)` for the i-th term. Evaluates terms left to right, and stops
   /// once decided.
@@ -101,6 +124,10 @@ enum class ExpressionUse : std::uint8_t { filter, condition };
 /// Throws TextMistake.
 Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector,
                             ExpressionUse use = ExpressionUse::filter);
+
+/// The complaint about a term with values where no hit has any.
+inline constexpr std::string_view kNeedsValues =
+    "needs the values of hits, and no source of this run has payload; say which column it is, as in payload=energy";
 
 /// All forms of a term, for messages and `--help`.
 std::string_view expression_usage();

@@ -1,20 +1,15 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
-#include <optional>
-#include <span>
-#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/definitions/expression.hpp"
 #include "core/definitions/expression_text.hpp"
-#include "core/definitions/speed.hpp"
+#include "core/definitions/quantity_parser.hpp"
+#include "core/definitions/selection_text.hpp"
 #include "core/definitions/text_mistake.hpp"
 #include "core/definitions/text_parts.hpp"
-#include "core/runtime/did_you_mean.hpp"
-#include "core/runtime/setting.hpp"
-#include "formats/markers.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
@@ -29,64 +24,13 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMaxDepth = 100;
 constexpr std::size_t kMaxTerms = 1000;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 9> kQuantities = {{{"n_hits", Kind::n_hits},
-                                                                           {"duration", Kind::duration},
-                                                                           {"systems", Kind::systems},
-                                                                           {"sources", Kind::sources},
-                                                                           {"channel", Kind::channel},
-                                                                           {"source", Kind::source},
-                                                                           {"trigger", Kind::trigger},
-                                                                           {"prescale", Kind::prescale},
-                                                                           {"causal", Kind::causal}}};
-
 /// Longer comparisons come first.
 constexpr std::array<std::string_view, 7> kComparisons = {"==", "!=", "<=", ">=", "<", ">", "="};
-
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string without_blanks(std::string_view text) {
   std::string out(text);
   std::erase_if(out, [](char c) { return kBlanks.find(c) != std::string_view::npos; });
   return out;
-}
-
-std::optional<Kind> kind_of(std::string_view name) {
-  const auto* const found = std::ranges::find(kQuantities, name, &std::pair<std::string_view, Kind>::first);
-  return found == kQuantities.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::uint64_t parse_number(std::string_view text, std::uint64_t most, const char* expected) {
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  const auto digits = hex ? text.substr(2) : text;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
-  if (error != std::errc() || end != digits.data() + digits.size() || number > most)
-    throw TextMistake(text, in_quotes(text) + " is not " + expected);
-  return number;
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
-
-std::string exactly(double number) {
-  std::array<char, 32> digits{};
-  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
-}
-
-/// Equal for equal quantities.
-std::string meaning_of(const Quantity& quantity, const Detector& detector) {
-  switch (quantity.kind) {
-    case Kind::channel: return "channel:" + hexadecimal(quantity.low) + "-" + hexadecimal(quantity.high);
-    case Kind::source: return "source:" + std::to_string(quantity.low) + "-" + std::to_string(quantity.high);
-    case Kind::group: return detector.groups()[quantity.group];
-    case Kind::causal:
-      return "causal(" + exactly(quantity.speed) + "m/tick," + std::to_string(quantity.slack.value) + ")";
-    default: break;
-  }
-  return std::string(std::ranges::find(kQuantities, quantity.kind, &std::pair<std::string_view, Kind>::second)->first);
 }
 
 /// Sets which values satisfy the term, see Term.
@@ -106,7 +50,7 @@ void set_values(Term& term, std::string_view comparison, std::uint64_t value) {
 class ExpressionParser {
  public:
   ExpressionParser(std::string_view text, std::uint64_t tick_ps, const Detector& detector, ExpressionUse use)
-      : whole_(text), text_(text), tick_ps_(tick_ps), detector_(detector), use_(use) {}
+      : whole_(text), text_(text), tick_ps_(tick_ps), detector_(detector), quantities_(text_, tick_ps, detector, use) {}
 
   Expression parse() {
     auto root = any();
@@ -151,74 +95,33 @@ class ExpressionParser {
   Expression::Node term() {
     const auto begin = text_.here();
     Term term;
-    term.quantity = quantity();
+    term.quantity = quantities_.next();
     term.subject = without_blanks(text_.since(begin));
-    const auto comparison = this->comparison(term);
-    const auto value = this->value(term.quantity.kind);
-    if (term.quantity.kind == Kind::prescale) {
-      term.quantity.low = value;  // holds if the remainder is 0
+    if (term.quantity.kind == Kind::order) {
+      set_values(term, "==", 1);
+      term.meaning = meaning_of(term.quantity, detector_);
     } else {
-      set_values(term, comparison, value);
+      compare(term);
     }
     term.text = without_blanks(text_.since(begin));
-    term.meaning = meaning_of(term.quantity, detector_)
-                       .append(comparison == "=" ? "==" : comparison)
-                       .append(std::to_string(value));
     if (terms_.size() == kMaxTerms) throw TextMistake(begin, "more than " + std::to_string(kMaxTerms) + " comparisons");
     terms_.push_back(std::move(term));
     return {Op::term, terms_.size() - 1};
   }
 
-  Quantity quantity() {
-    const auto name = text_.word();
-    if (name.empty()) refuse_name();
-    const auto kind = kind_of(name);
-    Quantity quantity;
-    if (!kind) {
-      const auto group = detector_.group(name);
-      if (!group) refuse_unknown(name);
-      quantity.kind = Kind::group;
-      quantity.group = *group;
-      return quantity;
+  /// Parses the comparison with a number after a quantity.
+  void compare(Term& term) {
+    const auto comparison = this->comparison(term);
+    const bool real = term.quantity.is_real();
+    const auto value = real ? real_key(real_value()) : this->value(term.quantity.kind);
+    if (term.quantity.kind == Kind::prescale) {
+      term.quantity.low = value;  // holds if the remainder is 0
+    } else {
+      set_values(term, comparison, value);
     }
-    quantity.kind = *kind;
-    require_allowed(*kind, name);
-    if (*kind == Kind::channel) set_range(quantity, name, kValueMask, "a channel (0 to 0xfffffff)");
-    if (*kind == Kind::source) set_range(quantity, name, 0xffff, "the number of a source (0 to 65535)");
-    if (*kind == Kind::causal) set_causal(quantity);
-    return quantity;
-  }
-
-  void require_allowed(Kind kind, std::string_view name) const {
-    const bool of_events = kind == Kind::prescale || kind == Kind::duration || kind == Kind::trigger;
-    if (use_ == ExpressionUse::filter || !of_events) return;
-    throw TextMistake(name, "a condition on the hits of a window has no " + in_quotes(name) + ": move it to " +
-                                name_of(Setting::filter));
-  }
-
-  void set_range(Quantity& quantity, std::string_view name, std::uint64_t most, const char* expected) {
-    if (!text_.take(":")) {
-      throw TextMistake(text_.here(), in_quotes(name) + " needs a number or a range, as in " + std::string(name) +
-                                          (name == "channel" ? ":0x1200-0x12ff" : ":3-5"));
-    }
-    const auto first = text_.word();
-    const auto second = text_.take("-") ? text_.word() : first;
-    quantity.low = parse_number(first, most, expected);
-    quantity.high = parse_number(second, most, expected);
-    if (quantity.low <= quantity.high) return;
-    throw TextMistake(text_.since(first), in_quotes(text_.since(first)) + " has its low end above its high end");
-  }
-
-  void set_causal(Quantity& quantity) {
-    const auto need = [this](std::string_view sign) {
-      if (!text_.take(sign))
-        throw TextMistake(text_.here(), "expected " + in_quotes(sign) + " as in causal(0.3m/ns,20ns)");
-    };
-    need("(");
-    quantity.speed = parse_part(text_.up_to(",)"), [this](auto text) { return parse_speed(text, tick_ps_); });
-    need(",");
-    quantity.slack = parse_part(text_.up_to(",)"), [this](auto text) { return parse_duration(text, tick_ps_); });
-    need(")");
+    term.meaning = meaning_of(term.quantity, detector_)
+                       .append(comparison == "=" ? "==" : comparison)
+                       .append(real ? real_text(real_of(value)) : std::to_string(value));
   }
 
   std::string_view comparison(const Term& term) {
@@ -233,12 +136,21 @@ class ExpressionParser {
                       "expected a comparison of " + in_quotes(term.subject) + ": >= > <= < == or != and a number");
   }
 
-  std::uint64_t value(Kind kind) {
+  std::string_view number_word() {
     const auto word = text_.word();
-    if (word.empty()) {
-      const auto next = text_.next();
-      throw TextMistake(next, next.empty() ? "the number is missing" : "expected a number, not " + in_quotes(next));
-    }
+    if (!word.empty()) return word;
+    const auto next = text_.next();
+    throw TextMistake(next, next.empty() ? "the number is missing" : "expected a number, not " + in_quotes(next));
+  }
+
+  double real_value() {
+    const bool negative = text_.take("-");
+    const double value = parse_part(number_word(), parse_real);
+    return negative ? -value : value;
+  }
+
+  std::uint64_t value(Kind kind) {
+    const auto word = number_word();
     if (kind == Kind::duration)
       return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_).value; });
     const auto value = parse_part(word, parse_count);
@@ -255,30 +167,11 @@ class ExpressionParser {
     throw TextMistake(next, "expected && or || before " + in_quotes(next));
   }
 
-  [[noreturn]] void refuse_name() const {
-    const auto next = text_.next();
-    throw TextMistake(next, next.empty() ? "a comparison is missing, as in n_hits>=8"
-                                         : "expected the name of a quantity, not " + in_quotes(next));
-  }
-
-  [[noreturn]] void refuse_unknown(std::string_view name) const {
-    std::vector<std::string_view> known;
-    for (const auto& [quantity, kind] : kQuantities) known.push_back(quantity);
-    known.insert(known.end(), detector_.groups().begin(), detector_.groups().end());
-    std::string groups;
-    for (const auto& group : detector_.groups()) groups.append(groups.empty() ? "" : ", ").append(group);
-    if (name == "not") throw TextMistake(name, "write ! for 'not'");
-    throw TextMistake(name, in_quotes(name) + " is neither a quantity nor a group" + did_you_mean(name, known) +
-                                (groups.empty() ? "; groups come from " + name_of(Setting::group) + " or " +
-                                                      name_of(Setting::detector)
-                                                : "; groups: " + groups));
-  }
-
   std::string_view whole_;
   ExpressionText text_;
   std::uint64_t tick_ps_;
   const Detector& detector_;
-  ExpressionUse use_;
+  QuantityParser quantities_;
   std::vector<Term> terms_;
   std::size_t depth_ = 0;
 };
@@ -290,8 +183,10 @@ Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const 
 }
 
 std::string_view expression_usage() {
-  return "n_hits, duration, systems, sources, channel:LOW-HIGH, source:LOW-HIGH, the name of a group, trigger or "
-         "causal(V,DT), compared with a number by >= > <= < == or !=, or prescale=N, joined by && || ! and brackets";
+  return "n_hits, duration, systems, sources, channel:LOW-HIGH, source:LOW-HIGH, the name of a group, hits of these by "
+         "value or time as in A{LOW..HIGH} or A[FROM,TO], sum(A), max(A), channels(A), trigger or causal(V,DT), "
+         "compared "
+         "with a number by >= > <= < == or !=, or order(A,B), or prescale=N, joined by && || ! and brackets";
 }
 
 }  // namespace eventloom

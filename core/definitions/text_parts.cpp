@@ -4,6 +4,13 @@
 
 namespace eventloom {
 
+namespace {
+
+bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
+bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
+
+}  // namespace
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return text.substr(text.size());
@@ -21,8 +28,8 @@ std::vector<std::string_view> split_list(std::string_view text) {
   std::size_t begin = 0;
   int open = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '(') ++open;
-    if (text[at] == ')') --open;
+    if (opens(text[at])) ++open;
+    if (closes(text[at])) --open;
     if (text[at] != ',' || open > 0) continue;
     parts.push_back(trimmed(text.substr(begin, at - begin)));
     begin = at + 1;

@@ -27,6 +27,8 @@ bool is_counted(Kind kind) { return kind == Kind::channel || kind == Kind::sourc
 
 /// Minimum hits of a window in which the term holds: no value exceeds the number of hits.
 std::uint64_t min_hits_of(const Term& term) {
+  const auto& quantity = term.quantity;
+  if (quantity.is_real() || quantity.kind == Kind::order || quantity.hits.window) return 0;
   if (!term.negated) return term.least;
   return term.least == 0 && term.span != std::numeric_limits<std::uint64_t>::max() ? term.span + 1 : 0;
 }
@@ -78,6 +80,8 @@ WindowPlan::WindowPlan(Expression condition, DetectorPtr detector)
       min_hits_(std::max<std::uint64_t>(min_hits_of(condition_, condition_.root(), *detector_), 1)) {
   count_quantities();
   make_truth();
+  if (!condition_.selects()) return;
+  memberships_ = ChannelTable<GroupSet>(*detector_, [](const ChannelInfo& info) { return info.groups; });
 }
 
 void WindowPlan::count_quantities() {
@@ -101,10 +105,10 @@ void WindowPlan::count_quantities() {
   });
 }
 
-/// Makes no table for causal sets, which are computed only on demand: they are expensive.
+/// Makes no table for causal sets and selected hits, which are computed only on demand: they are expensive.
 void WindowPlan::make_truth() {
   const auto& terms = condition_.terms();
-  if (terms.size() > kMaxTabled || condition_.uses(Kind::causal)) return;
+  if (terms.size() > kMaxTabled || condition_.uses(Kind::causal) || condition_.selects()) return;
   truth_ = 0;
   for (unsigned in_span = 0; in_span < 1U << terms.size(); ++in_span) {
     const bool holds =
@@ -129,6 +133,7 @@ WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::
   n_sources_ = groups_.size();
   for (std::size_t term = 0; term < condition.terms().size(); ++term) checks_.push_back(check_of(term));
   sum_up_all();
+  if (condition.selects()) selected_.emplace(condition, plan.memberships_, hits);
 }
 
 /// If groups contain whole sources, the channels of hits need not be looked up.
@@ -170,8 +175,10 @@ WindowCounts::Check WindowCounts::check_of(std::size_t term) const {
     case Kind::n_hits: return check(&n_hits_);
     case Kind::systems: return check(&systems_.values);
     case Kind::sources: return check(&sources_.values);
-    case Kind::causal: return check(nullptr);
-    default: return check(&counts_[plan_.counts_[term]]);
+    case Kind::channel:
+    case Kind::source:
+    case Kind::group: return check(&counts_[plan_.counts_[term]]);
+    default: return check(nullptr);
   }
 }
 
@@ -191,8 +198,14 @@ void WindowCounts::move_distinct(std::uint32_t first, std::uint32_t end) {
 bool WindowCounts::holds() const {
   return plan_.condition_.holds([this](std::size_t number) {
     const auto& [term, value, least, span] = checks_[number];
-    return term->holds(value != nullptr ? *value : causal(term->quantity));
+    return value != nullptr ? term->holds(*value) : holds_on_demand(number);
   });
+}
+
+bool WindowCounts::holds_on_demand(std::size_t number) const {
+  const auto& term = *checks_[number].term;
+  const auto known = term.quantity.selects() ? selected_->value(number) : causal(term.quantity);
+  return known && term.holds(*known);
 }
 
 std::uint64_t WindowCounts::causal(const Quantity& quantity) const {

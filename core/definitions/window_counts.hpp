@@ -10,6 +10,7 @@
 
 #include "core/definitions/event_definition.hpp"
 #include "core/definitions/expression.hpp"
+#include "core/definitions/selected_windows.hpp"
 #include "core/detector/channel_table.hpp"
 #include "core/detector/detector.hpp"
 
@@ -41,6 +42,7 @@ class WindowPlan {
   std::vector<Quantity> counted_;       ///< distinct channels, sources and groups to count
   std::vector<std::size_t> counts_;     ///< indexed by term: its place in counted_, if it is one of those
   ChannelTable<std::uint32_t> groups_;  ///< bit i: the channel is in the group counted_[i]
+  ChannelTable<GroupSet> memberships_;  ///< empty unless the condition selects hits
   std::vector<std::size_t> ranges_;     ///< indices in counted_ that are not groups
   std::uint64_t min_hits_ = 1;
   /// Bit i: whether the condition holds if the values of exactly those terms whose bits are set in i lie in their
@@ -48,8 +50,8 @@ class WindowPlan {
   std::optional<std::uint64_t> truth_;
 };
 
-/// Values of a condition's quantities in a window that moves over sorted hits. All except the causal set are updated
-/// incrementally, so that a hit costs the same in windows of any length.
+/// Values of a condition's quantities in a window that moves over sorted hits. All except the causal set and those of
+/// selected hits are updated incrementally, so that a hit costs the same in windows of any length.
 class WindowCounts {
  public:
   /// Size of `sums` for n hits.
@@ -69,6 +71,7 @@ class WindowCounts {
   bool accepts(std::uint32_t first, Tick last) {
     const std::uint32_t end = end_of(std::max(first + least_, end_), last);
     if (!kPlain && counts_distinct_) move_distinct(first, end);
+    if (!kPlain && selected_) selected_->move(tick_of(hits_.keys[first]), last);
     first_ = first;
     end_ = end;
     n_hits_ = end - first;
@@ -100,7 +103,7 @@ class WindowCounts {
   /// A term of the condition.
   struct Check {
     const Term* term;
-    const std::uint32_t* value;  ///< null for the causal set, which is computed on demand
+    const std::uint32_t* value;  ///< null for the causal set and for selected hits, which are computed on demand
     std::uint64_t least;
     std::uint64_t span;
     [[nodiscard]] bool in_span() const { return *value - least <= span; }
@@ -159,6 +162,7 @@ class WindowCounts {
   void sum_up_words();
   void move_distinct(std::uint32_t first, std::uint32_t end);
   [[nodiscard]] std::uint64_t causal(const Quantity& quantity) const;
+  [[nodiscard]] bool holds_on_demand(std::size_t term) const;
 
   const WindowPlan& plan_;
   const SortedHits& hits_;
@@ -176,6 +180,7 @@ class WindowCounts {
   std::array<std::uint32_t, WindowPlan::kMaxCounts> counts_{};
   Distinct systems_;  ///< unused if the condition has no such term
   Distinct sources_;
+  std::optional<SelectedWindows> selected_;  ///< if the condition selects hits
 };
 
 }  // namespace eventloom

@@ -69,6 +69,22 @@ bool Detector::has_positions() const {
   return any([](const ChannelInfo& info) { return info.position.has_value(); });
 }
 
+bool Detector::calibrates() const {
+  return any([](const ChannelInfo& info) { return info.calibrated; });
+}
+
+std::string Detector::unit() const {
+  std::optional<std::string> common;
+  for (const auto& pieces : sources_) {
+    for (const auto& piece : pieces) {
+      if (!piece.info.calibrated) continue;
+      if (common && *common != piece.info.unit) return {};
+      common = piece.info.unit;
+    }
+  }
+  return common.value_or("");
+}
+
 Tick Detector::largest_offset() const {
   Tick largest = 0;
   for (const auto& pieces : sources_) {

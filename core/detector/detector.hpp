@@ -24,6 +24,14 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
+/// value = gain x (first number of the payload) + zero
+struct ValueScale {
+  double gain = 1;
+  double zero = 0;
+
+  friend bool operator==(const ValueScale&, const ValueScale&) = default;
+};
+
 /// A set of groups: bit i is group i of the detector.
 using GroupSet = std::uint64_t;
 inline constexpr std::size_t kMaxGroups = 64;
@@ -32,9 +40,12 @@ inline constexpr std::size_t kMaxGroups = 64;
 struct ChannelInfo {
   std::int64_t offset = 0;  ///< ticks, added to the times of its hits
   bool masked = false;      ///< its hits are dropped
-  bool cut = false;         ///< hits whose first payload word is outside [min_payload, max_payload] are dropped
-  std::uint32_t min_payload = 0;
-  std::uint32_t max_payload = std::numeric_limits<std::uint32_t>::max();
+  bool cut = false;  ///< hits are dropped if the first number of their payload is outside [min_payload, max_payload]
+  double min_payload = -std::numeric_limits<double>::infinity();
+  double max_payload = std::numeric_limits<double>::infinity();
+  bool calibrated = false;  ///< a row of the map states its gain or zero
+  ValueScale calibration;
+  std::string unit;  ///< of its values
   GroupSet groups = 0;
   std::optional<Position> position;
   std::string name;
@@ -109,6 +120,10 @@ class Detector {
   [[nodiscard]] bool corrects() const;
   /// Whether any channel has a position.
   [[nodiscard]] bool has_positions() const;
+  /// Whether any channel has a gain or zero.
+  [[nodiscard]] bool calibrates() const;
+  /// Unit of the values where all calibrated channels have the same; empty otherwise.
+  [[nodiscard]] std::string unit() const;
   /// Largest absolute offset.
   [[nodiscard]] Tick largest_offset() const;
 

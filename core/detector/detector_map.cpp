@@ -63,26 +63,36 @@ bool mask_in(std::string_view text) {
   return text == "1";
 }
 
-std::uint32_t payload_word_in(std::string_view text) {
-  const auto value = whole_number(text, std::numeric_limits<std::uint32_t>::max());
-  if (!value) expected("a whole number below 2^32", text);
-  return static_cast<std::uint32_t>(*value);
-}
-
-double metres_in(std::string_view text) {
+/// `what`: description of the number, for messages.
+double real_in(std::string_view text, const char* what) {
   auto number = text;
   if (number.starts_with('+')) number.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
-    expected("a number of metres", text);
+    expected(what, text);
   }
   return value;
 }
 
+double metres_in(std::string_view text) { return real_in(text, "a number of metres"); }
+
+/// A number, or a hexadecimal one after 0x.
+double payload_bound_in(std::string_view text) {
+  const auto word = whole_number(text, std::numeric_limits<std::uint32_t>::max());
+  return word ? static_cast<double>(*word) : real_in(text, "a number");
+}
+
+double gain_in(std::string_view text) {
+  const double gain = real_in(text, "a number");
+  if (gain == 0) expected("a number other than 0", text);
+  return gain;
+}
+
 /// Names with another meaning in conditions.
-constexpr std::array<std::string_view, 9> kTakenNames = {"n_hits", "duration", "systems",  "sources", "channel",
-                                                         "source", "trigger",  "prescale", "causal"};
+constexpr std::array<std::string_view, 13> kTakenNames = {"n_hits", "duration", "systems",  "sources", "channel",
+                                                          "source", "trigger",  "prescale", "causal",  "channels",
+                                                          "sum",    "max",      "order"};
 
 bool is_identifier(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -131,8 +141,11 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"offset_us", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, 1'000'000); }},
     {"offset_ticks", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, kTicks); }},
     {"mask", [](std::string_view cell, DetectorRow& row) { row.mask = mask_in(cell); }},
-    {"min_payload", [](std::string_view cell, DetectorRow& row) { row.min_payload = payload_word_in(cell); }},
-    {"max_payload", [](std::string_view cell, DetectorRow& row) { row.max_payload = payload_word_in(cell); }},
+    {"min_payload", [](std::string_view cell, DetectorRow& row) { row.min_payload = payload_bound_in(cell); }},
+    {"max_payload", [](std::string_view cell, DetectorRow& row) { row.max_payload = payload_bound_in(cell); }},
+    {"gain", [](std::string_view cell, DetectorRow& row) { row.gain = gain_in(cell); }},
+    {"zero", [](std::string_view cell, DetectorRow& row) { row.zero = real_in(cell, "a number"); }},
+    {"unit", [](std::string_view cell, DetectorRow& row) { row.unit = cell; }},
     {"group", [](std::string_view cell, DetectorRow& row) { row.groups = groups_in(cell); }},
     {"name", [](std::string_view cell, DetectorRow& row) { row.name = cell; }},
     {"x_m", [](std::string_view cell, DetectorRow& row) { row.x = metres_in(cell); }},
@@ -215,8 +228,7 @@ DetectorRow row_of(const CsvLine& line, const Columns& columns) {
     }
   }
   if (row.min_payload && row.max_payload && *row.min_payload > *row.max_payload) {
-    throw std::invalid_argument("column max_payload: " + std::to_string(*row.max_payload) + " is below min_payload, " +
-                                std::to_string(*row.min_payload));
+    throw std::invalid_argument("column max_payload: it is below min_payload");
   }
   return row;
 }

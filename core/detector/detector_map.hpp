@@ -33,8 +33,11 @@ struct DetectorRow {
   ChannelSelection channels;
   std::optional<OffsetText> offset;
   std::optional<bool> mask;
-  std::optional<std::uint32_t> min_payload;
-  std::optional<std::uint32_t> max_payload;
+  std::optional<double> min_payload;
+  std::optional<double> max_payload;
+  std::optional<double> gain;
+  std::optional<double> zero;
+  std::optional<std::string> unit;
   std::optional<std::vector<std::string>> groups;
   std::optional<std::string> name;
   std::optional<double> x;

@@ -94,6 +94,7 @@ struct Change {
     if (row->min_payload) info.min_payload = *row->min_payload;
     if (row->max_payload) info.max_payload = *row->max_payload;
     info.cut = info.cut || row->min_payload || row->max_payload;
+    calibrate(info);
     if (row->groups) info.groups = groups;
     if (row->name) info.name = *row->name;
     if (!row->x && !row->y && !row->z) return;
@@ -101,6 +102,13 @@ struct Change {
     info.position->x = row->x.value_or(info.position->x);
     info.position->y = row->y.value_or(info.position->y);
     info.position->z = row->z.value_or(info.position->z);
+  }
+
+  void calibrate(ChannelInfo& info) const {
+    info.calibration.gain = row->gain.value_or(info.calibration.gain);
+    info.calibration.zero = row->zero.value_or(info.calibration.zero);
+    info.calibrated = info.calibrated || row->gain || row->zero;
+    if (row->unit) info.unit = *row->unit;
   }
 };
 

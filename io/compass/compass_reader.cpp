@@ -19,18 +19,26 @@
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/file_end.hpp"
 #include "io/recorded/inspect_hits.hpp"
-#include "io/recorded/payload_columns.hpp"
 #include "io/recorded/tick_scale.hpp"
 
 namespace eventloom {
 
 namespace {
 
-/// The payload word of a calibrated energy; std::nullopt if it does not fit.
+/// The payload word of a calibrated energy, signed; std::nullopt if it does not fit.
 std::optional<std::uint32_t> word_of_energy(double energy) {
   const double whole = std::round(energy);
-  if (!(whole >= static_cast<double>(kMinPayload) && whole <= static_cast<double>(kMaxPayload))) return std::nullopt;
-  return static_cast<std::uint32_t>(static_cast<std::int64_t>(whole));
+  if (!(whole >= -0x1p31 && whole < 0x1p31)) return std::nullopt;
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(whole));
+}
+
+std::vector<PayloadColumn> payload_of(const CompassFormat& format) {
+  const PayloadColumn energy{"energy", PayloadKind::u32};
+  const PayloadColumn calibrated{"calibrated_energy", PayloadKind::i32};
+  std::vector<PayloadColumn> columns{format.energy ? energy : calibrated, {"flags", PayloadKind::u32}};
+  if (format.energy_short) columns.push_back({"energy_short", PayloadKind::u32});
+  if (format.energy && format.calibrated) columns.push_back(calibrated);
+  return columns;
 }
 
 std::string describe(const CompassFormat& format) {
@@ -89,10 +97,8 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
       file_(open_file(uri)),
       flags_(uri),
       complaints_(name_) {
-  header_ = {.source = id.value,
-             .base = base,
-             .payload = PayloadTable::uniform(static_cast<std::uint8_t>(file_->format().payload_words())),
-             .text = uri.text() + "\n" + describe(file_->format())};
+  header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text() + "\n" + describe(file_->format())};
+  set_payload(header_, payload_of(file_->format()));
 }
 
 bool CompassReader::read(HitBlock& block) {

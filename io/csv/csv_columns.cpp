@@ -12,7 +12,6 @@
 #include "io/csv/csv_fields.hpp"
 #include "io/csv/line_reader.hpp"
 #include "io/recorded/column_name.hpp"
-#include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
 
@@ -83,7 +82,7 @@ struct WantedColumns {
   explicit WantedColumns(const SourceUri& uri)
       : time(uri.get("time", "")),
         channel(uri.get("channel", "")),
-        payload(payload_columns(uri)),
+        payload(payload_keys(uri)),
         usual_payload(!uri.has("time") && !uri.has("channel") && !uri.has("payload")) {
     for (const char* key : {"time", "channel"}) {
       if (uri.has(key) && uri.get(key, "").empty()) uri.refuse("'" + std::string(key) + "=' is empty");
@@ -96,7 +95,7 @@ struct WantedColumns {
 
   [[nodiscard]] std::vector<const std::string*> all() const {
     std::vector<const std::string*> texts = {&time, &channel};
-    for (const auto& text : payload) texts.push_back(&text);
+    for (const auto& key : payload) texts.push_back(&key.name);
     return texts;
   }
   [[nodiscard]] bool by_number() const {
@@ -105,7 +104,7 @@ struct WantedColumns {
 
   std::string time;
   std::string channel;
-  std::vector<std::string> payload;
+  std::vector<PayloadKey> payload;
   bool usual_payload;  ///< use all columns with usual payload names
 };
 
@@ -121,11 +120,17 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   CsvColumns columns;
   columns.time = find_column(wanted.time, header, kTimeNames);
   columns.channel = find_column(wanted.channel, header, kChannelNames);
-  for (const auto& text : wanted.payload) columns.payload.push_back(find_column(text, header, {}));
+  for (const auto& key : wanted.payload) columns.payload.push_back(find_column(key.name, header, {}));
+  columns.payload_keys = wanted.payload;
   if (header == nullptr) return columns;
   if (wanted.usual_payload) {
     columns.payload = header->all_usual(kPayloadNames);
     columns.payload.resize(std::min<std::size_t>(columns.payload.size(), kMaxPayloadWords));
+    columns.payload_keys.resize(columns.payload.size());
+  }
+  for (std::size_t i = 0; i < columns.payload.size(); ++i) {
+    const auto column = columns.payload[i];
+    if (column != 0 && column <= header->size()) columns.payload_keys[i].name = header->names()[column - 1];
   }
   columns.unit = header->unit_of(columns.time);
   return columns;
@@ -163,7 +168,7 @@ void require_clear(const LineReader& lines, const WantedColumns& wanted, const T
   if (wanted.channel.empty()) require_one(lines, "channel", "", header, header.usual(kChannelNames));
   if (!wanted.time.empty()) named("time", wanted.time);
   if (!wanted.channel.empty()) named("channel", wanted.channel);
-  for (const auto& text : wanted.payload) named("payload", text);
+  for (const auto& key : wanted.payload) named("payload", key.name);
 }
 
 /// A hint at a name in the header that was probably meant as one of the usual names.
@@ -183,7 +188,8 @@ std::string probably_meant(const TableHeader& header, std::span<const std::strin
   const bool time = columns.time == 0;
   auto name = time ? wanted.time : wanted.channel;
   if (!time && columns.channel != 0) {
-    name = wanted.payload[static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin())];
+    name =
+        wanted.payload[static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin())].name;
   }
   const auto usual = time ? std::span<const std::string_view>(kTimeNames) : kChannelNames;
   const std::vector<std::string_view> own(header.names().begin(), header.names().end());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/recorded/payload_columns.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -14,9 +15,10 @@ struct CsvColumns {
   std::size_t time = 0;
   std::size_t channel = 0;
   std::vector<std::size_t> payload;
-  std::string unit;                 ///< unit in the name of the time column; empty: none
-  std::uint64_t lines_before = 0;   ///< number of lines before the first row
-  std::vector<std::string> unread;  ///< the other columns, by name or number
+  std::vector<PayloadKey> payload_keys;  ///< their names and stated kinds
+  std::string unit;                      ///< unit in the name of the time column; empty: none
+  std::uint64_t lines_before = 0;        ///< number of lines before the first row
+  std::vector<std::string> unread;       ///< the other columns, by name or number
 
   /// The last column used.
   [[nodiscard]] std::size_t last() const;

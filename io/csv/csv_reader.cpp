@@ -14,19 +14,16 @@
 #include "io/csv/channel_names.hpp"
 #include "io/csv/csv_columns.hpp"
 #include "io/csv/csv_fields.hpp"
+#include "io/csv/csv_payload.hpp"
 #include "io/csv/csv_time.hpp"
 #include "io/csv/line_reader.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/recorded/inspect_hits.hpp"
-#include "io/recorded/payload_columns.hpp"
 #include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
 namespace {
-
-constexpr const char* kPayloadWord =
-    "a payload word, a whole number of 32 bits: give payload=COLUMN,... for those to keep, or payload= for none";
 
 class CsvReader final : public HitReader {
  public:
@@ -58,6 +55,7 @@ class CsvReader final : public HitReader {
   InputFile input_;
   StreamHeader header_;
   CsvColumns columns_;
+  CsvPayload payload_;
   CsvTime time_;
   ChannelNames names_;
   std::size_t last_column_;  ///< the last column used
@@ -74,11 +72,13 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base)
     : name_(uri.path()),
       input_(describe_file(uri.path())),
       columns_(find_columns(uri)),
+      payload_(uri, columns_),
       time_(uri, columns_.unit, base.tick_ps),
       names_(ChannelNames::of(uri, columns_)),
       last_column_(columns_.last()),
       lines_(uri.path()) {
-  header_ = {id.value, base, PayloadTable::uniform(static_cast<std::uint8_t>(columns_.payload.size())), uri.text()};
+  header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
+  set_payload(header_, payload_.columns());
   if (names_.any()) header_.text += "\nChannels: " + names_.list() + ".\n";
   tells_names_ = names_.any() && !uri.has("channels");
 }
@@ -135,10 +135,9 @@ void CsvReader::add_hit(HitBlock& block) {
   const auto number = channel(field(columns_.channel));
   const auto tick = time(field(columns_.time), number);
   const std::size_t words = block.payload.size();
-  for (const auto column : columns_.payload) {
-    const auto word = parse_integer(field(column), kMinPayload, kMaxPayload);
-    if (!word) reject(field(column), kPayloadWord);
-    block.payload.push_back(static_cast<std::uint32_t>(*word));
+  for (std::size_t i = 0; i < columns_.payload.size(); ++i) {
+    const auto text = field(columns_.payload[i]);
+    if (!payload_.append(text, i, block.payload)) reject(text, payload_.expected(i));
   }
   if (!tick) {
     block.payload.resize(words);

@@ -1,5 +1,6 @@
 #include "io/epochs/inspect_epochs.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -41,6 +42,18 @@ Json payload_to_json(const PayloadTable& table) {
     if (table.words[i] > 0) systems[std::to_string(i)] = payload_words_to_json(table.words[i]);
   }
   return systems;
+}
+
+/// Names and types of the payload columns; nothing if they have no names and are whole numbers from 0.
+Json columns_to_json(const StreamHeader& header) {
+  Json list = Json::array();
+  const auto& names = header.payload_names;
+  const auto typed = [&](std::size_t i) { return payload_kind(header.flags, i) != PayloadKind::u32; };
+  for (std::size_t i = 0; i < std::max(names.size(), kTypedColumns); ++i) {
+    if (i < names.size() || typed(i))
+      list.push_back({{"name", i < names.size() ? names[i] : ""}, {"type", name_of(payload_kind(header.flags, i))}});
+  }
+  return list;
 }
 
 /// The flags that describe the times and payload of a stream, as text.
@@ -85,6 +98,7 @@ nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits
             {"tick_ps", report.header.base.tick_ps},
             {"epoch_ticks", report.header.base.epoch_ticks},
             {"payload_words_by_system", payload_to_json(report.header.payload)},
+            {"payload_columns", columns_to_json(report.header)},
             {"text", report.header.text},
             {"flags", flags_to_json(report.header.flags)},
             {"peaks", report.others[OtherMarker::peak]},

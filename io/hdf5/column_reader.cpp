@@ -67,6 +67,7 @@ void ColumnReader::learn_type() {
   const auto type_class = H5Tget_class(type.get());
   if ((type_class != H5T_INTEGER && type_class != H5T_FLOAT) || H5Tget_size(type.get()) > kMostBytes)
     refuse_type(type.get());
+  number_bytes_ = H5Tget_size(type.get());
   is_float_ = type_class == H5T_FLOAT;
   is_signed_ = !is_float_ && H5Tget_sign(type.get()) == H5T_SGN_2;
   if (!is_float_) return;

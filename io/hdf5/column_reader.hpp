@@ -37,6 +37,8 @@ class ColumnReader {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] bool is_float() const { return is_float_; }
   [[nodiscard]] bool is_signed() const { return is_signed_; }
+  /// Size of a number in the file.
+  [[nodiscard]] std::size_t number_bytes() const { return number_bytes_; }
   /// Precision of its floating-point numbers, in bits.
   [[nodiscard]] unsigned digits() const { return digits_; }
   /// Reads a text or number from an attribute of the dataset; std::nullopt when it has no such attribute. A field of a
@@ -78,6 +80,7 @@ class ColumnReader {
   std::optional<std::uint64_t> rows_elsewhere_;  ///< rows that a virtual or external dataset has stored
   bool is_float_ = false;
   bool is_signed_ = false;
+  std::size_t number_bytes_ = 0;
   unsigned digits_ = 0;
   std::size_t row_bytes_ = 0;
 };

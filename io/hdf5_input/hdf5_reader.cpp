@@ -18,6 +18,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
 #include "io/hdf5_input/group_search.hpp"
+#include "io/hdf5_input/payload_column.hpp"
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/payload_columns.hpp"
@@ -29,7 +30,6 @@ namespace {
 
 constexpr std::size_t kRowsPerBlock = 65536;
 constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
-constexpr const char* kPayloadFrom0 = "payload words must not be negative; store them as unsigned numbers";
 
 class Hdf5Reader final : public HitReader {
  public:
@@ -39,15 +39,12 @@ class Hdf5Reader final : public HitReader {
         input_(describe_file(uri.path())),
         times_(uri, place(uri.get("time", "time")), base.tick_ps),
         channel_(uri.path(), place(uri.get("channel", "channel"))) {
-    for (const auto& column : payload_columns(uri)) {
-      payload_.emplace_back(uri.path(), place(column));
-      require_fit(payload_.back());
-    }
-    require_fit(channel_);
     header_.source = id.value;
     header_.base = base;
-    header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
     header_.text = uri.text();
+    open_payload(uri);
+    if (channel_.is_float()) throw UserError("'" + channel_.name() + "': the dataset must hold integers");
+    require_rows(channel_);
     report_unread(uri);
   }
 
@@ -102,9 +99,21 @@ class Hdf5Reader final : public HitReader {
     if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
   }
 
-  /// A channel or payload column must hold integers, one row per time.
-  void require_fit(const ColumnReader& column) const {
-    if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
+  void open_payload(const SourceUri& uri) {
+    std::vector<PayloadColumn> columns;
+    for (const auto& [name, kind] : payload_keys(uri)) {
+      ColumnReader column(uri.path(), place(name));
+      require_rows(column);
+      payload_.emplace_back(std::move(column), kind);
+      columns.push_back({name, payload_.back().kind()});
+      words_ += words_of(columns.back().kind);
+    }
+    require_typed_columns(uri, columns);
+    set_payload(header_, columns);
+  }
+
+  /// There is one row per time.
+  void require_rows(const ColumnReader& column) const {
     if (column.size() == rows()) return;
     throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" +
                     times_.column().name() + "' has " + std::to_string(rows()));
@@ -120,7 +129,7 @@ class Hdf5Reader final : public HitReader {
       block.time.resize(hits);
       untimed_.resize(hits);
       block.channel.resize(hits);
-      block.payload.resize(hits * payload_.size());
+      block.payload.resize(hits * words_);
       return false;
     }
     row_ = end;
@@ -131,19 +140,18 @@ class Hdf5Reader final : public HitReader {
     const auto hits = block.size();
     channel_.read(row_, n, integers_, kChannelsFrom0);
     for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, channel_, i));
-    block.payload.resize((hits + n) * payload_.size());
-    for (std::size_t p = 0; p < payload_.size(); ++p) {
-      payload_[p].read(row_, n, integers_, kPayloadFrom0);
-      for (std::size_t i = 0; i < n; ++i) {
-        block.payload[(hits + i) * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
-      }
+    block.payload.resize((hits + n) * words_);
+    std::size_t word = hits * words_;
+    for (auto& column : payload_) {
+      column.read(row_, n, std::span(block.payload).subspan(word), words_);
+      word += words_of(column.kind());
     }
     times_.read(row_, std::span(block.channel).subspan(hits), block.time, untimed_);
   }
 
   [[nodiscard]] std::uint64_t piece_end() const {
     auto end = std::min(times_.column().piece_end(row_), channel_.piece_end(row_));
-    for (const auto& column : payload_) end = std::min(end, column.piece_end(row_));
+    for (const auto& column : payload_) end = std::min(end, column.column().piece_end(row_));
     return end;
   }
 
@@ -170,7 +178,8 @@ class Hdf5Reader final : public HitReader {
   InputFile input_;
   TimeColumn times_;
   ColumnReader channel_;
-  std::vector<ColumnReader> payload_;
+  std::vector<Hdf5PayloadColumn> payload_;
+  std::size_t words_ = 0;  ///< payload words of a hit
   StreamHeader header_;
   std::uint64_t row_ = 0;
   /// Why rows from row_ cannot be read, and where the next piece begins.
@@ -190,7 +199,8 @@ std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const Ti
 }
 
 std::vector<std::string> hdf5_columns(const SourceUri& uri) {
-  auto columns = payload_columns(uri);
+  std::vector<std::string> columns;
+  for (auto& key : payload_keys(uri)) columns.push_back(std::move(key.name));
   const auto time = uri.get("time", "time");
   columns.insert(columns.begin(), {time, uri.get("channel", "channel")});
   for (auto& column : TimeColumn::companions(time)) columns.push_back(std::move(column));

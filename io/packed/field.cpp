@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::string_view kForm =
     "TYPE@OFFSET, TYPE@OFFSET:LOW-HIGH or either with *SCALE, such as u32le@4, u16be@0:0-11 or f64le@8*1e3; types are "
-    "u8, u16, u24, u32, u40, u48, u64, f32, f64, all but u8 with le or be";
+    "u8, u16, u24, u32, u40, u48, u64, i8, i16, i32, f32, f64, all but u8 and i8 with le or be";
 
 struct Description {
   std::size_t bytes = 0;
   bool big_endian = false;
   bool is_float = false;
+  bool is_signed = false;
   Decimal scale{1, 0};
   std::uint64_t offset = 0;
   std::uint64_t low = 0;
@@ -47,10 +48,12 @@ bool take(std::string_view& text, std::string_view prefix) {
 /// Parses and removes the type: size and byte order.
 bool take_type(std::string_view& text, Description& field) {
   field.is_float = take(text, "f");
-  if (!field.is_float && !take(text, "u")) return false;
+  field.is_signed = !field.is_float && take(text, "i");
+  if (!field.is_float && !field.is_signed && !take(text, "u")) return false;
   const auto bits = take_number(text);
   if (!bits || *bits % 8 != 0 || *bits == 0 || *bits == 56 || *bits > 64) return false;
   if (field.is_float && *bits != 32 && *bits != 64) return false;
+  if (field.is_signed && *bits != 8 && *bits != 16 && *bits != 32) return false;
   field.bytes = *bits / 8;
   if (field.bytes == 1) return true;
   field.big_endian = take(text, "be");
@@ -64,7 +67,7 @@ std::optional<Description> describe(std::string_view text) {
   if (!offset) return std::nullopt;
   field.offset = *offset;
   field.high = field.bytes * 8 - 1;
-  if (!field.is_float && take(text, ":")) {
+  if (!field.is_float && !field.is_signed && take(text, ":")) {
     const auto low = take_number(text);
     if (!low || !take(text, "-")) return std::nullopt;
     const auto high = take_number(text);
@@ -137,6 +140,12 @@ void extract_by_size(const Stretch& in, std::size_t load_bytes, bool big_endian,
   (void)((load_bytes == Smaller + 1 && one.template operator()<Smaller + 1>()) || ...);
 }
 
+/// The two's complement of the low bits.
+std::int64_t with_sign(std::uint64_t number, unsigned bits) {
+  const unsigned above = 64 - bits;
+  return static_cast<std::int64_t>(number << above) >> above;
+}
+
 std::uint64_t low_bits(unsigned n) { return ~std::uint64_t{0} >> (64 - n); }
 
 }  // namespace
@@ -153,6 +162,7 @@ PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, 
   }
   PackedField out;
   out.is_float_ = field->is_float;
+  out.is_signed_ = field->is_signed;
   out.scale_ = field->scale;
   out.record_bytes_ = record_bytes;
   out.load_bytes_ = std::min<std::size_t>(record_bytes, 8);
@@ -165,22 +175,29 @@ PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, 
   return out;
 }
 
+PayloadKind PackedField::payload_kind() const {
+  if (is_float_ && !is_scaled()) return bits_ == 32 ? PayloadKind::f32 : PayloadKind::f64;
+  return is_float_ || is_signed_ ? PayloadKind::i32 : PayloadKind::u32;
+}
+
 double PackedField::to_double(std::uint64_t number) const {
+  if (is_signed_) return static_cast<double>(with_sign(number, bits_));
   if (!is_float_) return static_cast<double>(number);
   constexpr unsigned kSingle = 32;
   return bits_ == kSingle ? std::bit_cast<float>(static_cast<std::uint32_t>(number)) : std::bit_cast<double>(number);
 }
 
-std::optional<std::uint32_t> PackedField::to_word(std::uint64_t number) const {
-  constexpr double kLow = -0x1p31;
-  constexpr auto kHigh = std::numeric_limits<std::uint32_t>::max();
-  if (!is_float_) {
+std::optional<std::uint64_t> PackedField::to_payload(std::uint64_t number) const {
+  if (is_float_ && !is_scaled()) return number;
+  if (is_signed_ && !is_scaled()) return static_cast<std::uint32_t>(with_sign(number, bits_));
+  if (!is_float_ && !is_signed_) {
     const auto whole = to_ticks({number, 0}, scale_, 1, Rounding::nearest);
-    return whole && whole->value <= kHigh ? std::optional(static_cast<std::uint32_t>(*whole)) : std::nullopt;
+    const bool fits = whole && whole->value <= std::numeric_limits<std::uint32_t>::max();
+    return fits ? std::optional(whole->value) : std::nullopt;
   }
   const double whole = std::round(to_double(number) * eventloom::to_double(scale_));
-  if (!(whole >= kLow && whole <= kHigh)) return std::nullopt;
-  return static_cast<std::uint32_t>(static_cast<std::int64_t>(whole));
+  if (!(whole >= -0x1p31 && whole < 0x1p31)) return std::nullopt;
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(whole));
 }
 
 void PackedField::extract(const std::byte* records, std::span<std::uint64_t> values) const {

@@ -7,17 +7,18 @@
 #include <string>
 #include <string_view>
 
+#include "formats/payload_kind.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
 
 /// A number in a record of fixed size, described as TYPE@OFFSET[:LOW-HIGH][*SCALE].
 ///
-///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; f32 or f64, IEEE 754; except u8, with the byte order:
-///            u32le, u24be, f64le
+///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; i8, i16 or i32, two's complement; f32 or f64, IEEE 754;
+///            except u8 and i8, with the byte order: u32le, u24be, f64le
 ///   OFFSET   offset of the first byte in the record, from 0
 ///   LOW-HIGH only the bits from LOW to HIGH inclusive; bit 0 is the lowest of the value in either byte order; not
-///            for f32 and f64
+///            for signed numbers, f32 and f64
 ///   SCALE    decimal factor by which the number is multiplied, such as 6.25 or 1e3
 ///
 ///   u32le@4:0-21, in a record of 8 bytes:
@@ -32,13 +33,18 @@ class PackedField {
   /// Whether the number is in floating point, so that extract() returns its representation.
   [[nodiscard]] bool is_float() const { return is_float_; }
   [[nodiscard]] Decimal scale() const { return scale_; }
+  [[nodiscard]] bool is_signed() const { return is_signed_; }
+  [[nodiscard]] bool is_scaled() const { return scale_.digits != 1 || scale_.exponent != 0; }
   /// Whether the value is the unscaled unsigned number in the record.
-  [[nodiscard]] bool is_plain() const { return !is_float_ && scale_.digits == 1 && scale_.exponent == 0; }
-  /// The value of a number that extract() returned, unrounded.
+  [[nodiscard]] bool is_plain() const { return !is_float_ && !is_signed_ && !is_scaled(); }
+  /// The value of a number that extract() returned, unrounded and not scaled.
   [[nodiscard]] double to_double(std::uint64_t number) const;
-  /// The value rounded to the nearest whole number; std::nullopt if it is not finite or does not fit a word of 32 bits,
-  /// signed or unsigned.
-  [[nodiscard]] std::optional<std::uint32_t> to_word(std::uint64_t number) const;
+  /// What its payload words mean. Scaled numbers are rounded to whole ones, of 32 bits with a sign if the number has
+  /// one.
+  [[nodiscard]] PayloadKind payload_kind() const;
+  /// The payload of a number that extract() returned, the low 32 bits first; std::nullopt if it is scaled and not
+  /// finite, or does not fit 32 bits.
+  [[nodiscard]] std::optional<std::uint64_t> to_payload(std::uint64_t number) const;
 
   /// Width of the number in bits.
   [[nodiscard]] unsigned bits() const { return bits_; }
@@ -60,6 +66,7 @@ class PackedField {
   unsigned shift_ = 0;  ///< right shift of the loaded, and possibly swapped, bytes
   unsigned bits_ = 0;
   bool is_float_ = false;
+  bool is_signed_ = false;
   Decimal scale_{1, 0};
 };
 

@@ -40,6 +40,7 @@ struct RecordFormat {
   std::optional<PackedField> subsystem;
   unsigned channel_bits;  ///< maximum width of `channel`
   std::vector<PackedField> payload;
+  std::vector<PayloadColumn> columns;
   std::size_t payload_words = 0;
 };
 
@@ -50,13 +51,22 @@ std::size_t record_bytes(const SourceUri& uri) {
 
 PackedField parse_field(const SourceUri& uri, const std::string& key, const std::string& text, std::size_t bytes) {
   auto field = PackedField::parse(text, bytes, "source '" + uri.text() + "': " + key + "=");
+  if (field.is_signed() && key != "payload") uri.refuse(key + "=" + text + ": only payload may be signed");
   const bool whole = key != "time" && key != "payload";
   if (whole && !field.is_plain()) uri.refuse(key + "=" + text + ": only times and payload may be f32, f64 or scaled");
   return field;
 }
 
 /// Number of payload words that a field yields.
-std::size_t payload_words_of(const PackedField& field) { return field.is_plain() && field.bits() > 32 ? 2 : 1; }
+std::size_t payload_words_of(const PackedField& field) {
+  return field.is_plain() ? (field.bits() > 32 ? 2 : 1) : words_of(field.payload_kind());
+}
+
+/// The columns of a field: its number, or the low and the high word of a plain one.
+void add_columns(const std::string& name, const PackedField& field, std::vector<PayloadColumn>& columns) {
+  columns.push_back({name, field.payload_kind()});
+  if (field.is_plain() && field.bits() > 32) columns.push_back({name + " high word", PayloadKind::u32});
+}
 
 std::optional<PackedField> system_field(const SourceUri& uri, const std::string& key, std::size_t bytes) {
   // The value of the common key system=N has no offset.
@@ -75,9 +85,9 @@ RecordFormat::RecordFormat(const SourceUri& uri)
   for (const auto& text : payload_columns(uri)) {
     payload.push_back(parse_field(uri, "payload", text, bytes));
     payload_words += payload_words_of(payload.back());
+    add_columns(text, payload.back(), columns);
   }
-  if (payload_words <= kMaxPayloadWords) return;
-  uri.refuse("payload= has more than " + std::to_string(kMaxPayloadWords) + " words of 32 bits");
+  require_typed_columns(uri, columns);
 }
 
 /// Sets all bits of values that exceed `bits` bits, so that they remain too large after any shift. Returns whether
@@ -145,9 +155,10 @@ PackedReader::PackedReader(const SourceUri& uri, SourceId id, const TimeBase& ba
       block_records_(std::min(kBlockHits, kBlockWords / std::max<std::size_t>(format_.payload_words, 1))) {
   header_ = {.source = id.value,
              .base = base,
-             .payload = PayloadTable::uniform(static_cast<std::uint8_t>(format_.payload_words)),
+             .payload = {},
              .text = uri.text(),
              .flags = clock_.numbered() ? std::uint32_t{kNumbered} : 0};
+  set_payload(header_, format_.columns);
   const auto skip = uri.get_count("skip", 0, 0, std::numeric_limits<std::uint64_t>::max());
   if (skip > file_.size()) {
     uri.refuse("skip= is more than the " + std::to_string(file_.size()) + " bytes of the file");
@@ -215,7 +226,8 @@ bool PackedReader::put_payload(const std::byte* records, HitBlock& block) {
       if (field.bits() > kWordBits) field.extract_words(records, block.size(), kWordBits, out++, stride);
     } else {
       numbers_.resize(block.size());
-      fit = put_words(field, records, out++) && fit;
+      fit = put_words(field, records, out) && fit;
+      out += payload_words_of(field);
     }
   }
   return fit;
@@ -225,10 +237,12 @@ bool PackedReader::put_payload(const std::byte* records, HitBlock& block) {
 bool PackedReader::put_words(const PackedField& field, const std::byte* records, std::uint32_t* out) {
   field.extract(records, numbers_);
   bool fit = true;
+  const bool two = payload_words_of(field) == 2;
   for (std::size_t i = 0; i < numbers_.size(); ++i, out += format_.payload_words) {
-    const auto word = field.to_word(numbers_[i]);
-    *out = word.value_or(0);
-    if (word) continue;
+    const auto bits = field.to_payload(numbers_[i]);
+    out[0] = static_cast<std::uint32_t>(bits.value_or(0));
+    if (two) out[1] = static_cast<std::uint32_t>(bits.value_or(0) >> 32);
+    if (bits) continue;
     misfits_.resize(numbers_.size());
     misfits_[i] = true;
     fit = false;

@@ -14,7 +14,7 @@ auto begin_of(const DetectorRange& range) { return std::tuple(range.source, rang
 
 }  // namespace
 
-bool DetectorRange::cut() const { return min_payload != 0 || max_payload != std::numeric_limits<std::uint32_t>::max(); }
+bool DetectorRange::cut() const { return std::isfinite(min_payload) || std::isfinite(max_payload); }
 
 bool DetectorRange::has_position() const {
   return std::isfinite(position.x) && std::isfinite(position.y) && std::isfinite(position.z);

@@ -18,15 +18,17 @@ struct DetectorRange {
   std::uint32_t last_channel = 0;
   std::int64_t offset = 0;  ///< ticks
   bool masked = false;
-  std::uint32_t min_payload = 0;
-  std::uint32_t max_payload = std::numeric_limits<std::uint32_t>::max();
+  double min_payload = -std::numeric_limits<double>::infinity();
+  double max_payload = std::numeric_limits<double>::infinity();
   std::string groups;  ///< joined by ';'
   std::string name;
   Position position = {kUnknown, kUnknown, kUnknown};
+  ValueScale scale = {};
+  std::string unit = {};  ///< of the values
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-  /// True when hits are dropped by their payload.
+  /// True when hits are dropped by the first number of their payload.
   [[nodiscard]] bool cut() const;
   /// True when all coordinates are known.
   [[nodiscard]] bool has_position() const;

@@ -1,5 +1,7 @@
 #include "io/run_format/detector_table.hpp"
 
+#include <limits>
+
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/objects.hpp"
@@ -16,10 +18,12 @@ const ColumnSpec kLast = {"/detector/last_channel", ElementType::u32, "last chan
 const ColumnSpec kOffset = {"/detector/offset_ticks", ElementType::i64,
                             "added to the times of the hits; those in this file are corrected", true};
 const ColumnSpec kMask = {"/detector/mask", ElementType::u32, "1: the hits were dropped"};
-const ColumnSpec kLeast = {"/detector/min_payload", ElementType::u32,
+const ColumnSpec kLeast = {"/detector/min_payload", ElementType::f64,
                            "hits with a smaller first payload word were dropped"};
-const ColumnSpec kMost = {"/detector/max_payload", ElementType::u32,
+const ColumnSpec kMost = {"/detector/max_payload", ElementType::f64,
                           "hits with a greater first payload word were dropped"};
+const ColumnSpec kGain = {"/detector/gain", ElementType::f64, "value = gain x (first payload word) + zero"};
+const ColumnSpec kZero = {"/detector/zero", ElementType::f64, "value = gain x (first payload word) + zero"};
 const ColumnSpec kX = {"/detector/x_m", ElementType::f64, "position; NaN: not known", false, {}, "m"};
 const ColumnSpec kY = {"/detector/y_m", ElementType::f64, "position; NaN: not known", false, {}, "m"};
 const ColumnSpec kZ = {"/detector/z_m", ElementType::f64, "position; NaN: not known", false, {}, "m"};
@@ -27,12 +31,44 @@ const ColumnSpec kZ = {"/detector/z_m", ElementType::f64, "position; NaN: not kn
 constexpr const char* kDetectorGroup = "/detector";
 constexpr const char* kGroups = "/detector/group";
 constexpr const char* kNames = "/detector/name";
+constexpr const char* kUnits = "/detector/unit";
 constexpr const char* kMap = "/detector/map";
 
 H5Id open_detector(hid_t file) {
   H5Id group = open_object(file, kDetectorGroup);
   check(group.get(), kDetectorGroup);
   return group;
+}
+
+void read_values(hid_t file, const std::string& name, std::vector<DetectorRange>& ranges) {
+  const auto reals = [&](const ColumnSpec& spec) { return read_column<double>(file, name, spec, ranges.size()); };
+  const auto least = reals(kLeast);
+  const auto most = reals(kMost);
+  const auto gains = reals(kGain);
+  const auto zeros = reals(kZero);
+  const auto units = read_text_column(file, kUnits);
+  if (units.size() != ranges.size()) throw UserError("/detector has columns of different length");
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    ranges[i].min_payload = least[i];
+    ranges[i].max_payload = most[i];
+    ranges[i].scale = {gains[i], zeros[i]};
+    ranges[i].unit = units[i];
+  }
+}
+
+/// Files of earlier versions have no gains, and bounds of 32 bits, of which 0 and the largest meant none.
+void read_old_bounds(hid_t file, const std::string& name, std::vector<DetectorRange>& ranges) {
+  constexpr auto kLargest = std::numeric_limits<std::uint32_t>::max();
+  const auto bounds = [&](ColumnSpec spec) {
+    spec.type = ElementType::u32;
+    return read_column<std::uint32_t>(file, name, spec, ranges.size());
+  };
+  const auto least = bounds(kLeast);
+  const auto most = bounds(kMost);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (least[i] != 0) ranges[i].min_payload = least[i];
+    if (most[i] != kLargest) ranges[i].max_payload = most[i];
+  }
 }
 
 }  // namespace
@@ -57,13 +93,16 @@ void write_detector(const OutputFile& file, const DetectorRecord& detector, std:
   column.append(std::span<const std::int64_t>(offsets));
   column.finish();
   write_fields<std::uint32_t>(file, kMask, ranges, [](const DetectorRange& r) { return r.masked ? 1U : 0U; });
-  write_fields<std::uint32_t>(file, kLeast, ranges, &DetectorRange::min_payload);
-  write_fields<std::uint32_t>(file, kMost, ranges, &DetectorRange::max_payload);
+  write_fields<double>(file, kLeast, ranges, &DetectorRange::min_payload);
+  write_fields<double>(file, kMost, ranges, &DetectorRange::max_payload);
+  write_fields<double>(file, kGain, ranges, [](const DetectorRange& r) { return r.scale.gain; });
+  write_fields<double>(file, kZero, ranges, [](const DetectorRange& r) { return r.scale.zero; });
   write_fields<double>(file, kX, ranges, [](const DetectorRange& r) { return r.position.x; });
   write_fields<double>(file, kY, ranges, [](const DetectorRange& r) { return r.position.y; });
   write_fields<double>(file, kZ, ranges, [](const DetectorRange& r) { return r.position.z; });
   write_text_fields(file, kGroups, ranges, &DetectorRange::groups);
   write_text_fields(file, kNames, ranges, &DetectorRange::name);
+  write_text_fields(file, kUnits, ranges, &DetectorRange::unit);
 }
 
 DetectorRecord read_detector(hid_t file, const std::string& name) {
@@ -85,23 +124,25 @@ DetectorRecord read_detector(hid_t file, const std::string& name) {
   const auto first = numbers(kFirst);
   const auto last = numbers(kLast);
   const auto masks = numbers(kMask);
-  const auto least = numbers(kLeast);
-  const auto most = numbers(kMost);
   const auto offsets = read_column<std::int64_t>(file, name, kOffset, n);
   const auto x = metres(kX);
   const auto y = metres(kY);
   const auto z = metres(kZ);
   for (std::size_t i = 0; i < n; ++i) {
-    detector.ranges.push_back({sources[i],
-                               first[i],
-                               last[i],
-                               offsets[i],
-                               masks[i] != 0,
-                               least[i],
-                               most[i],
-                               groups[i],
-                               names[i],
-                               {x[i], y[i], z[i]}});
+    auto& range = detector.ranges.emplace_back();
+    range.source = sources[i];
+    range.first_channel = first[i];
+    range.last_channel = last[i];
+    range.offset = offsets[i];
+    range.masked = masks[i] != 0;
+    range.groups = groups[i];
+    range.name = names[i];
+    range.position = {x[i], y[i], z[i]};
+  }
+  if (has_object(file, kGain.path)) {
+    read_values(file, name, detector.ranges);
+  } else {
+    read_old_bounds(file, name, detector.ranges);
   }
   return detector;
 }

@@ -86,6 +86,12 @@ const ColumnSpec& payload_column() {
   return spec;
 }
 
+const ColumnSpec& value_column() {
+  static const ColumnSpec spec = {"/hits/value", ElementType::f64,
+                                  "gain x (first number of the payload) + zero, by the detector map; NaN: no payload"};
+  return spec;
+}
+
 const ColumnSpec& missing_offsets_column() {
   static const ColumnSpec spec = {
       "/ledger/sources_missing_offsets", ElementType::u64,

@@ -53,6 +53,8 @@ const std::vector<ColumnSpec>& ledger_columns();
 const ColumnSpec& first_hit_column();
 const ColumnSpec& first_payload_column();
 const ColumnSpec& payload_column();
+/// `units` is empty: the run states the unit.
+const ColumnSpec& value_column();
 const ColumnSpec& missing_offsets_column();
 const ColumnSpec& missing_list_column();
 /// Data of the NeXus entry in a merged file: one element per hit.

@@ -1,5 +1,7 @@
 #include "io/run_format/record_table.hpp"
 
+#include <algorithm>
+
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_version.hpp"
@@ -8,6 +10,7 @@
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/text_column.hpp"
 #include "io/run_format/detector_table.hpp"
+#include "io/run_format/hit_notes_table.hpp"
 #include "io/run_format/total_attributes.hpp"
 
 namespace eventloom {
@@ -21,6 +24,7 @@ const ColumnSpec kSourceCrc = {
     "CRC32C of the input file; of an .epochs file: of its header and its index, which holds those of all buffers"};
 const ColumnSpec kSourceId = {"/sources/id", ElementType::u32, "source id recorded in the stream"};
 
+constexpr auto kSourcePayload = "/sources/payload";
 constexpr auto kInvocationFolder = "/invocations/folder";
 
 /// Counts per expression; each filter was applied to all events.
@@ -58,6 +62,7 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_attribute(root, "epochs_per_slice", record.epochs_per_slice);
   write_attribute(root, "overlap_ticks", record.overlap.value);
   write_attribute(root, "with_payload", std::uint64_t{record.with_payload});
+  write_hit_notes(root, record.hits);
   write_attribute(root, "times_are", record.numbered ? "event numbers" : "ticks since the start of the run");
   write_attribute(root, "n_sources", std::uint64_t{record.sources.size()});
   write_totals(root, record.totals);
@@ -106,6 +111,7 @@ RunRecord read_attributes(hid_t root) {
   record.epochs_per_slice = read_number(root, "epochs_per_slice");
   record.overlap = Tick(read_number(root, "overlap_ticks"));
   record.with_payload = read_number(root, "with_payload") != 0;
+  record.hits = read_hit_notes(root);
   record.numbered = read_text_if_any(root, "times_are") == "event numbers";
   read_totals(root, record.totals);
   return record;
@@ -117,15 +123,18 @@ std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& nam
   const auto paths = read_text_column(file, "/sources/path");
   const auto descriptions = has_object(file, "/sources/description") ? read_text_column(file, "/sources/description")
                                                                      : std::vector<std::string>(names.size());
+  const auto payload = has_object(file, kSourcePayload) ? read_text_column(file, kSourcePayload)
+                                                        : std::vector<std::string>(names.size());
   const auto bytes = read_column<std::uint64_t>(file, name, kSourceBytes, names.size());
   const auto crcs = read_column<std::uint32_t>(file, name, kSourceCrc, names.size());
   const auto ids = read_column<std::uint32_t>(file, name, kSourceId, names.size());
-  if (uris.size() != names.size() || paths.size() != names.size() || descriptions.size() != names.size()) {
+  if (uris.size() != names.size() || paths.size() != names.size() || descriptions.size() != names.size() ||
+      payload.size() != names.size()) {
     throw UserError("/sources has columns of different length");
   }
   std::vector<SourceRecord> sources;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    sources.push_back({names[i], uris[i], {paths[i], bytes[i], crcs[i]}, ids[i], descriptions[i]});
+    sources.push_back({names[i], uris[i], {paths[i], bytes[i], crcs[i]}, ids[i], descriptions[i], payload[i]});
   }
   return sources;
 }
@@ -152,6 +161,9 @@ void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sour
   write_text_fields(file, "/sources/uri", sources, &SourceRecord::uri);
   write_text_fields(file, "/sources/path", sources, [](const SourceRecord& s) { return s.input.path; });
   write_text_fields(file, "/sources/description", sources, &SourceRecord::description);
+  const bool any_payload =
+      std::ranges::any_of(sources, [](const SourceRecord& source) { return !source.payload.empty(); });
+  if (any_payload) write_text_fields(file, kSourcePayload, sources, &SourceRecord::payload);
   write_fields<std::uint64_t>(file, kSourceBytes, sources, [](const SourceRecord& s) { return s.input.bytes; });
   write_fields<std::uint32_t>(file, kSourceCrc, sources, [](const SourceRecord& s) { return s.input.crc32c; });
   write_fields<std::uint32_t>(file, kSourceId, sources, &SourceRecord::id);

@@ -9,6 +9,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
 #include "io/run_format/detector_record.hpp"
+#include "io/run_format/hit_notes.hpp"
 
 namespace eventloom {
 
@@ -17,8 +18,9 @@ struct SourceRecord {
   std::string name;
   std::string uri;
   InputFile input;
-  std::uint32_t id = 0;     ///< source id recorded in its stream
-  std::string description;  ///< meaning of its channels and payload words, as the stream states it
+  std::uint32_t id = 0;      ///< source id recorded in its stream
+  std::string description;   ///< meaning of its channels and payload words, as the stream states it
+  std::string payload = {};  ///< names and types of its payload columns: "energy f64, flags u32"; empty: unknown
 };
 
 /// Attributes of run.h5's root, which describe the run as a whole.
@@ -44,6 +46,7 @@ struct RunRecord {
   std::uint64_t epochs_per_slice = 0;
   Tick overlap = 0;
   bool with_payload = false;
+  HitNotes hits;
   bool numbered = false;              ///< times are event numbers
   std::vector<std::string> commands;  ///< steering commands: "TIME COMMAND from ADDRESS"
   std::vector<SourceRecord> sources;

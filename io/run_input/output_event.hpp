@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "formats/ids.hpp"
@@ -12,6 +13,7 @@ struct OutputHit {
   std::uint32_t channel = 0;
   std::uint16_t source = 0;
   std::vector<std::uint32_t> payload;
+  std::optional<double> value = {};  ///< set if the file has values; NaN: no payload
 };
 
 struct OutputEvent {
@@ -30,6 +32,7 @@ struct HitPiece {
   std::vector<std::uint32_t> channel;
   std::vector<std::uint16_t> source;
   std::vector<std::uint64_t> words;  ///< number of payload words of each hit
+  std::vector<double> value;         ///< empty unless the file has values
 };
 
 }  // namespace eventloom

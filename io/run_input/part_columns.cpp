@@ -13,6 +13,7 @@ PartColumns::PartColumns(OpenOutput opened, std::uint64_t n_events, std::uint64_
     : open(std::move(opened)),
       events(open.columns_of(event_columns(), n_events, buffer)),
       hits(open.columns_of(hit_columns(), n_hits, buffer)) {
+  if (open.has(value_column())) value.emplace(open.column_of(value_column(), n_hits, buffer));
   if (!with_payload) return;
   first_payload.emplace(open.column_of(first_payload_column(), n_hits + 1, buffer));
   payload.emplace(open.column(payload_column(), buffer));

@@ -29,7 +29,8 @@ struct PartColumns {
   std::vector<ColumnCursor> hits;    ///< indexed by HitColumn
   std::optional<ColumnCursor> first_payload;
   std::optional<ColumnCursor> payload;
-  std::uint64_t first_word = 0;  ///< first payload word of the next hit
+  std::optional<ColumnCursor> value;  ///< if the file has values
+  std::uint64_t first_word = 0;       ///< first payload word of the next hit
 };
 
 }  // namespace eventloom

@@ -39,7 +39,8 @@ void take_hits(PartEvents& part, std::uint64_t n, std::vector<OutputHit>& hits) 
   while (hits.size() < n) {
     part.read_hits(piece);
     for (std::size_t i = 0; i < piece.time.size() && hits.size() < n; ++i) {
-      auto& hit = hits.emplace_back(OutputHit{piece.time[i], piece.channel[i], piece.source[i], {}});
+      auto& hit = hits.emplace_back(OutputHit{piece.time[i], piece.channel[i], piece.source[i], {}, {}});
+      if (!piece.value.empty()) hit.value = piece.value[i];
       while (hit.payload.size() < piece.words[i]) {
         if (word == words.end()) {
           part.read_words(words);
@@ -66,6 +67,7 @@ void PartEvents::skip_to(std::uint64_t row) {
   first_hit_.skip(row - 1);
   end_of_event_ = first_hit_.next<std::uint64_t>();
   for (auto& column : columns_.hits) column.skip(end_of_event_);
+  if (columns_.value) columns_.value->skip(end_of_event_);
   if (!columns_.payload || end_of_event_ == 0) return;
   columns_.first_payload->skip(end_of_event_ - 1);
   columns_.first_word = columns_.first_payload->next<std::uint64_t>();
@@ -91,6 +93,7 @@ void PartEvents::read_hits(HitPiece& piece) {
   take_rows(columns_.hits[kHitTime], n, piece.time);
   take_rows(columns_.hits[kHitChannel], n, piece.channel);
   take_rows(columns_.hits[kHitSource], n, piece.source);
+  if (columns_.value) take_rows(*columns_.value, n, piece.value);
   read_lengths(n, piece.words);
   hits_left_ -= n;
 }

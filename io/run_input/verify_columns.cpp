@@ -46,6 +46,7 @@ Rows read_rows(const OpenOutput& open) {
   for (const auto& spec : ledger_columns()) read_if_any(open, spec, rows.slices);
   read_through(open, first_hit_column(), rows.events + 1);
   read_if_any(open, first_payload_column(), rows.hits + 1);
+  read_if_any(open, value_column(), rows.hits);
   read_if_any(open, missing_offsets_column(), rows.slices + 1);
   read_if_any(open, event_time_offset_column(), rows.hits);
   read_if_any(open, payload_column());

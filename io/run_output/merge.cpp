@@ -45,7 +45,7 @@ std::size_t buffer_bytes(std::size_t chains) {
 /// The tables that are written event by event.
 struct MergedTables {
   MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
-      : events(file, settings, record.with_payload), account(record) {
+      : events(file, settings, record.with_payload, record.hits), account(record) {
     if (with_nexus) nexus.emplace(file, record, settings);
   }
   EventTables events;
@@ -90,6 +90,7 @@ std::size_t events_to_chunk_end(PartColumns& from, std::span<const std::uint32_t
   for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
+  if (out.value) room = std::min(room, out.value->rows_to_chunk_end());
   if (to.nexus) room = std::min(room, to.nexus->rows_to_chunk_end());
   std::span<const std::uint64_t> offsets;
   std::uint64_t words_room = 0;
@@ -146,6 +147,7 @@ void copy_before(PartColumns& from, Tick limit, MergedTables& to) {
   for (std::size_t i = kHitTime + 1; i < from.hits.size(); ++i) {
     copy_rows(from.hits[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
   }
+  if (out.value) copy_rows(*from.value, *out.value, hits, bytes_of(value_column().type));
   if (from.payload) copy_payload(from, hits, out);
 }
 
@@ -153,8 +155,10 @@ void copy_before(PartColumns& from, Tick limit, MergedTables& to) {
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
-    reading(path,
-            [&] { PartColumns(OpenOutput(path, part), part.events, part.hits, run.record.with_payload, kMinBuffer); });
+    reading(path, [&] {
+      const PartColumns columns(OpenOutput(path, part), part.events, part.hits, run.record.with_payload, kMinBuffer);
+      columns.expect(columns.value || !run.record.hits.with_values, "it has no /hits/value");
+    });
   }
 }
 

@@ -62,6 +62,9 @@ void append_hits(EventTables& tables, const HitColumns& hits) {
   tables.hits[kHitTime].append(std::span(hits.time));
   tables.hits[kHitChannel].append(std::span(hits.channel));
   tables.hits[kHitSource].append(std::span(hits.source));
+}
+
+void append_payload(EventTables& tables, const HitColumns& hits) {
   if (!tables.payload) return;
   if (hits.payload_words.size() != hits.size())
     throw std::logic_error("a slice that does not say which payload is whose");
@@ -71,6 +74,18 @@ void append_hits(EventTables& tables, const HitColumns& hits) {
   tables.payload->append(std::span(hits.payload));
 }
 
+void append_values(EventTables& tables, const HitColumns& hits, const ValueTable& values) {
+  std::span<const std::uint32_t> payload = hits.payload;
+  tables.value->generate<double>(hits.size(), [&, i = std::size_t{0}]() mutable {
+    const std::size_t words = hits.payload_words.empty() ? 0 : hits.payload_words[i];
+    const auto of_hit = payload.first(words);
+    payload = payload.subspan(words);
+    const double value = values(hits.source[i], hits.channel[i], of_hit);
+    ++i;
+    return value;
+  });
+}
+
 }  // namespace
 
 /// The part being written.
@@ -78,7 +93,7 @@ struct PartWriter::Segment {
   Segment(const PartWriterSettings& settings, PartInfo about)
       : info(std::move(about)),
         file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name, settings.scratch)),
-        events(std::in_place, *file, column_settings(settings), settings.with_payload),
+        events(std::in_place, *file, column_settings(settings), settings.with_payload, settings.hits),
         ledger(std::in_place, *file, column_settings(settings), settings.n_sources > kMaskedSources) {
     file->fill([&] { write_part_attributes(file->id(), settings, info); });
   }
@@ -138,6 +153,8 @@ void PartWriter::append(const BuiltSlice& slice) {
   segment_->file->fill([&] {
     append_events(*segment_->events, slice);
     append_hits(*segment_->events, slice.hits);
+    append_payload(*segment_->events, slice.hits);
+    if (segment_->events->value) append_values(*segment_->events, slice.hits, *settings_.values);
     segment_->ledger->append(slice.ledger, slice.sources_missing, mask_of(slice.sources_missing));
   });
 

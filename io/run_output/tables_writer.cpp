@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/hdf5/objects.hpp"
+#include "io/run_format/hit_notes_table.hpp"
 #include "io/run_format/layout.hpp"
 
 namespace eventloom {
@@ -33,14 +34,19 @@ void append_one(ColumnWriter& column, T value) {
 
 }  // namespace
 
-EventTables::EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload)
+EventTables::EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload,
+                         const HitNotes& notes)
     : events(make_columns(file, event_columns(), settings)),
       first_hit(file, first_hit_column(), settings),
-      hits(make_columns(file, hit_columns(), settings)) {
+      hits(make_columns(file, hit_columns(), settings)),
+      value_spec(value_column()) {
   create_group(file.id(), "/events");
   create_group(file.id(), "/hits");
+  value_spec.units = notes.value_unit;
+  if (notes.with_values) value.emplace(file, value_spec, settings);
   append_one(first_hit, std::uint64_t{0});
   if (!with_payload) return;
+  write_payload_notes(H5Id(open_object(file.id(), "/hits")).get(), notes);
   first_payload.emplace(file, first_payload_column(), settings);
   payload.emplace(file, payload_column(), settings);
   append_one(*first_payload, std::uint64_t{0});
@@ -52,6 +58,7 @@ void EventTables::finish() {
   for (auto& column : hits) column.finish();
   if (first_payload) first_payload->finish();
   if (payload) payload->finish();
+  if (value) value->finish();
 }
 
 std::uint64_t mask_of(std::span<const std::uint32_t> sources) {

@@ -8,6 +8,7 @@
 
 #include "formats/event.hpp"
 #include "io/hdf5/column_writer.hpp"
+#include "io/run_format/hit_notes.hpp"
 #include "io/run_format/ledger_entry.hpp"
 
 namespace eventloom {
@@ -16,7 +17,9 @@ namespace eventloom {
 /// column.
 struct EventTables {
   /// `file` must outlive the tables.
-  EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload);
+  EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload, const HitNotes& notes);
+  EventTables(const EventTables&) = delete;  // a column refers to its description
+  EventTables& operator=(const EventTables&) = delete;
   /// Call once, after the last event.
   void finish();
 
@@ -25,6 +28,8 @@ struct EventTables {
   std::vector<ColumnWriter> hits;  ///< indexed by HitColumn
   std::optional<ColumnWriter> first_payload;
   std::optional<ColumnWriter> payload;
+  ColumnSpec value_spec;  ///< with the unit
+  std::optional<ColumnWriter> value;
 };
 
 /// Mask with the bits of `sources`.

@@ -28,21 +28,18 @@ constexpr std::string_view kPrefix = "builder_";
 constexpr std::string_view kEnding = ".epochs";
 
 Json manifest_json(const SortedOrigin& origin) {
-  return {{"name", origin.name},
-          {"uri", origin.uri},
-          {"path", origin.input.path},
-          {"bytes", origin.input.bytes},
-          {"crc32c", origin.input.crc32c},
-          {"id", origin.id},
-          {"flags", origin.flags},
-          {"has_payload", origin.has_payload},
-          {"text", origin.text}};
+  return {{"name", origin.name},           {"uri", origin.uri},
+          {"path", origin.input.path},     {"bytes", origin.input.bytes},
+          {"crc32c", origin.input.crc32c}, {"id", origin.id},
+          {"flags", origin.flags},         {"has_payload", origin.has_payload},
+          {"text", origin.text},           {"payload_names", origin.payload_names}};
 }
 
 SortedOrigin origin_from(const Json& json) {
   const InputFile input{json.at("path"), json.at("bytes"), json.at("crc32c")};
-  return {json.at("name"),  json.at("uri"),         input,          json.at("id"),
-          json.at("flags"), json.at("has_payload"), json.at("text")};
+  const std::vector<std::string> none;  // as in manifests of earlier versions
+  return {json.at("name"),  json.at("uri"),         input,           json.at("id"),
+          json.at("flags"), json.at("has_payload"), json.at("text"), json.value("payload_names", none)};
 }
 
 Json manifest_json(const SortedFile& file) {

@@ -20,6 +20,7 @@ struct SortedOrigin {
   std::uint32_t flags = 0;  ///< StreamFlag
   bool has_payload = false;
   std::string text;
+  std::vector<std::string> payload_names = {};  ///< see StreamHeader
 };
 
 /// One stream of the folder: the slices of one builder.

@@ -5,6 +5,7 @@ A row is a dict of cells as text, by column; columns that a row does not have ar
 
 import csv
 import fnmatch
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -31,6 +32,9 @@ def sources_of(text, names):
         return list(range(len(names)))
     if text.isdigit():
         return [int(text)]
+    if re.fullmatch(r"\d+-\d+", text):
+        low, high = map(int, text.split("-"))
+        return list(range(low, high + 1))
     exact = [number for number, name in enumerate(names) if name == text]
     return exact or [number for number, name in enumerate(names) if fnmatch.fnmatchcase(name, text)]
 
@@ -51,6 +55,26 @@ def offset_of(row, tick_ps):
             size = int(abs(ticks) + Fraction(1, 2))
             return size if ticks >= 0 else -size
     return None
+
+
+def set_values(streams, names, rows, number_of=None):
+    """Sets the value of each hit, gain x number + zero; NaN without payload. `number_of(words)`: the numbers of the first
+    payload words of a stream, which are unsigned by default."""
+    for number, stream in enumerate(streams):
+        gain, zero = np.ones(len(stream)), np.zeros(len(stream))
+        for row in rows:
+            if number not in sources_of(row.get("source", ""), names):
+                continue
+            first, last = channels_of(row.get("channel", ""))
+            chosen = (stream.channel >= first) & (stream.channel <= last)
+            for column, cell in (("gain", gain), ("zero", zero)):
+                if row.get(column, "") != "":
+                    cell[chosen] = float(row[column])
+        begin = np.cumsum(stream.payload_words, dtype=np.int64) - stream.payload_words
+        stream.value = np.full(len(stream), np.nan)
+        has_word = stream.payload_words > 0
+        words = stream.payload[begin[has_word]]
+        stream.value[has_word] = gain[has_word] * (words if number_of is None else number_of(words)) + zero[has_word]
 
 
 @dataclass

@@ -73,6 +73,8 @@ class EpochsFile:
     text: str
     buffers: list
     index_offset: int
+    payload_names: list
+    payload_kinds: list
 
     def words(self, buffer):
         start = buffer.offset + BUFFER_HEADER.size
@@ -81,7 +83,7 @@ class EpochsFile:
 
 def read_epochs_file(path):
     data = Path(path).read_bytes()
-    (magic, version, header_crc, source, epoch_ticks, tick_ps, text_bytes, _, payload) = STREAM_HEADER.unpack_from(data)
+    (magic, version, header_crc, source, epoch_ticks, tick_ps, text_bytes, flags, payload) = STREAM_HEADER.unpack_from(data)
     demand(magic == STREAM_MAGIC and version == 1, "magic or version of the stream header")
     text_end = STREAM_HEADER.size + text_bytes
     demand(crc32c(data[16:text_end]) == header_crc, "checksum of the stream header")
@@ -94,7 +96,12 @@ def read_epochs_file(path):
     found = [(b.offset, b.first_epoch, b.n_epochs, b.n_hits, b.n_words) for b in buffers]
     demand(found == [e[:5] for e in entries], "the index does not describe the epoch buffers")
     text = data[STREAM_HEADER.size:text_end].decode()
-    return EpochsFile(data, source, tick_ps, epoch_ticks, payload, text, buffers, index_offset)
+    names = []
+    if flags & 0x10:
+        line, _, text = text.partition("\n")
+        names = line.split(",")
+    kinds = [("u32", "i32", "f32", "f64")[flags >> 12 + 2 * column & 3] for column in range(8)]
+    return EpochsFile(data, source, tick_ps, epoch_ticks, payload, text, buffers, index_offset, names, kinds)
 
 
 def _read_index(data):

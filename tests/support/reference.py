@@ -24,6 +24,7 @@ class Hits:
     source: np.ndarray
     payload_words: np.ndarray
     payload: np.ndarray
+    value: np.ndarray = None  # by the gain and zero of the channel, for expressions
 
     def __len__(self):
         return len(self.time)
@@ -31,7 +32,12 @@ class Hits:
     def part(self, begin, end):
         """Hits begin to end - 1, for expressions: without payload."""
         return Hits(self.time[begin:end], self.channel[begin:end], self.source[begin:end], self.payload_words[:0],
-                    self.payload[:0])
+                    self.payload[:0], None if self.value is None else self.value[begin:end])
+
+    def around(self, first, last):
+        """Hits from the tick `first` to the tick `last`, for expressions."""
+        return self.part(np.searchsorted(self.time, np.uint64(max(first, 0))),
+                         np.searchsorted(self.time, np.uint64(max(last, 0)), side="right"))
 
     def take(self, index):
         index = np.asarray(index, dtype=np.int64)
@@ -39,7 +45,7 @@ class Hits:
         n = self.payload_words[index].astype(np.int64)
         word = np.repeat(first[index] - (np.cumsum(n) - n), n) + np.arange(n.sum())
         return Hits(self.time[index], self.channel[index], self.source[index], self.payload_words[index],
-                    self.payload[word])
+                    self.payload[word], None if self.value is None else self.value[index])
 
 
 def hits_of(time, channel, source=0, payload=None):
@@ -57,6 +63,8 @@ def weave(streams):
         stream.source = np.full(len(stream), number, dtype=np.uint16)
     whole = Hits(*(np.concatenate([getattr(s, name) for s in streams])
                    for name in ("time", "channel", "source", "payload_words", "payload")))
+    if all(s.value is not None for s in streams):
+        whole.value = np.concatenate([s.value for s in streams])
     return whole.take(np.argsort(whole.time, kind="stable"))
 
 
@@ -101,17 +109,19 @@ def hits_in(time, intervals, pre, post):
 
 
 def coincidence_windows(hits, width, condition):
-    """[t, t + width] of each hit in whose window the condition holds."""
+    """[t, t + width] of each hit in whose window the condition holds, extended by the windows of its terms."""
+    before, after = condition.extent(width)
     end = np.searchsorted(hits.time, hits.time + np.uint64(width), side="right")
     begin = np.searchsorted(hits.time, hits.time)
-    return [(time, int(time) + width) for time, b, e in zip(hits.time, begin, end) if condition.holds(hits.part(b, e))]
+    return [(int(time) - before, int(time) + after) for time, b, e in zip(hits.time, begin, end)
+            if condition.holds(hits.part(b, e), hits.around(int(time) - before, int(time) + after))]
 
 
 def outside_brackets(text):
-    """The parts between commas that are not in brackets."""
+    """The parts between commas that are not in brackets of any kind."""
     parts, depth = [""], 0
     for letter in text:
-        depth += (letter == "(") - (letter == ")")
+        depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:
             parts.append("")
         else:

@@ -291,9 +291,13 @@ def test_impossible_numbers_are_damage(tmp_path):
     (tmp_path / "a.bin").write_bytes(b"".join(struct.pack("<dBf", t, 1, 5) for t in times)
                                      + struct.pack("<dBf", 4, 1, float("nan")))
     run = run_all(tmp_path / "run", f"packed:{tmp_path}/a.bin?record=13&time=f64le@0&channel=u8@8&payload=f32le@9", code=3)
-    assert rows_of(run) == [(t, 0, 1, (5,)) for t in (1, 2, 3)]
-    assert dropped(read_ledger(run.output))["corrupt"] == 5
-    assert "offset 13: the time" in run.done.stderr and "offset 91: the payload" in run.done.stderr
+    word = struct.unpack("<I", struct.pack("<f", 5))
+    assert rows_of(run) == [*((t, 0, 1, word) for t in (1, 2, 3)), (4, 0, 1, struct.unpack("<I", struct.pack("<f", float("nan"))))]
+    assert dropped(read_ledger(run.output))["corrupt"] == 4
+    assert "offset 13: the time" in run.done.stderr
+    scaled = run_all(tmp_path / "scaled", f"packed:{tmp_path}/a.bin?record=13&time=f64le@0&channel=u8@8&payload=f32le@9*2", code=3)
+    assert rows_of(scaled) == [(t, 0, 1, (10,)) for t in (1, 2, 3)]
+    assert "offset 91: the payload" in scaled.done.stderr
 
 
 def test_floats_where_they_cannot_be(tmp_path):

@@ -4,6 +4,7 @@
 #include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -22,6 +23,12 @@ constexpr std::size_t index_of(Aspect aspect) { return static_cast<std::size_t>(
 
 bool same_hits(const HitPiece& a, const HitPiece& b) {
   return a.time == b.time && a.channel == b.channel && a.source == b.source;
+}
+
+/// Equal numbers, or none in both; true unless both runs have values.
+bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty() || b.empty()) return true;
+  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 /// Reads one run; holds its current event unless at the end.
@@ -75,15 +82,18 @@ bool same_words(Reader& a, Reader& b) {
 void compare_hits(Reader& a, Reader& b, Aspects& aspects) {
   bool hits = a.event().n_hits != b.event().n_hits;
   bool payload = false;
+  bool value = false;
   while (!hits) {
     a.read_hits();
     b.read_hits();
     if (a.hits().time.empty()) break;
     hits = !same_hits(a.hits(), b.hits());
+    value = value || !same_values(a.hits().value, b.hits().value);
     if (!payload) payload = a.hits().words != b.hits().words || !same_words(a, b);
   }
   aspects[index_of(Aspect::hits)] = hits;
   aspects[index_of(Aspect::payload)] = payload && !hits;
+  aspects[index_of(Aspect::value)] = value && !hits;
 }
 
 /// Compares two events at the same time.
@@ -186,6 +196,10 @@ void note_setups(const RunRecord& a, const RunRecord& b, std::vector<std::string
     const auto shown = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
     notes.push_back(fmt::format("{}: {} in A, {} in B", what, shown(of_a), shown(of_b)));
   };
+  const auto values = [](const RunRecord& run) {
+    return run.hits.with_values ? "in " + (run.hits.value_unit.empty() ? "no unit" : run.hits.value_unit) : "";
+  };
+  note("values of hits", values(a), values(b));
   note("definition", a.definition, b.definition);
   note("filters", fmt::format("{}", fmt::join(a.filters, " and ")), fmt::format("{}", fmt::join(b.filters, " and ")));
   note("time of tick 0", a.time_of_tick_0, b.time_of_tick_0);

@@ -18,11 +18,12 @@ enum class Found : std::uint8_t { only_in_a, only_in_b, in_both };
 enum class Aspect : std::uint8_t {
   hits,     ///< number, times, channels, sources or order
   payload,  ///< payload of hits that are otherwise equal
+  value,    ///< values of such hits, if both runs have values
   duration,
   flags,
   sources_missing
 };
-inline constexpr std::array kAspectNames = {"hits", "payload", "duration", "flags", "sources_missing"};
+inline constexpr std::array kAspectNames = {"hits", "payload", "value", "duration", "flags", "sources_missing"};
 inline constexpr std::size_t kAspects = kAspectNames.size();
 using Aspects = std::array<bool, kAspects>;
 

@@ -44,7 +44,10 @@ OrderedJson difference_json(const NamedRun& a, const NamedRun& b, const Differen
 
 OrderedJson comparison_json(const NamedRun& a, const NamedRun& b, const Comparison& comparison) {
   OrderedJson by_aspect = OrderedJson::object();
-  for (std::size_t i = 0; i < kAspects; ++i) by_aspect[kAspectNames[i]] = comparison.by_aspect[i];
+  for (std::size_t i = 0; i < kAspects; ++i) {
+    const bool rare = static_cast<Aspect>(i) == Aspect::value;  // only of runs with values
+    if (!rare || comparison.by_aspect[i] != 0) by_aspect[kAspectNames[i]] = comparison.by_aspect[i];
+  }
   OrderedJson differences = OrderedJson::array();
   for (const auto& difference : comparison.first) differences.push_back(difference_json(a, b, difference));
   return {{"differs", comparison.differs()},     {"a", compared_json(a, comparison.a)},

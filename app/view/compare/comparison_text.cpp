@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <cmath>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -50,13 +52,18 @@ void print_ledgers(std::ostream& out, const Comparison& comparison) {
 EventView view_of(const NamedRun& run, const OutputEvent& event) { return {&run.tables.record, event}; }
 
 void print_hit(std::ostream& out, char mark, const EventView& view, const OutputHit& hit) {
-  out << "  " << mark << ' ' << hit_row(view, hit) << '\n';
+  const bool valued = hit.value && !std::isnan(*hit.value);
+  out << "  " << mark << ' ' << hit_row(view, hit) << (valued ? fmt::format("  value {}", *hit.value) : "") << '\n';
 }
 
 /// Hits that are in only one of the lists are placed among those in both.
 void print_hit_pairs(std::ostream& out, const EventView& a, const EventView& b) {
   const auto key = [](const OutputHit& hit) { return std::tie(hit.time, hit.source); };
-  const auto rest = [](const OutputHit& hit) { return std::tie(hit.channel, hit.payload); };
+  const bool valued = a.record->hits.with_values && b.record->hits.with_values;
+  const auto value = [valued](const OutputHit& hit) {
+    return !valued || !hit.value || std::isnan(*hit.value) ? std::optional<double>() : hit.value;
+  };
+  const auto rest = [&](const OutputHit& hit) { return std::tuple(hit.channel, hit.payload, value(hit)); };
   auto of_a = a.event.hits.begin();
   auto of_b = b.event.hits.begin();
   while (of_a != a.event.hits.end() || of_b != b.event.hits.end()) {

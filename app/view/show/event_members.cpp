@@ -9,6 +9,7 @@ nlohmann::ordered_json event_members(const OutputEvent& event) {
   for (const auto& hit : event.hits) {
     nlohmann::ordered_json item = {{"time", hit.time.value}, {"channel", hit.channel}, {"source", hit.source}};
     if (!hit.payload.empty()) item["payload"] = hit.payload;
+    if (hit.value) item["value"] = *hit.value;  // null: no payload
     hits.push_back(std::move(item));
   }
   return {{"time", event.time.value},

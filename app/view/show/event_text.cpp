@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -87,6 +88,7 @@ class DetectorColumns {
  public:
   explicit DetectorColumns(const EventView& view) : view_(&view) {
     for (const auto& hit : view.event.hits) {
+      if (hit.value) values_ = std::max({values_, value_text(hit).size(), value_heading().size()});
       const auto* range = view.known.at(hit.source, hit.channel);
       if (range == nullptr) continue;
       names_ = std::max(names_, columns_of(text_of(range->name)));
@@ -96,13 +98,21 @@ class DetectorColumns {
     if (groups_ > 0) groups_ = std::max(groups_, std::string_view("groups").size());
   }
 
-  [[nodiscard]] std::string heading() const { return cells("name", "groups"); }
+  [[nodiscard]] std::string heading() const { return cells("name", "groups") + cell(value_heading(), values_); }
   [[nodiscard]] std::string of(const OutputHit& hit) const {
     const auto* range = view_->known.at(hit.source, hit.channel);
-    return range == nullptr ? cells("", "") : cells(text_of(range->name), text_of(range->groups));
+    return (range == nullptr ? cells("", "") : cells(text_of(range->name), text_of(range->groups))) +
+           cell(value_text(hit), values_);
   }
 
  private:
+  [[nodiscard]] std::string value_heading() const {
+    const auto unit = for_terminal(view_->record->hits.value_unit);
+    return unit.empty() ? "value" : "value/" + unit;
+  }
+  static std::string value_text(const OutputHit& hit) {
+    return !hit.value || std::isnan(*hit.value) ? std::string() : fmt::format("{:.6g}", *hit.value);
+  }
   static std::string text_of(const std::string& text) { return end_of(for_terminal(text), kMostNames); }
   [[nodiscard]] std::string cells(const std::string& name, const std::string& groups) const {
     return cell(name, names_) + cell(groups, groups_);
@@ -116,6 +126,7 @@ class DetectorColumns {
   const EventView* view_;
   std::size_t names_ = 0;  ///< width; 0: no column
   std::size_t groups_ = 0;
+  std::size_t values_ = 0;
 };
 
 void print_table(std::ostream& out, const EventView& view, bool colour) {

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "core/detector/channel_table.hpp"
 #include "core/detector/csv_table.hpp"
 #include "core/detector/resolve_detector.hpp"
+#include "core/detector/value_table.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/offset_span.hpp"
 
@@ -82,8 +86,44 @@ TEST(DetectorMap, SelectsSourcesByNumberNameAndGlob) {
   EXPECT_EQ(selected("*top*"), (std::vector<bool>{true, true, false}));
 }
 
+TEST(DetectorMap, GainAndZeroMakeValues) {
+  const auto detector = detector_of(
+      "source,channel,gain,zero,unit\n"
+      ",,0.5,,keV\n"
+      "1,5-6,,-3,\n"
+      "1,6,-2,,MeV\n");
+  const ValueTable value(detector, {PayloadKind::u32, PayloadKind::i32});
+  const auto of = [&](std::uint16_t source, std::uint32_t channel, std::vector<std::uint32_t> words) {
+    return value(source, channel, words);
+  };
+  EXPECT_EQ(of(0, 5, {0xfffffffd, 9}), 0.5 * 4294967293.0);
+  EXPECT_EQ(of(1, 5, {0xfffffffd}), -4.5);
+  EXPECT_EQ(of(1, 6, {7}), -17.0);
+  EXPECT_EQ(of(2, 6, {7}), 3.5);
+  EXPECT_TRUE(std::isnan(of(0, 5, {})));
+  EXPECT_TRUE(detector.calibrates());
+  EXPECT_EQ(detector.unit(), "");
+  EXPECT_EQ(detector_of("channel,gain,unit\n3,2,keV\n4,3,keV\n").unit(), "keV");
+}
+
+TEST(DetectorMap, WithoutGainTheValueIsTheNumber) {
+  const auto detector = detector_of("channel,gain,unit\n3,2,keV\n");
+  const ValueTable value(detector, {PayloadKind::f64, PayloadKind::f32});
+  const auto bits = std::bit_cast<std::uint64_t>(-0.1);
+  const std::vector<std::uint32_t> words{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  EXPECT_EQ(value(0, 4, words), -0.1);
+  EXPECT_EQ(value(0, 3, words), -0.2);
+  EXPECT_TRUE(std::isnan(value(0, 4, std::span(words).first(1))));
+  EXPECT_EQ(value(1, 4, std::vector{std::bit_cast<std::uint32_t>(2.5F)}), 2.5);
+  EXPECT_EQ(value(9, 3, std::vector<std::uint32_t>{8}), 8.0);
+  EXPECT_FALSE(detector_of("channel,mask\n3,1\n").calibrates());
+}
+
 TEST(DetectorMap, MistakesNameRowAndColumn) {
   EXPECT_EQ(complaint("source,mask\n0,1\n1,2\n"), "map.csv: row 2 (line 3): column mask: expected 0 or 1, not '2'");
+  EXPECT_EQ(complaint("gain\nnan\n"), "map.csv: row 1 (line 2): column gain: expected a number, not 'nan'");
+  EXPECT_NE(complaint("gain\n0\n").find("expected a number other than 0"), std::string::npos);
+  EXPECT_NE(complaint("zero\n1keV\n").find("expected a number, not '1keV'"), std::string::npos);
   EXPECT_NE(complaint("sorce\n").find("did you mean 'source'"), std::string::npos);
   EXPECT_NE(complaint("source\nfront\n").find("selects none of the 3 sources"), std::string::npos);
   auto numbered = sources();

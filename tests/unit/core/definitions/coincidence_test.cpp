@@ -29,11 +29,12 @@ EventDefinitionPtr coincidence(std::string_view text) { return parse_event_defin
 
 /// What is found of hits at `times`, which rise.
 std::vector<Times> coincidences(std::string_view definition, const Times& times,
-                                const std::vector<std::uint32_t>& channels, const std::vector<std::uint16_t>& sources) {
+                                const std::vector<std::uint32_t>& channels, const std::vector<std::uint16_t>& sources,
+                                const std::vector<double>& values = {}) {
   const auto keys = keys_at(times);
   EventList events;
   events.restart(keys, {0, 0, 1000, 1000});
-  coincidence(definition)->find({0, keys, channels, sources}, events);
+  coincidence(definition)->find({0, keys, channels, sources, values}, events);
   return times_of(events);
 }
 
@@ -103,6 +104,46 @@ TEST(Coincidence, CountsGroupsRangesSourcesAndSystems) {
   EXPECT_TRUE(found("!(A>=3||B>=3)&&n_hits==4"));
   EXPECT_FALSE(found("A>=3"));
   EXPECT_FALSE(found("systems>=3"));
+}
+
+TEST(Coincidence, SelectsHitsByValue) {
+  const Times times = {10, 11, 12, 13};
+  const std::vector<std::uint32_t> channels = {3, 5, 7, 9};
+  const std::vector<std::uint16_t> sources = {0, 1, 1, 1};
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto found = [&](const std::string& condition) {
+    return coincidences("coincidence:3," + condition, times, channels, sources, {-1.5, 4, none, 6.5}) ==
+           std::vector<Times>{times};
+  };
+  EXPECT_TRUE(found("A{-1.5..-1.5}==1&&B{4..6.5}==2&&n_hits==4"));
+  EXPECT_FALSE(found("A{-1.4..9}==1&&n_hits==4"));
+  EXPECT_TRUE(found("sum(B)==10.5&&sum(A)==-1.5&&n_hits==4"));
+  EXPECT_TRUE(found("max(B)>=6.5&&max(A)<=-1.5&&n_hits==4"));
+  EXPECT_FALSE(found("max(channel:7)>=-9&&n_hits==4")) << "no comparison with the largest of no values holds";
+  EXPECT_FALSE(found("max(channel:7)<9&&n_hits==4"));
+  EXPECT_TRUE(found("sum(channel:7)==0&&n_hits==4"));
+  EXPECT_TRUE(found("channels(B)==3&&channels(source:0-1{0..9})==2&&n_hits==4"));
+  EXPECT_TRUE(found("order(A,B)&&!order(channel:9,B)&&!order(A,channel:8)&&!order(channel:8,A)&&n_hits==4"));
+}
+
+TEST(Coincidence, WindowsOfTermsExtendTheEvent) {
+  const Times times = {10, 95, 100, 180, 300};
+  const std::vector<std::uint32_t> channels = {5, 1, 0, 5, 0};
+  const std::vector<std::uint16_t> sources = {1, 0, 0, 1, 0};
+  const auto found = [&](const std::string& definition) { return coincidences(definition, times, channels, sources); };
+  // Of 95 the windows are [95, 100] and [175, 195], of 100 [100, 105] and [180, 200].
+  EXPECT_EQ(found("coincidence:5,channel:1>=1&&B[80,100]>=1"), (std::vector<Times>{{95, 100, 180}}));
+  EXPECT_EQ(found("coincidence:5,channel:1>=1&&B[86,100]>=1"), std::vector<Times>());
+  EXPECT_EQ(found("coincidence:5,channel:0>=1&&B[-90,-90]>=1"), (std::vector<Times>{{10, 95, 100}}));
+  EXPECT_EQ(found("coincidence:5,channel:0>=1&&B[-100,100]==0&&A[0,0]>=1"), (std::vector<Times>{{300}}));
+  EXPECT_EQ(found("coincidence:5,channel:0>=1&&B[-200,200]==0&&A[0,0]>=1"), std::vector<Times>());
+}
+
+TEST(Coincidence, LooksAsFarAsTheWindowsOfItsTerms) {
+  const auto traits = coincidence("coincidence:50,A[-30,10]>=1&&B[20,120]>=1,7,9")->traits();
+  EXPECT_EQ(traits.reach, 2 * (30 + 120) + 7 + 9);
+  EXPECT_EQ(traits.longest_length, 120U);
+  EXPECT_EQ(coincidence("coincidence:50,A[-300,10]>=1")->traits().longest_length, 300U);
 }
 
 TEST(Coincidence, RefusesMoreCountsThanItHasRoomFor) {

@@ -112,6 +112,49 @@ TEST(Expression, SpeedsAreMetresPerTick) {
   EXPECT_EQ(parse_expression("causal(2e8m/s,1ns)>=1", 100, Detector()).terms().front().quantity.slack, Tick(10));
 }
 
+TEST(Expression, SelectsHitsByValueAndTime) {
+  EXPECT_EQ(parsed("A{505..517} >= 1").meaning(), "A{505..517}>=1");
+  EXPECT_EQ(parsed("A { -3.50 .. 1e3 } >= 1").meaning(), "A{-3.5..1000}>=1");
+  EXPECT_EQ(parsed("A[-50ns, 0.12us]{1..2}>=1").meaning(), "A{1..2}[-50,120]>=1");
+  EXPECT_EQ(parsed("channel:3-4[-7,-5]==0").meaning(), "channel:0x3-0x4[-7,-5]==0");
+  EXPECT_EQ(parsed("source:3{0..0}<2").meaning(), "source:3-3{0..0}<2");
+  EXPECT_EQ(parsed("sum( A )>=-1e3").meaning(), "sum(A)>=-1000");
+  EXPECT_EQ(parsed("max(A{1..2})=2.5").meaning(), "max(A{1..2})==2.5");
+  EXPECT_EQ(parsed("channels(source:0-3[0,10ns])>=3").meaning(), "channels(source:0-3[0,10])>=3");
+  EXPECT_EQ(parsed("!order(A, B[-1us,+2])").meaning(), "!(order(A,B[-1000,2]))");
+  for (const char* text : {"A{1..2}[-50,120]>=1", "!(order(A,B[-1000,2]))", "max(A{1..2})==2.5"})
+    EXPECT_EQ(parsed(text).meaning(), text);
+}
+
+TEST(Expression, KnowsWhatItNeeds) {
+  const auto windows = parsed("A[-50,120]>=1 && order(B[30,40],A[-70,-60]) || n_hits>2").windows();
+  EXPECT_EQ(windows, (OwnWindow{-70, 120}));
+  EXPECT_EQ(parsed("A[30,40]>=1").windows(), (OwnWindow{0, 40}));
+  EXPECT_EQ(parsed("A>=1").windows(), OwnWindow{});
+  EXPECT_FALSE(parsed("A[0,3]>=1 && channels(A)>=2 && order(A,B)").uses_values());
+  EXPECT_EQ(parsed("A>=1 || max(B)<3").term_with_values()->text, "max(B)<3");
+  EXPECT_TRUE(parsed("A{1..2}>=1").uses_values());
+  EXPECT_TRUE(parsed("order(A,B{1..2})").uses_values());
+  EXPECT_FALSE(parsed("n_hits>=1").uses_detector());
+  EXPECT_TRUE(parsed("n_hits>=1 && sum(source:0)>=1").uses_detector());
+}
+
+TEST(Expression, RealNumbersCompareInTheirOrder) {
+  const std::vector<double> rising = {-1e300, -2.5, -1e-300, 0, 1e-300, 1, 2.5, 1e300};
+  for (std::size_t i = 1; i < rising.size(); ++i) EXPECT_LT(real_key(rising[i - 1]), real_key(rising[i]));
+  for (const double number : rising) EXPECT_EQ(real_of(real_key(number)), number);
+  EXPECT_EQ(real_key(-0.0), real_key(0.0));
+  const auto holds_for = [](const char* text, double value) {
+    return parsed(text).terms().front().holds(real_key(value));
+  };
+  EXPECT_TRUE(holds_for("sum(A)>=-2.5", -2.5));
+  EXPECT_FALSE(holds_for("sum(A)>-2.5", -2.5));
+  EXPECT_FALSE(holds_for("sum(A)<-2.5", -2.5));
+  EXPECT_TRUE(holds_for("sum(A)<-2.5", -2.6));
+  EXPECT_TRUE(holds_for("sum(A)<=0", -0.0));
+  EXPECT_TRUE(holds_for("sum(A)!=0.1", 0.2));
+}
+
 TEST(Expression, MistakesAreMarked) {
   EXPECT_EQ(marks_in("n_hit>=3"), "^^^^^");
   EXPECT_EQ(marks_in("A>=1 && C>=1"), "        ^");
@@ -137,6 +180,27 @@ TEST(Expression, MistakesAreMarked) {
   EXPECT_EQ(marks_in("causal(fast,20ns)>=4"), "       ^^^^");
   EXPECT_EQ(marks_in("causal(0,20ns)>=4"), "       ^");
   EXPECT_EQ(marks_in("causal(0.3,20xs)>=4"), "           ^^^^");
+  EXPECT_EQ(marks_in("A{5..3}>=1"), "  ^^^^");
+  EXPECT_EQ(marks_in("A{5}>=1"), "  ^");
+  EXPECT_EQ(marks_in("A{}>=1"), "  ^");
+  EXPECT_EQ(marks_in("A{1..nan}>=1"), "     ^^^");
+  EXPECT_EQ(marks_in("A{inf..1}>=1"), "  ^^^");
+  EXPECT_EQ(marks_in("A{1..2>=1"), " ^");
+  EXPECT_EQ(marks_in("A{1..2}{1..2}>=1"), "       ^");
+  EXPECT_EQ(marks_in("A[5,3]>=1"), "  ^^^");
+  EXPECT_EQ(marks_in("A[5]>=1"), "   ^");
+  EXPECT_EQ(marks_in("A[0,1e30]>=1"), "    ^^^^");
+  EXPECT_EQ(marks_in("A[-5xs,3]>=1"), "  ^^^^");
+  EXPECT_EQ(marks_in("n_hits{1..2}>=1"), "      ^");
+  EXPECT_EQ(marks_in("sum(C)>=1"), "    ^");
+  EXPECT_EQ(marks_in("sum(duration)>=1"), "    ^^^^^^^^");
+  EXPECT_EQ(marks_in("sum>=1"), "   ^");
+  EXPECT_EQ(marks_in("max(A>=1"), "     ^");
+  EXPECT_EQ(marks_in("max(A)>=one"), "        ^^^");
+  EXPECT_EQ(marks_in("max(A)"), "      ^");
+  EXPECT_EQ(marks_in("channels(A)>=1.5"), "             ^^^");
+  EXPECT_EQ(marks_in("order(A)"), "       ^");
+  EXPECT_EQ(marks_in("order(A,B)>=1"), "          ^");
   EXPECT_EQ(marks_in("3<=n_hits"), "^");
   EXPECT_EQ(marks_in(""), "^");
 }
@@ -186,8 +250,8 @@ TEST(Expression, DeepAndLongTextsAreRefusedOrRead) {
 }
 
 TEST(Expression, QuantitiesCannotBeNamesOfGroups) {
-  for (const char* name :
-       {"n_hits", "duration", "systems", "sources", "channel", "source", "trigger", "prescale", "causal"})
+  for (const char* name : {"n_hits", "duration", "systems", "sources", "channel", "source", "trigger", "prescale",
+                           "causal", "channels", "sum", "max", "order"})
     EXPECT_THROW(parse_group_option(std::string(name) + "=source:0"), std::exception) << name;
   EXPECT_NO_THROW(parse_group_option("A=source:0"));
 }

@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -190,6 +192,37 @@ TEST_F(CsvReaderTest, PayloadKeepsColumnOrderAndSign) {
   const auto uri = csv("1 2 30 -1\n1 2 4294967295 40\n", "&payload=4,3");
   EXPECT_EQ(hits_of(uri).payload, (std::vector<std::uint32_t>{0xffffffff, 30, 40, 0xffffffff}));
   EXPECT_EQ(open(uri)->header().payload, PayloadTable::uniform(2));
+  EXPECT_EQ(payload_kind(open(uri)->header().flags, 0), PayloadKind::i32);
+  EXPECT_EQ(payload_kind(open(uri)->header().flags, 1), PayloadKind::u32);
+  EXPECT_EQ(open(uri)->header().payload_names, (std::vector<std::string>{"4", "3"}));
+}
+
+TEST_F(CsvReaderTest, PayloadIsOfTheKindOfTheFirstRows) {
+  const auto file = "csv:" + text_file("t_ns,ch,energy,adc,tot\n1,2,0.1,4294967296,-7\n2,3,-1e3,5,7\n");
+  const auto header = open(file)->header();
+  EXPECT_EQ(header.payload_names, (std::vector<std::string>{"energy", "adc", "tot"}));
+  EXPECT_EQ(header.payload, PayloadTable::uniform(5));
+  EXPECT_EQ(payload_kind(header.flags, 0), PayloadKind::f64);
+  EXPECT_EQ(payload_kind(header.flags, 1), PayloadKind::f64);
+  EXPECT_EQ(payload_kind(header.flags, 2), PayloadKind::i32);
+  const auto words = hits_of(file).payload;
+  EXPECT_EQ(payload_number(PayloadKind::f64, words), 0.1);
+  EXPECT_EQ(payload_number(PayloadKind::f64, std::span(words).subspan(2)), 4294967296.0);
+  EXPECT_EQ(payload_number(PayloadKind::i32, std::span(words).subspan(4)), -7.0);
+  EXPECT_EQ(payload_number(PayloadKind::f64, std::span(words).subspan(5)), -1000.0);
+}
+
+TEST_F(CsvReaderTest, StatedKindsOfPayloadHold) {
+  const std::string rows = "t_ns,ch,energy\n1,2,3\n2,2,2.5\n";
+  const auto single = "csv:" + text_file(rows) + "?payload=energy:f32";
+  EXPECT_EQ(hits_of(single).payload,
+            (std::vector{std::bit_cast<std::uint32_t>(3.0F), std::bit_cast<std::uint32_t>(2.5F)}));
+  EXPECT_TRUE(
+      complains("csv:" + text_file(rows) + "?payload=energy:i32", "'2.5' is not payload, a whole number of 32"));
+  std::string many = "t_ns,ch,energy\n";
+  for (int i = 0; i < 20'000; ++i) many += std::to_string(i) + ",1,5\n";
+  EXPECT_TRUE(complains("csv:" + text_file(many + "20000,1,-5\n"), "'-5' is not payload, a whole number from 0"));
+  EXPECT_TRUE(complains("csv:" + text_file(many + "20000,1,-5\n"), "as in payload=energy:f64"));
 }
 
 TEST_F(CsvReaderTest, BadLinesNamePlaceTextAndExpectation) {
@@ -200,7 +233,7 @@ TEST_F(CsvReaderTest, BadLinesNamePlaceTextAndExpectation) {
   EXPECT_TRUE(complains(csv("1 0x10000000\n"), "t.csv:1: '0x10000000' is not a channel"));
   EXPECT_TRUE(complains(csv("1 -1\n"), "'-1' is not a channel"));
   EXPECT_TRUE(complains(csv("1 1.5\n"), "'1.5' is not a channel"));
-  EXPECT_TRUE(complains(csv("1 1 4294967296\n", "&payload=3"), "'4294967296' is not a payload word"));
+  EXPECT_TRUE(complains(csv("1 1 x\n", "&payload=3"), "'x' is not payload, a whole number from 0 to 4294967295"));
   EXPECT_TRUE(complains(csv("1 1\n" + std::string(2'000'000, '7')), "line 2 is longer than"));
 }
 
@@ -467,6 +500,34 @@ TEST_F(Hdf5ReaderTest, FloatTimesMustBeWholeUnlessRounded) {
   EXPECT_EQ(hits_of("hdf5:" + file + "?unit=ns&time=h&round=nearest").time, (std::vector<Tick>{1, 3, 4}));
   EXPECT_TRUE(complains("hdf5:" + file + "?unit=ns&time=nan&round=nearest", "/nan' row 1"));
   EXPECT_TRUE(complains("hdf5:" + file + "?unit=ns&time=minus&round=nearest", "/minus' row 2"));
+}
+
+TEST_F(Hdf5ReaderTest, PayloadIsOfTheKindOfItsDataset) {
+  const auto file = path("k.h5");
+  {
+    PlainFile plain(file);
+    plain.integers("/time", {1, 2});
+    plain.integers("/channel", {1, 2});
+    plain.column("/f64", H5T_IEEE_F64LE, {0.1, -1e300});
+    plain.column("/f32", H5T_IEEE_F32BE, {0.5, -2});
+    plain.column("/i16", H5T_STD_I16BE, {-5, 7});
+    plain.column("/i64", H5T_STD_I64LE, {-5, 7});
+  }
+  const auto uri = "hdf5:" + file + "?unit=ns&payload=";
+  const auto header = open(uri + "f64,f32,i16,i64")->header();
+  EXPECT_EQ(header.payload, PayloadTable::uniform(5));
+  const std::vector kinds{PayloadKind::f64, PayloadKind::f32, PayloadKind::i32, PayloadKind::i32};
+  for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(payload_kind(header.flags, i), kinds[i]) << i;
+  const auto words = hits_of(uri + "f64,f32,i16,i64").payload;
+  ASSERT_EQ(words.size(), 10U);
+  EXPECT_EQ(payload_number(PayloadKind::f64, words), 0.1);
+  EXPECT_EQ(payload_number(PayloadKind::f32, std::span(words).subspan(2)), 0.5);
+  EXPECT_EQ(payload_number(PayloadKind::i32, std::span(words).subspan(3)), -5.0);
+  EXPECT_EQ(payload_number(PayloadKind::f64, std::span(words).subspan(5)), -1e300);
+  EXPECT_EQ(payload_number(PayloadKind::i32, std::span(words).subspan(9)), 7.0);
+  EXPECT_EQ(payload_number(PayloadKind::f64, hits_of(uri + "i64:f64").payload), -5.0);
+  EXPECT_TRUE(complains(uri + "f64:f32", "/f64' row 0: 0.100000 is not exactly a number of f32"));
+  EXPECT_TRUE(complains(uri + "i64:u32", "/i64' row 0: -5 is not exactly a number of u32"));
 }
 
 TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {

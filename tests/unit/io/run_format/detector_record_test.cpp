@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace eventloom {
 
 namespace {
@@ -11,9 +13,10 @@ KnownChannels example() {
   DetectorRecord record;
   record.map = "a text";
   record.file = "map.csv";
-  record.ranges.push_back({1, 4, 6, 0, false, 0, 0xffffffff, "top;B", "PMT"});
-  record.ranges.push_back({1, 9, 9, 3, true, 5, 0xffffffff, "", "", {1, 2, 3}});
-  record.ranges.push_back({0, 7, 0xfffffff, 0, false, 0, 77, "B", ""});
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  record.ranges.push_back({1, 4, 6, 0, false, -kNone, kNone, "top;B", "PMT"});
+  record.ranges.push_back({1, 9, 9, 3, true, 5, kNone, "", "", {1, 2, 3}});
+  record.ranges.push_back({0, 7, 0xfffffff, 0, false, -kNone, 77, "B", ""});
   return KnownChannels(record);
 }
 
@@ -28,7 +31,7 @@ TEST(KnownChannels, AreFoundBySourceAndNumber) {
   EXPECT_EQ(known.at(1, 9)->offset, 3);
   EXPECT_EQ(known.at(0, 6), nullptr);
   ASSERT_NE(known.at(0, 0xfffffff), nullptr);
-  EXPECT_EQ(known.at(0, 0xfffffff)->max_payload, 77U);
+  EXPECT_EQ(known.at(0, 0xfffffff)->max_payload, 77);
   EXPECT_EQ(known.at(2, 9), nullptr);
   EXPECT_EQ(known.place_of(2, 9), 3U);
   EXPECT_TRUE(KnownChannels().empty() && KnownChannels().at(0, 0) == nullptr);

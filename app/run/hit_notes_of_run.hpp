@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/run/run_setup.hpp"
+#include "core/detector/value_table.hpp"
+#include "io/run_format/hit_notes.hpp"
+
+namespace eventloom {
+
+/// Names and types of the payload columns of a source: "energy f64, flags u32"; empty if unknown.
+std::string payload_text(const SourceInfo& source);
+
+/// What the output of a run says of the payload and the values of its hits. `with_payload`: the output has payload.
+HitNotes hit_notes(const RunSetup& setup, bool with_payload);
+
+/// The values of the hits of a run.
+std::shared_ptr<const ValueTable> value_table(const RunSetup& setup);
+
+}  // namespace eventloom

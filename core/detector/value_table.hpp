@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/detector/channel_table.hpp"
+#include "core/detector/detector.hpp"
+#include "formats/payload_kind.hpp"
+
+namespace eventloom {
+
+/// The values of hits: gain x (first number of the payload) + zero, with the gain and zero of the channel. A channel
+/// without them has gain 1 and zero 0, so that its value is the number itself.
+class ValueTable {
+ public:
+  ValueTable() = default;
+
+  /// `kinds`: of the first payload word, indexed by source; u32 for sources beyond the last.
+  explicit ValueTable(const Detector& detector, std::vector<PayloadKind> kinds = {})
+      : table_(detector, [](const ChannelInfo& info) { return info.calibration; }), kinds_(std::move(kinds)) {
+    for (std::size_t s = 0; s < table_.sources(); ++s) sources_.push_back(table_.of(static_cast<std::uint16_t>(s)));
+  }
+  ValueTable(const ValueTable&) = delete;  // its sources refer to its table
+  ValueTable& operator=(const ValueTable&) = delete;
+  ValueTable(ValueTable&&) = default;
+  ValueTable& operator=(ValueTable&&) = default;
+
+  /// NaN without payload.
+  [[nodiscard]] double operator()(std::uint16_t source, std::uint32_t channel,
+                                  std::span<const std::uint32_t> payload) const {
+    const double number = payload_number(source < kinds_.size() ? kinds_[source] : PayloadKind::u32, payload);
+    if (source >= sources_.size()) return number;
+    const auto& [gain, zero] = sources_[source][channel];
+    return gain * number + zero;
+  }
+
+ private:
+  ChannelTable<ValueScale> table_;
+  std::vector<ChannelTable<ValueScale>::OfSource> sources_;
+  std::vector<PayloadKind> kinds_;
+};
+
+}  // namespace eventloom
