@@ -35,12 +35,13 @@ enum StreamFlag : std::uint32_t {
   kTriggerInPayload = 2,      ///< the high half of a hit's second payload word is the trigger type
   kSorted = 4,                ///< hits of all sources of a run, in its order: see sorted_hit.hpp
   kOptional = 8,              ///< events may lack the source; a run does not wait for it while it is silent
+  kPixels = 0x20,             ///< channels are pixels, see pixel_of()
   kNamedPayload = 0x10,       ///< in files only: a line before the text names the payload columns, with commas between
   kTagWord = 0xf00,           ///< see tag_word()
   kPayloadKinds = 0xffff000,  ///< see payload_kind()
 };
 inline constexpr std::uint32_t kKnownStreamFlags =
-    kNumbered | kTriggerInPayload | kSorted | kOptional | kNamedPayload | kTagWord | kPayloadKinds;
+    kNumbered | kTriggerInPayload | kSorted | kOptional | kPixels | kNamedPayload | kTagWord | kPayloadKinds;
 
 /// Number, from 1, of the payload word whose low byte is the event's tag, which is equal in all numbered sources; 0:
 /// there is no tag.

@@ -82,6 +82,7 @@ void add_event_options(po::options_description& options) {
   add_option_rows(
       options,
       {{"define", list_value("[NAME=]DEF"), define.c_str()},
+       {"per-source", po::bool_switch(), "apply each definition to the hits of each source alone"},
        {"filter", list_value("EXPR"), kFilterHelp},
        {"explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
         "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held"},
@@ -291,6 +292,7 @@ OutputSettings output_settings(const po::variables_map& values) {
 BuildingSettings building_settings(const po::variables_map& values, const RunConfig& config) {
   BuildingSettings building;
   for (const auto& run : config.output.runs) building.definitions.push_back(run.define);
+  building.per_source = values["per-source"].as<bool>();
   building.filters = list_option(values, "filter");
   building.detector = detector_options(values, config.sources.uris);
   if (!values["epochs-per-slice"].as<std::string>().empty()) {

@@ -6,6 +6,7 @@
 
 #include "app/command/options.hpp"
 #include "core/definitions/definitions.hpp"
+#include "core/definitions/per_source.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/sorted_hit.hpp"
@@ -63,6 +64,7 @@ RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock,
   for (const auto& define : settings.definitions) {
     const auto given = define.given();
     auto definition = parse_event_definition(given, base.tick_ps, run.detector, given.size() - define.text.size());
+    if (settings.per_source) definition = parsed("per-source", [&] { return per_source(std::move(definition)); });
     const Tick overlap = settings.overlap.empty()
                              ? default_overlap(*definition, base)
                              : parsed("overlap", [&] { return parse_duration(settings.overlap, base.tick_ps); });

@@ -19,6 +19,7 @@ namespace eventloom {
 /// Definition of events and slices. Durations stay text until the tick of the run is known.
 struct BuildingSettings {
   std::vector<DefineOption> definitions;  ///< never empty
+  bool per_source = false;                ///< each definition applies to the hits of each source alone
   std::vector<std::string> filters;       ///< expressions
   DetectorOptions detector;
   std::optional<std::uint64_t> epochs_per_slice;  ///< not set: derived from the length of an epoch

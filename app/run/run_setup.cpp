@@ -274,6 +274,12 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
     const auto traits = setup.run.events[i].definition->traits();
     if (traits.uses(Quantity::Kind::causal) && !setup.run.detector->has_positions())
       refuse("causal", "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+    const bool have_pixels =
+        std::ranges::all_of(setup.sources, [](const auto& source) { return (source.flags & kPixels) != 0; });
+    if (traits.needs_positions && !setup.run.detector->has_positions() && !have_pixels)
+      refuse("cluster",
+             "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv, or sources with "
+             "pixels (tpx3:)");
     if (traits.uses_values() && !setup.with_payload)
       refuse(traits.condition->term_with_values()->subject, kNeedsValues);
   }

@@ -7,13 +7,16 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/definitions/cluster.hpp"
 #include "core/definitions/coincidence.hpp"
 #include "core/definitions/definition_values.hpp"
+#include "core/definitions/fixed.hpp"
 #include "core/definitions/gap.hpp"
 #include "core/definitions/multiplicity.hpp"
 #include "core/definitions/tag.hpp"
 #include "core/definitions/text_mistake.hpp"
 #include "core/definitions/text_parts.hpp"
+#include "core/definitions/trigger.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/setting.hpp"
 #include "core/runtime/text_error.hpp"
@@ -42,10 +45,8 @@ constexpr Entry entry() {
 }
 
 constexpr std::array kDefinitions = {
-    entry<Gap>(),
-    entry<Multiplicity>(),
-    entry<Coincidence>(),
-    entry<Tag>(),
+    entry<Gap>(),   entry<Multiplicity>(), entry<Coincidence>(), entry<Trigger>(),
+    entry<Fixed>(), entry<Cluster>(),      entry<Tag>(),
 };
 
 std::string_view kind_of(const Entry& entry) { return entry.usage.substr(0, entry.usage.find(':')); }

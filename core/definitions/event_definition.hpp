@@ -28,13 +28,16 @@ struct DefinitionTraits {
   Tick bin_ticks = 1;           ///< suitable width of histogram bins
   bool needs_channels = false;  ///< it distinguishes hits by channel or source, individually or in groups
   const Expression* condition = nullptr;  ///< condition on its hits; lives as long as the definition
+  bool needs_positions = false;           ///< it looks at the positions of channels, or at pixels
   bool needs_numbers = false;             ///< times are event numbers: NumberMatch decides which hits belong together
   bool finds_runs = true;                 ///< its events are runs of the sorted hits, which event tags can describe
 
   /// Whether its events depend on the values of hits.
   [[nodiscard]] bool uses_values() const { return condition != nullptr && condition->uses_values(); }
   /// Whether its events depend on groups, positions or values.
-  [[nodiscard]] bool uses_detector() const { return condition != nullptr && condition->uses_detector(); }
+  [[nodiscard]] bool uses_detector() const {
+    return needs_positions || (condition != nullptr && condition->uses_detector());
+  }
   /// Whether its events depend on such a quantity.
   [[nodiscard]] bool uses(Quantity::Kind kind) const { return condition != nullptr && condition->uses(kind); }
 };

@@ -19,6 +19,12 @@ bool EventList::add_list(std::span<const HitKey> hits, std::uint64_t min_hits) {
   return more;
 }
 
+void EventList::take_list(std::span<const HitKey> hits, bool truncated) {
+  const auto begin = static_cast<std::uint32_t>(copies_.size());
+  copies_.insert(copies_.end(), hits.begin(), hits.end());
+  events_.push_back({begin, static_cast<std::uint32_t>(copies_.size()), truncated});
+}
+
 void EventList::cut(std::span<const HitKey> hits, EventRange& event) const {
   event.truncated = true;
   event.end = seek_forward(hits.first(event.end), event.begin, tick_of(hits[event.begin]) + bounds_.overlap + 1);

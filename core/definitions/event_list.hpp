@@ -40,7 +40,12 @@ class EventList {
     return add(sorted_, run, min_hits);
   }
   bool add_list(std::span<const HitKey> hits, std::uint64_t min_hits = 1);
+  /// Takes an event of another list with the same bounds, as it is.
+  void take_list(std::span<const HitKey> hits, bool truncated);
 
+  [[nodiscard]] const SliceBounds& bounds() const { return bounds_; }
+  /// Length at which events are cut.
+  [[nodiscard]] Tick overlap() const { return bounds_.overlap; }
   [[nodiscard]] std::span<const EventRange> events() const { return events_; }
   [[nodiscard]] std::span<const HitKey> hits() const { return copies_.empty() ? sorted_ : copies_; }
 

@@ -17,6 +17,10 @@ std::vector<std::string> setup_options(const RunRecord& record, const std::strin
   return values;
 }
 
+bool events_share_times(const RunRecord& record) {
+  return record.definition.starts_with("cluster:") || record.definition.starts_with("per-source ");
+}
+
 std::string setup_option(const RunRecord& record, const std::string& name) {
   const auto values = setup_options(record, name);
   return values.empty() ? "" : values.front();

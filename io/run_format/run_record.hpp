@@ -54,6 +54,9 @@ struct RunRecord {
   RunTotals totals;
 };
 
+/// Whether events of the run may begin at the same tick: clusters, and events of each source. Such events are in one
+/// part file, in their order, since they belong to one slice.
+bool events_share_times(const RunRecord& record);
 /// Value of an option in the setup of a run; empty when it is not set.
 std::string setup_option(const RunRecord& record, const std::string& name);
 /// All values of an option that may be repeated.

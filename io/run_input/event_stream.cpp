@@ -41,7 +41,8 @@ struct EventStream::Parts {
 };
 
 EventStream::EventStream(const RunTables& run, std::size_t buffer_bytes)
-    : parts_(reading(run.folder, [&] { return std::make_unique<Parts>(run, buffer_bytes); })) {}
+    : parts_(reading(run.folder, [&] { return std::make_unique<Parts>(run, buffer_bytes); })),
+      share_times_(events_share_times(run.record)) {}
 
 EventStream::~EventStream() = default;
 
@@ -50,7 +51,8 @@ bool EventStream::next() {
     if (parts_->current != nullptr) parts_->current->read_through();
     parts_->current = parts_->cursor.next();
     if (parts_->current == nullptr) return false;
-    if (started_ && parts_->current->key() <= event_.time) {
+    const Tick least = event_.time + (started_ && !share_times_ ? Tick(1) : Tick(0));
+    if (parts_->current->key() < least) {
       throw UserError(
           fmt::format("the events in '{}' are not in the order of time: a file is damaged, or they are not of one run",
                       parts_->place.string()));

@@ -39,6 +39,7 @@ class EventStream {
   OutputEvent event_;
   EventPlace place_;
   std::uint64_t number_ = 0;
+  bool share_times_;  ///< events may begin at the same tick
   bool started_ = false;
 };
 

@@ -61,8 +61,11 @@ class Tpx3Reader final : public HitReader {
 
 Tpx3Reader::Tpx3Reader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base)
     : name_(uri.path()), scale_(uri, {25000, 0}, base.tick_ps * kTpx3StepsPer25ns, Rounding::nearest), files_(paths) {
-  header_ = {
-      .source = id.value, .base = base, .payload = PayloadTable::uniform(1), .text = uri.text() + "\n" + kTpx3Contents};
+  header_ = {.source = id.value,
+             .base = base,
+             .payload = PayloadTable::uniform(1),
+             .text = uri.text() + "\n" + kTpx3Contents,
+             .flags = kPixels};
   begin_first_file(uri);
 }
 

@@ -96,6 +96,7 @@ class EventPass {
   EventPass(const RunTables& run, RunSummary& summary)
       : summary_(&summary),
         slice_ticks_(slice_ticks(run.record)),
+        share_times_(events_share_times(run.record)),
         distance_((run.events() + kAtEqualDistances - 1) / kAtEqualDistances) {}
 
   void add(const EventRows& rows) {
@@ -121,7 +122,8 @@ class EventPass {
   void add_one(Tick time, Tick duration, std::uint32_t hits) {
     summary_->multiplicity.add(hits);
     summary_->duration.add(duration.value);
-    if (number_ > 0 && time <= last_) throw UserError("the events are not in the order of time: the file is damaged");
+    if (number_ > 0 && (time < last_ || (time == last_ && !share_times_)))
+      throw UserError("the events are not in the order of time: the file is damaged");
     const bool gap = pass_gaps(time / slice_ticks_);
     if (number_ > 0) add_interval(time - last_, gap);
     if (number_ > 0) least_pause_ = std::min(least_pause_, time - std::min(time, last_ + last_duration_));
@@ -147,6 +149,7 @@ class EventPass {
   RunSummary* summary_;
   std::size_t gap_ = 0;  ///< index into after_gaps: the first one beyond the last event
   Tick slice_ticks_;
+  bool share_times_;  ///< events may begin at the same tick
   std::uint64_t distance_;
   std::uint64_t number_ = 0;  ///< number of the next event
   Tick last_ = 0;

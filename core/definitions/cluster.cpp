@@ -1,0 +1,83 @@
+#include "core/definitions/cluster.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/definitions/connected_hits.hpp"
+#include "formats/pixel.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Parses a distance to metres: "0.5", "3mm", "2.5cm", "4m".
+double parse_distance(std::string_view text) {
+  constexpr auto kExpected = "expected a distance, in metres or with a unit (mm, cm, m)";
+  const auto end = std::min(text.find_last_of("0123456789.") + 1, text.size());
+  const auto value = parse_decimal(text.substr(0, end));
+  const auto unit = text.substr(end);
+  if (!value || (!unit.empty() && unit != "mm" && unit != "cm" && unit != "m")) throw std::invalid_argument(kExpected);
+  return to_double(*value) * (unit == "mm" ? 1e-3 : unit == "cm" ? 1e-2 : 1);
+}
+
+}  // namespace
+
+Cluster::Cluster(const DefinitionValues& values)
+    : near_{values.duration(0), parse_part(values.text(1), parse_distance)},
+      min_hits_(std::max<std::uint64_t>(values.count_if_any(2), 1)),
+      detector_(values.detector()),
+      pixels_(!detector_->has_positions()),
+      positions_(*detector_, [](const ChannelInfo& info) { return info.position ? &*info.position : nullptr; }) {}
+
+std::string Cluster::text() const { return fmt::format("cluster:{},{},{}", near_.time.value, near_.radius, min_hits_); }
+
+DefinitionTraits Cluster::traits() const {
+  return {.reach = near_.time,
+          .longest_length = near_.time,
+          .bin_ticks = std::max<Tick>(near_.time, 1),
+          .needs_channels = true,
+          .needs_positions = true,
+          .finds_runs = false};
+}
+
+/// Hits without a position have a plane of their own.
+std::vector<PlacedKey> Cluster::place(const SortedHits& hits) const {
+  constexpr std::uint64_t kAlone = std::uint64_t{1} << 32;
+  std::vector<ChannelTable<const Position*>::OfSource> of_sources;
+  for (std::size_t s = 0; s < positions_.sources(); ++s)
+    of_sources.push_back(positions_.of(static_cast<std::uint16_t>(s)));
+  std::vector<PlacedKey> placed(hits.keys.size());
+  for (std::uint32_t i = 0; i < hits.keys.size(); ++i) {
+    const auto number = number_of(hits.keys[i]);
+    const std::uint16_t source = hits.source[number];
+    const std::uint32_t channel = hits.channel[number];
+    auto& hit = placed[i];
+    hit = {tick_of(hits.keys[i]), kAlone | i, {}};
+    if (pixels_) {
+      const auto pixel = pixel_of(channel);
+      if (!pixel) continue;
+      hit.plane = std::uint64_t{source} << 12 | pixel->chip;
+      hit.at = {static_cast<double>(pixel->x), static_cast<double>(pixel->y), 0};
+    } else if (source < of_sources.size() && of_sources[source][channel] != nullptr) {
+      hit.plane = 0;
+      hit.at = *of_sources[source][channel];
+    }
+  }
+  return placed;
+}
+
+void Cluster::find(const SortedHits& hits, EventList& events) const {
+  const auto placed = place(hits);
+  const auto sets = connected_sets(placed, near_, events.overlap());
+  std::vector<HitKey> list;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (sets[s].size() < min_hits_) continue;
+    list.clear();
+    for (const auto hit : sets[s]) list.push_back(hits.keys[hit]);
+    if (!events.add_list(list, min_hits_)) return;
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/definitions/definition_values.hpp"
+#include "core/definitions/event_definition.hpp"
+#include "core/definitions/neighbours.hpp"
+#include "core/detector/channel_table.hpp"
+
+namespace eventloom {
+
+/// cluster:DT,DR[,M] - hits are neighbours if their times differ by at most DT and their positions by at most DR; a
+/// connected set of at least M hits is an event. Events may overlap in time; they are ordered by their first hits.
+///
+/// Positions are those of the detector. Without any, channels are pixels (formats/pixel.hpp), and DR is in pixels. Hits
+/// without a position have no neighbours.
+///
+/// A set that is longer than the overlap is cut: an event then begins at each hit that no hit before it is connected
+/// with through hits up to an overlap later, and has the hits connected with it in that time. So whether a hit begins
+/// an event depends on hits near it alone, and is the same in all slices.
+class Cluster final : public EventDefinition {
+ public:
+  static constexpr std::string_view kUsage = "cluster:DT,DR[,M]";
+  static constexpr std::string_view kEvent =
+      "connected hits, at least M: neighbours differ by at most DT in time and DR in position (metres, or with a unit, "
+      "as "
+      "in 5mm; pixels without positions in the map)";
+  static constexpr std::size_t kMinValues = 2;
+  static constexpr std::size_t kMaxValues = 3;
+
+  explicit Cluster(const DefinitionValues& values);
+
+  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] DefinitionTraits traits() const override;
+  void find(const SortedHits& hits, EventList& events) const override;
+
+ private:
+  [[nodiscard]] std::vector<PlacedKey> place(const SortedHits& hits) const;
+
+  Neighbourhood near_;
+  std::uint64_t min_hits_;
+  DetectorPtr detector_;
+  bool pixels_;                              ///< positions are pixels
+  ChannelTable<const Position*> positions_;  ///< null: none
+};
+
+}  // namespace eventloom

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/definitions/neighbours.hpp"
+
+namespace eventloom {
+
+/// Sets of hits: set s has the numbers hits[begins[s]] to hits[begins[s + 1] - 1], ascending.
+struct HitSets {
+  std::vector<std::uint32_t> hits;
+  std::vector<std::size_t> begins = {0};
+
+  [[nodiscard]] std::size_t size() const { return begins.size() - 1; }
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t set) const {
+    return std::span(hits).subspan(begins[set], begins[set + 1] - begins[set]);
+  }
+  void add(std::span<const std::uint32_t> set) {
+    hits.insert(hits.end(), set.begin(), set.end());
+    begins.push_back(hits.size());
+  }
+};
+
+/// The sets of hits that neighbours connect, in the order of their first hits. `hits`: ascending in time; the numbers
+/// in the sets count from its beginning.
+///
+/// A set longer than `longest` is replaced by the sets that begin in it: of each hit that is connected with no earlier
+/// one through hits up to `longest` later, the hits connected with it in that time, and one more that comes later, so
+/// that the set is seen to be longer.
+HitSets connected_sets(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest);
+
+}  // namespace eventloom
