@@ -60,12 +60,17 @@ std::string alignment_text(const Alignment& alignment, std::uint64_t tick_ps) {
 }
 
 std::vector<std::string> alignment_gaps(const Alignment& alignment) {
+  constexpr std::size_t kMostNamed = 10;
   std::vector<std::string> gaps;
   for (std::size_t unit = 0; unit < alignment.found.size(); ++unit) {
     if (alignment.found[unit].offset) continue;
     gaps.push_back(fmt::format("{}: too few coincidences with the others among {} hits; its offset stays",
                                alignment.units.name(unit), alignment.units.hits(unit)));
   }
+  if (gaps.size() <= kMostNamed) return gaps;
+  const auto others = gaps.size() - kMostNamed;
+  gaps.resize(kMostNamed);
+  gaps.push_back(fmt::format("{} more have too few coincidences", others));
   return gaps;
 }
 

@@ -19,7 +19,13 @@ double sum_of(std::span<const std::uint32_t> counts, Stretch of) {
   return static_cast<double>(std::accumulate(part.begin(), part.end(), std::uint64_t{0}));
 }
 
-double significance(double sum, double background) { return (sum - background) / std::sqrt(background + 1); }
+/// Standard deviations by which a Poisson count exceeds a known background (Li and Ma, ApJ 272 (1983) 317, for an exact
+/// background; Cowan et al., EPJ C 71 (2011) 1554, equation 97). A Gaussian would see peaks in small backgrounds.
+double significance(double sum, double background) {
+  const double expected = std::max(background, 1e-3);
+  if (sum <= expected) return 0;
+  return std::sqrt(2 * (sum * std::log(sum / expected) - (sum - expected)));
+}
 
 /// The stretch, of a power of two bins up to a quarter of all, that stands out most above the mean of all bins.
 Stretch most_significant(std::span<const std::uint32_t> counts, double background) {
