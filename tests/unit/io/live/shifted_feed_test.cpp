@@ -95,7 +95,7 @@ TEST_F(ShiftedFeedTest, TheFeedIsAskedForTheEpochsThatItsTimesNeed) {
     open(keys);
     inner_->holds_back = true;
     EXPECT_TRUE(shifted_->settle(10));
-    EXPECT_EQ(inner_->settled, std::vector<Epoch>{epoch}) << keys;
+    EXPECT_EQ(inner_->settled, std::vector<Epoch>{Epoch(epoch)}) << keys;
   }
 }
 

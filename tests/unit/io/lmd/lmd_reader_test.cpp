@@ -378,7 +378,7 @@ TEST_F(LmdReading, TimesThatAreNoTicks) {
   EXPECT_EQ(result.counts.at("untimed_events"), 1U);
   EXPECT_EQ(read(path, "time=word:0,1&unit=ps&round=down").all.time, (Ticks{1, 2}));
   const auto late = flat(event(1, subevent(1, {0xffffffff, 0xffffffff})), "late.lmd");
-  EXPECT_EQ(read(late, "time=word:0,2").all.time, (Ticks{0xffffffffffffffff}));
+  EXPECT_EQ(read(late, "time=word:0,2").all.time, (Ticks{Tick(0xffffffffffffffff)}));
   EXPECT_EQ(read(late, "time=word:0,2&unit=us").counts.at("untimed_events"), 1U) << "it does not fit";
 }
 

@@ -112,7 +112,7 @@ TEST_F(PackedReader, WordsOfATimeTagger) {
   Records file;
   file.be(std::uint64_t{1} << 63 | std::uint64_t{300} << 54 | 123'456'789'012, 8).be(std::uint64_t{5} << 54 | 7, 8);
   const auto hits = hits_of(file.text(), "record=8&time=u64be@0:0-53&channel=u64be@0:54-62&payload=u8@0:7-7&unit=tick");
-  EXPECT_EQ(hits.time, (Ticks{123'456'789'012, 7}));
+  EXPECT_EQ(hits.time, (Ticks{Tick(123'456'789'012), 7}));
   EXPECT_EQ(hits.channel, (Words{300, 5}));
   EXPECT_EQ(hits.payload, (Words{1, 0}));
 }

@@ -153,7 +153,7 @@ TEST_F(CsvReaderTest, NumbersNeedAUnit) {
   EXPECT_TRUE(complains(file + "?origin=-5ms", "t.csv:2: the time '5' has no unit"));
   EXPECT_EQ(hits_of(file + "?unit=us").time, std::vector<Tick>{5000});
   EXPECT_TRUE(complains(csv("1 1\n1.64E+15 1\n"), "t.csv:2: '1.64E+15' is not precise to a tick"));
-  EXPECT_EQ(hits_of(csv("1.64E+15 1\n", "&round=nearest")).time, std::vector<Tick>{1'640'000'000'000'000});
+  EXPECT_EQ(hits_of(csv("1.64E+15 1\n", "&round=nearest")).time, std::vector<Tick>{Tick(1'640'000'000'000'000)});
 }
 
 TEST_F(CsvReaderTest, RoundsWhenAsked) {
