@@ -84,7 +84,7 @@ void write_spikes(const std::string& path) {
   SpikesWriter writer(path, 1000, 0);
   Tick time = 0;
   for (std::uint32_t i = 0; i < kFileBytes / 4; ++i) {
-    time += i % 97;
+    time += Tick(i % 97);
     writer.append(time, i * 2654435761U >> 16);
   }
   writer.finish();

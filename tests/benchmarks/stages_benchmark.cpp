@@ -48,20 +48,20 @@ std::vector<Tick> random_times(Pattern pattern, TickRange range, std::size_t sou
   std::mt19937_64 random(seed * 1000 + source);
   std::mt19937_64 common(seed);  // clusters lie at the same times in all sources
   std::vector<Tick> centres;
+  const Tick length = range.end - range.begin;
   const std::uint64_t clusters = kHitsPerBuffer * sources / 8;
   if (pattern == Pattern::events) {
-    for (std::uint64_t i = 0; i < clusters; ++i)
-      centres.push_back(range.begin + common() % (range.end - range.begin - 20));
+    for (std::uint64_t i = 0; i < clusters; ++i) centres.push_back(range.begin + Tick(common() % (length.value - 20)));
   }
   std::vector<Tick> times;
   for (std::uint64_t i = 0; i < kHitsPerBuffer; ++i) {
-    times.push_back(pattern == Pattern::events ? centres[random() % clusters] + random() % 20
-                                               : range.begin + random() % (range.end - range.begin));
+    times.push_back(pattern == Pattern::events ? centres[random() % clusters] + Tick(random() % 20)
+                                               : range.begin + Tick(random() % length.value));
   }
   std::ranges::sort(times);
   if (pattern == Pattern::shuffled) {
     std::ranges::shuffle(times, random);
-    std::ranges::stable_sort(times, {}, [](Tick t) { return t / kEpochTicks; });
+    std::ranges::stable_sort(times, {}, [](Tick t) { return epoch_of(t, kEpochTicks); });
   }
   return times;
 }
@@ -71,8 +71,9 @@ std::vector<std::uint64_t> encode(const std::vector<Tick>& times, EpochRange epo
   std::vector<std::uint32_t> words;
   MarkerWriter writer(words);
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const bool new_epoch = i == 0 || times[i] / kEpochTicks != times[i - 1] / kEpochTicks;
-    if (new_epoch) writer.epoch(times[i] / kEpochTicks);
+    const Epoch epoch = epoch_of(times[i], kEpochTicks);
+    const bool new_epoch = i == 0 || epoch != epoch_of(times[i - 1], kEpochTicks);
+    if (new_epoch) writer.epoch(epoch);
     if (new_epoch || times[i] != times[i - 1]) writer.time(static_cast<std::uint32_t>(times[i] % kEpochTicks));
     writer.channel(static_cast<std::uint32_t>(random()) & kValueMask);
   }
@@ -90,10 +91,12 @@ std::vector<std::uint64_t> encode(const std::vector<Tick>& times, EpochRange epo
 
 SliceBuilderSettings settings_for(Pattern pattern, std::size_t sources, const EventDefinitionPtr& definition) {
   SliceBuilderSettings settings;
-  settings.events = {{definition, kEpochTicks}};
+  settings.events = {{definition, Tick(kEpochTicks)}};
   settings.payload.resize(sources);
-  settings.geometry = {
-      {1000, kEpochTicks}, pattern == Pattern::dense ? 1 : 100 * sources, kEpochTicks, definition->traits().reach};
+  settings.geometry = {{1000, kEpochTicks},
+                       pattern == Pattern::dense ? 1 : 100 * sources,
+                       Tick(kEpochTicks),
+                       definition->traits().reach};
   return settings;
 }
 
@@ -216,7 +219,7 @@ void define(benchmark::State& state, EventDefinitionPtr (*definition)(Pattern)) 
   EventList events;
   std::uint64_t i = 0;
   for (auto _ : state) {
-    const Tick start = geometry.sent_epochs({i}).begin * kEpochTicks;
+    const Tick start = tick_of_epoch(geometry.sent_epochs({i}).begin, kEpochTicks);
     const auto owned = geometry.owned_ticks({i});
     events.restart(keys[i], {start, owned.begin - start, owned.end - start, geometry.overlap});
     work.settings.events.front().definition->find({start, keys[i]}, events);
@@ -251,7 +254,8 @@ void std_sort(benchmark::State& state) {
   for (const auto& decoder : decoded(work)) {
     const auto& hits = decoder->hits();
     auto& slice = slices.emplace_back();
-    for (std::uint32_t k = 0; k < hits.size; ++k) slice.push_back({hits.tick.data()[k], k, hits.channel.data()[k]});
+    for (std::uint32_t k = 0; k < hits.size; ++k)
+      slice.push_back({Tick(hits.tick.data()[k]), k, hits.channel.data()[k]});
   }
   std::vector<Hit> copy;
   std::uint64_t i = 0;

@@ -129,7 +129,7 @@ class Board {
   void make_buffer(std::span<const std::uint8_t> s) {
     EpochBufferHeader header;
     header.source = s[1] == 255 ? 2 : 1;
-    header.first_epoch = epoch_ + spread(s[2]);
+    header.first_epoch = epoch_ + Epoch(spread(s[2]));
     header.n_epochs = static_cast<std::uint32_t>(spread(s[3]));
     header.n_hits = static_cast<std::uint32_t>(spread(s[4]));
     header.n_words = std::min<std::uint32_t>(header.n_hits, 200);
@@ -163,7 +163,7 @@ class Board {
     DatagramHeader header;
     header.kind = s[1] % 16 == 0 ? DatagramKind::end : DatagramKind::mark;
     header.sequence = sequence_ + spread(s[2]);
-    const DatagramMark mark{epoch_ + spread(s[3]), hits_ + spread(s[4])};
+    const DatagramMark mark{epoch_ + Epoch(spread(s[3])), hits_ + spread(s[4])};
     send(header, std::as_bytes(std::span(&mark, 1)));
   }
 
@@ -186,7 +186,7 @@ class Board {
     };
     change(sequence_, s[1]);
     change(hits_, s[2]);
-    change(epoch_, s[3]);
+    change(epoch_.value, s[3]);
     if (s[4] % 2 == 0) sent_as_ = sequence_;
   }
 

@@ -106,8 +106,9 @@ void read_as_source(std::span<const std::byte> file) {
     const Epoch end = source.end_epoch().value();
     Run run(source);
     const auto hits = run.walk(*first);
-    if (end - *first > (kSteps - 1) * kEpochsPerSlice) {
-      run.walk(std::max(*first + kSteps * kEpochsPerSlice, end - std::min(end, kSteps / 2 * kEpochsPerSlice)));
+    if (end - *first > Epoch((kSteps - 1) * kEpochsPerSlice)) {
+      const Epoch half(kSteps / 2 * kEpochsPerSlice);
+      run.walk(std::max(*first + 2 * half, end - std::min(end, half)));
     } else if (source.index_state() != IndexState::good) {
       fuzz::require(hits == source.hits_read(), "the slices' hits are those of the stream");
     }

@@ -32,7 +32,7 @@ struct Setup {
   std::uint8_t faults = 0;
   std::uint16_t epoch_ticks = 0;
   std::uint16_t n_epochs = 0;
-  std::uint64_t first_epoch = 0;
+  Epoch first_epoch = 0;
 };
 static_assert(sizeof(Setup) == 16);
 
@@ -54,8 +54,8 @@ PayloadTable payload_table(const Setup& setup) {
 
 std::uint32_t epoch_ticks(const Setup& setup) { return setup.epoch_ticks + 1U; }
 /// Whether all ticks that a slice of these epochs looks at fit their 64 bits: sources give no others.
-bool can_be_built(const Setup& setup) { return setup.first_epoch < Epoch{1} << 44; }
-EpochRange epochs(const Setup& setup) { return {setup.first_epoch, setup.first_epoch + setup.n_epochs + 1U}; }
+bool can_be_built(const Setup& setup) { return setup.first_epoch < Epoch(std::uint64_t{1} << 44); }
+EpochRange epochs(const Setup& setup) { return {setup.first_epoch, setup.first_epoch + Epoch(setup.n_epochs + 1U)}; }
 
 /// Writes down all it is shown, touching every word.
 struct Recorder {
@@ -65,7 +65,7 @@ struct Recorder {
     log.push_back(words.size());
     log.insert(log.end(), words.begin(), words.end());
   }
-  void epoch(Epoch epoch) { note(0, {epoch}); }
+  void epoch(Epoch epoch) { note(0, {epoch.value}); }
   void hit(std::uint32_t tick, std::uint32_t channel, Words payload) {
     note(1, {tick, channel}, payload);
     ++hits;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -175,10 +176,11 @@ void read_table_of_hits(std::string_view text) {
   const auto source = open_source({parse_source_uri("csv:" + file.path() + "?" + keys)}, {0}, {});
   if (!source->first_epoch()) return;
   SliceData data;
-  source->collect({0, ~Epoch{0}}, data);
+  constexpr Epoch kEnd = std::numeric_limits<Epoch>::max();
+  source->collect({0, kEnd}, data);
   const bool any = !data.pieces.empty() || !data.damage.empty();
   fuzz::require(any && source->hits_read() != 0, "a source with an epoch has hits, or has lost some");
-  source->release_before(~Epoch{0});
+  source->release_before(kEnd);
 }
 
 void parse(char kind, std::string_view text) {

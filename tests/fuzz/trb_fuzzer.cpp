@@ -68,14 +68,14 @@ class Checked : private TrbSink {
   void keep(Tick number, std::span<const std::byte> bytes) override {
     fuzz::require(kept_ == 0 || number == next_ || restarted_, "numbers rise, and what is left out is missing");
     fuzz::require(kept_ == 0 || number >= next_, "numbers rise");
-    fuzz::require(number % 65536 == number_in(bytes) % 65536, "an event has its own number");
+    fuzz::require(number % 65536 == Tick(number_in(bytes) % 65536), "an event has its own number");
     restarted_ = false;
     next_ = number + 1;
     ++kept_;
   }
   void miss(Tick from, Tick to) override {
     fuzz::require(from < to && from == next_, "what is missing is behind what was kept");
-    missing_ += to - from;
+    missing_ += (to - from).value;
     next_ = to;
   }
   void restart() override { restarted_ = true; }
@@ -85,7 +85,7 @@ class Checked : private TrbSink {
   }
 
   Tick next_ = 0;
-  Tick missing_ = 0;
+  std::uint64_t missing_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t kept_ = 0;
   std::uint64_t dropped_ = 0;
@@ -110,7 +110,7 @@ void play(std::span<const std::uint8_t> input) {
   for (auto rest = input.subspan(1); rest.size() >= kStep; rest = rest.subspan(kStep)) {
     const auto step = rest.first(kStep);
     last = number_of(step, last) & 0xffffffU;
-    if (step[0] >= 240) board.sequence.others_at(board.next() + (Tick{step[3]} << 12));
+    if (step[0] >= 240) board.sequence.others_at(board.next() + Tick(step[3] << 12));
     for (unsigned n = 0; n < 1U + step[0] / 4 % 16; ++n) board.send(last++, now, step[0] >= 200 && n == 0);
     now += std::int64_t{step[3]} * 1'000'000;
     if (step[3] % 2 == 0) board.sequence.pass_time(now);
