@@ -141,9 +141,9 @@ TEST(Coincidence, WindowsOfTermsExtendTheEvent) {
 
 TEST(Coincidence, LooksAsFarAsTheWindowsOfItsTerms) {
   const auto traits = coincidence("coincidence:50,A[-30,10]>=1&&B[20,120]>=1,7,9")->traits();
-  EXPECT_EQ(traits.reach, 2 * (30 + 120) + 7 + 9);
-  EXPECT_EQ(traits.longest_length, 120U);
-  EXPECT_EQ(coincidence("coincidence:50,A[-300,10]>=1")->traits().longest_length, 300U);
+  EXPECT_EQ(traits.reach, Tick(2 * (30 + 120) + 7 + 9));
+  EXPECT_EQ(traits.longest_length, Tick(120));
+  EXPECT_EQ(coincidence("coincidence:50,A[-300,10]>=1")->traits().longest_length, Tick(300));
 }
 
 TEST(Coincidence, RefusesMoreCountsThanItHasRoomFor) {
