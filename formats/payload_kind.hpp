@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// What the payload words of a hit mean, column by column.
+/// Meaning of the words of a payload column.
 enum class PayloadKind : std::uint8_t {
   u32,
   i32,  ///< two's complement

@@ -63,13 +63,21 @@ void set_payload(StreamHeader& header, std::span<const PayloadColumn> columns) {
   header.payload = PayloadTable::uniform(static_cast<std::uint8_t>(words));
 }
 
+std::vector<std::string> payload_type_names(const StreamHeader& header) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < header.payload_names.size(); ++i)
+    names.emplace_back(name_of(payload_kind(header.flags, i)));
+  return names;
+}
+
 std::vector<std::byte> encode_stream_header(const StreamHeader& header) {
   const auto text = stored_text(header);
   StreamFileHeader fixed;
   fixed.source = header.source;
   fixed.epoch_ticks = header.base.epoch_ticks;
   fixed.tick_ps = header.base.tick_ps;
-  fixed.flags = header.flags | (header.payload_names.empty() ? 0U : std::uint32_t{kNamedPayload});
+  fixed.flags = (header.flags & ~std::uint32_t{kNamedPayload}) |
+                (header.payload_names.empty() ? 0U : std::uint32_t{kNamedPayload});
   fixed.text_bytes = static_cast<std::uint32_t>(text.size());
   std::ranges::copy(header.payload.words, fixed.payload_words);
   std::vector<std::byte> bytes(header_bytes(text.size()));

@@ -35,8 +35,8 @@ enum StreamFlag : std::uint32_t {
   kTriggerInPayload = 2,      ///< the high half of a hit's second payload word is the trigger type
   kSorted = 4,                ///< hits of all sources of a run, in its order: see sorted_hit.hpp
   kOptional = 8,              ///< events may lack the source; a run does not wait for it while it is silent
+  kNamedPayload = 0x10,       ///< a line before the text names the payload columns, with commas between; only in files
   kPixels = 0x20,             ///< channels are pixels, see pixel_of()
-  kNamedPayload = 0x10,       ///< in files only: a line before the text names the payload columns, with commas between
   kTagWord = 0xf00,           ///< see tag_word()
   kPayloadKinds = 0xffff000,  ///< see payload_kind()
 };
@@ -51,7 +51,7 @@ constexpr std::uint32_t with_tag_word(std::uint32_t word) { return word << 8; }
 /// Number of payload columns, from the first, that may be other than u32: two bits of the flags for each.
 inline constexpr std::size_t kTypedColumns = 8;
 
-/// What the words of a payload column mean, counted from 0; a column of f64 has two words.
+/// Kind of a payload column, counted from 0; a column of f64 has two words.
 constexpr PayloadKind payload_kind(std::uint32_t flags, std::size_t column) {
   return column < kTypedColumns ? static_cast<PayloadKind>(flags >> (12 + 2 * column) & 3U) : PayloadKind::u32;
 }
@@ -66,9 +66,10 @@ struct StreamHeader {
   std::uint32_t source = 0;
   TimeBase base;
   PayloadTable payload;
-  std::string text;                             ///< free text: the origin of the data
-  std::uint32_t flags = 0;                      ///< StreamFlag, except kNamedPayload
-  std::vector<std::string> payload_names = {};  ///< of the payload columns, without commas and line breaks; empty: none
+  std::string text;         ///< free text: the origin of the data
+  std::uint32_t flags = 0;  ///< StreamFlag, except kNamedPayload
+  std::vector<std::string> payload_names =
+      {};  ///< names of the payload columns, without commas and line breaks; empty: none
 
   friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
 };
@@ -81,6 +82,9 @@ struct PayloadColumn {
 /// Sets names, kinds and the number of words of the payload that all hits have. Only the first kTypedColumns may be
 /// other than u32.
 void set_payload(StreamHeader& header, std::span<const PayloadColumn> columns);
+
+/// The type of each named payload column: u32, i32, f32 or f64.
+std::vector<std::string> payload_type_names(const StreamHeader& header);
 
 struct StreamFileHeader {
   static constexpr std::uint64_t kMagic =

@@ -12,7 +12,7 @@ namespace eventloom {
 /// Names and types of the payload columns of a source: "energy f64, flags u32"; empty if unknown.
 std::string payload_text(const SourceInfo& source);
 
-/// What the output of a run says of the payload and the values of its hits. `with_payload`: the output has payload.
+/// Describes the payload and the values of hits in the output of a run. `with_payload`: the output has payload.
 HitNotes hit_notes(const RunSetup& setup, bool with_payload);
 
 /// The values of the hits of a run.

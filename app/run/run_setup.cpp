@@ -77,8 +77,8 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   }
   for (auto& wanted : setup.run.events) {
     const auto traits = wanted.definition->traits();
-    // Events by number are matched again: their tags cover all hits of a number. Groups, positions and gains may differ
-    // from those of the run that tagged the hits, and hits may be corrected only now.
+    // Events by number are matched again: their tags cover all hits of a number. Groups, positions and gains may be
+    // others than those of the run that tagged the hits, and hits may be corrected only now.
     wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses_detector() &&
                       !setup.run.detector->corrects() && sorted->definition == wanted.definition->text() &&
                       sorted->overlap == wanted.overlap;

@@ -91,7 +91,7 @@ std::optional<std::uint64_t> EventMeasure::selected(const Quantity& quantity, co
   return value_of_selected(quantity.kind, hits, two ? select(quantity.later, event) : std::vector<SelectedHit>());
 }
 
-/// In time order. The window of the selection lies around the first hit of the event.
+/// Returns hits in time order. The window of the selection lies around the first hit of the event.
 std::vector<SelectedHit> EventMeasure::select(const HitSelection& selection, const EventHits& event) const {
   std::vector<SelectedHit> hits;
   std::size_t word = 0;

@@ -26,8 +26,8 @@ class EventMeasure {
   [[nodiscard]] bool has_triggers() const;
   [[nodiscard]] const Detector& detector() const { return *detector_; }
 
-  /// As terms compare it, see Quantity. Returns std::nullopt if the trigger type of an event is unknown, for the
-  /// largest of no values, and for a sum that is no number.
+  /// Returns the value as terms compare it, see Quantity; std::nullopt if the trigger type of an event is unknown, for
+  /// the largest of no values, and for a sum that is no number.
   [[nodiscard]] std::optional<std::uint64_t> value(const Quantity& quantity, const EventHits& event) const;
   /// A comparison with an unknown value does not hold.
   [[nodiscard]] bool holds(const Term& term, const EventHits& event) const {

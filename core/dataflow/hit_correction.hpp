@@ -73,7 +73,7 @@ class HitCorrection {
 
   const SliceBuilderSettings& settings_;
   ChannelTable<Rule> rules_;
-  std::vector<PayloadKind> kinds_;  ///< of the first payload word, indexed by source; empty: u32
+  std::vector<PayloadKind> kinds_;  ///< kinds of the first payload word, indexed by source; empty: u32
   bool by_number_;
   std::vector<bool> takes_out_;   ///< indexed by source: some of its hits are masked or cut
   std::vector<Dropped> dropped_;  ///< indexed by source

@@ -45,7 +45,7 @@ struct ChannelInfo {
   double max_payload = std::numeric_limits<double>::infinity();
   bool calibrated = false;  ///< a row of the map states its gain or zero
   ValueScale calibration;
-  std::string unit;  ///< of its values
+  std::string unit;  ///< unit of its values
   GroupSet groups = 0;
   std::optional<Position> position;
   std::string name;

@@ -11,8 +11,8 @@
 
 namespace eventloom {
 
-/// The values of hits: gain x (first number of the payload) + zero, with the gain and zero of the channel. A channel
-/// without them has gain 1 and zero 0, so that its value is the number itself.
+/// The values of hits: gain x (first number of the payload) + zero, with the gain and zero of the channel. The gain is
+/// 1 and the zero 0 where the map states none, so that the value is the number itself.
 class ValueTable {
  public:
   ValueTable() = default;

@@ -26,7 +26,7 @@ class CsvPayload {
   [[nodiscard]] std::span<const PayloadColumn> columns() const { return columns_; }
   /// Appends the words of a number of the i-th column. Returns false, and appends nothing, if it is not of its kind.
   [[nodiscard]] bool append(std::string_view text, std::size_t i, std::vector<std::uint32_t>& words) const;
-  /// What a number of the i-th column must be, for messages.
+  /// Describes the numbers of the i-th column, for messages.
   [[nodiscard]] std::string expected(std::size_t i) const;
 
  private:

@@ -211,6 +211,8 @@ nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events,
                                    {"time_column", columns.time},
                                    {"channel_column", columns.channel},
                                    {"payload_columns", columns.payload}};
+  const auto types = payload_type_names(reader->header());
+  if (!types.empty()) header["payload_types"] = types;
   if (!columns.unread.empty()) header["columns_not_read"] = first_names(columns.unread);
   header["contents"] = reader->header().text;
   return inspect_hits(*reader, "csv", std::move(header), n_events);

@@ -14,7 +14,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kRowsSeen = 65536;
-constexpr unsigned kSingleDigits = 24;  ///< of a float
+constexpr unsigned kSingleDigits = 24;  ///< binary digits of a float
 
 /// Whether a whole number is exactly a double.
 bool is_exact(std::uint64_t magnitude) {

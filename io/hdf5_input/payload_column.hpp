@@ -12,8 +12,8 @@
 namespace eventloom {
 
 /// A dataset as a payload column. Without a stated kind, floating-point numbers of up to 32 bits are f32, others f64;
-/// signed integers of up to 32 bits are i32. Integers of 64 bits are u32, or i32 if one of the first rows is negative:
-/// those that do not fit are refused when they are read.
+/// signed integers of up to 32 bits are i32. Integers of 64 bits are u32, or i32 if one of the first rows is negative;
+/// numbers that do not fit are refused when they are read.
 class Hdf5PayloadColumn {
  public:
   /// Reads the first rows if they are needed for the kind.
@@ -22,8 +22,8 @@ class Hdf5PayloadColumn {
   [[nodiscard]] PayloadKind kind() const { return kind_; }
   [[nodiscard]] const ColumnReader& column() const { return column_; }
 
-  /// Puts rows [from, from + n) into every `stride`-th of `words`; numbers of two words into pairs. Throws UserError
-  /// for a number that the kind cannot hold exactly, and UnreadableRows.
+  /// Puts rows [from, from + n) into every `stride`-th of `words`; numbers of two words into pairs. Throws
+  /// UserError if the kind cannot hold a number exactly; throws UnreadableRows.
   void read(std::uint64_t from, std::size_t n, std::span<std::uint32_t> words, std::size_t stride);
 
  private:

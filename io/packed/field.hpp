@@ -39,7 +39,7 @@ class PackedField {
   [[nodiscard]] bool is_plain() const { return !is_float_ && !is_signed_ && !is_scaled(); }
   /// The value of a number that extract() returned, unrounded and not scaled.
   [[nodiscard]] double to_double(std::uint64_t number) const;
-  /// What its payload words mean. Scaled numbers are rounded to whole ones, of 32 bits with a sign if the number has
+  /// Kind of its payload. Scaled numbers are rounded to whole ones, of 32 bits with a sign if the number has
   /// one.
   [[nodiscard]] PayloadKind payload_kind() const;
   /// The payload of a number that extract() returned, the low 32 bits first; std::nullopt if it is scaled and not

@@ -20,6 +20,7 @@ nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_even
     header["tick_ps"] = base.tick_ps;
   }
   header["payload_words"] = reader->header().payload.words.front();
+  header["payload_types"] = payload_type_names(reader->header());
   return inspect_hits(*reader, "packed", header, n_events);
 }
 

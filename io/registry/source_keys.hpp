@@ -76,7 +76,7 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     {"channel", "FIELD", "likewise; bits of a number: u32le@8:0-21"},
     {"system", "FIELD", "bits 22 to 27 of the channel; a plain number as of every source"},
     {"subsystem", "FIELD", "bits 16 to 21 of the channel"},
-    {"payload", "FIELD,...", "a word each, two for more than 32 bits"},
+    {"payload", "FIELD,...", "a word each, two for more than 32 bits; i8, i16 and i32, too"},
     {"skip", "BYTES", "before the first record (0)"},
     {"numbered", "yes|no", "times are event numbers (no)"},
     kUnit,

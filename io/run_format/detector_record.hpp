@@ -24,7 +24,7 @@ struct DetectorRange {
   std::string name;
   Position position = {kUnknown, kUnknown, kUnknown};
   ValueScale scale = {};
-  std::string unit = {};  ///< of the values
+  std::string unit = {};  ///< unit of the values
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 

@@ -28,7 +28,7 @@ struct EventTables {
   std::vector<ColumnWriter> hits;  ///< indexed by HitColumn
   std::optional<ColumnWriter> first_payload;
   std::optional<ColumnWriter> payload;
-  ColumnSpec value_spec;  ///< with the unit
+  ColumnSpec value_spec;  ///< states the unit
   std::optional<ColumnWriter> value;
 };
 

@@ -37,7 +37,7 @@ Json manifest_json(const SortedOrigin& origin) {
 
 SortedOrigin origin_from(const Json& json) {
   const InputFile input{json.at("path"), json.at("bytes"), json.at("crc32c")};
-  const std::vector<std::string> none;  // as in manifests of earlier versions
+  const std::vector<std::string> none;  // manifests of earlier versions lack them
   return {json.at("name"),  json.at("uri"),         input,           json.at("id"),
           json.at("flags"), json.at("has_payload"), json.at("text"), json.value("payload_names", none)};
 }

@@ -220,7 +220,7 @@ def test_output_keeps_the_map(tmp_path, generated):
     ("source,offset_ns\n,1e30\n", ["row 1", "column offset", "2^60"]),
     ("source\nnowhere\n", ["row 1 (line 2)", "column source", "'nowhere'", "none of the 5 sources"]),
     ("source\n5\n", ["'5'", "none of the 5 sources"]),
-    ("min_payload\n-1\n", ["column min_payload"]),
+    ("min_payload\nlow\n", ["column min_payload"]),
     ("min_payload,max_payload\n7,6\n", ["below min_payload"]),
     ("group\nA;;B\n", ["column group"]),
     ("group\nn_hits\n", ["column group", "'n_hits'"]),

@@ -243,7 +243,7 @@ def test_numbers_of_words_are_kept(tmp_path):
     ("time,note,channel\n1,\"a,5\n", "", ("t.csv:2", "a quote is not closed")),
     ("t,ch\n1,2\0,6\n", "", ("line 2 holds a NUL byte", "UTF-16? save it as UTF-8")),
     ("time,chanel\n1,2\n", "", ("t.csv:1", "'chanel' (did you mean 'channel'?)")),
-    ("t_ns,ch,energy\n1,2,3.7\n", "", ("t.csv:2: '3.7' is not a payload word", "or payload= for none")),
+    ("t_ns,ch,energy\n1,2,3.7V\n", "", ("t.csv:2: '3.7V' is not payload", "or payload= for none")),
     ("t_ns,ch\n1,veto\n2,5\n", "", ("t.csv:3", "'5' is not a word", "channels=FILE")),
     ("t_ns,ch\n1,5\n2,veto\n", "", ("t.csv:3", "'veto'", "channels=FILE")),
     ("1,2\n", "?time=1&time=2", ("'time' is given twice",)),

@@ -75,7 +75,7 @@ ARROWS = {
     "io/mbs": [*IO, "io/live", "io/lmd", "io/recorded"],
     "io/run_format": [*IO, "core/detector", "io/event_files", "io/hdf5"],
     "io/run_input": [*IO, "io/event_files", "io/hdf5", "io/run_format"],
-    "io/run_output": [*IO, "io/event_files", "io/hdf5", "io/run_format", "io/run_input"],
+    "io/run_output": [*IO, "core/detector", "io/event_files", "io/hdf5", "io/run_format", "io/run_input"],
     "io/serve": [*IO, "io/event_files", "io/hdf5", "io/lmd", "io/recorded", "io/run_format", "io/run_input"],
     "io/registry": [*IO, "io"],
     "app/command": LOWER,

@@ -72,8 +72,8 @@ TEST(StreamFile, ShortOrSenselessHeadersAreRefused) {
 TEST(StreamFile, FlagsAreReadAsWritten) {
   EXPECT_EQ(kNumbered, 1U);  // there are files with these bits
   EXPECT_EQ(kTriggerInPayload, 2U);
-  for (std::uint32_t flags = 0; flags <= kKnownStreamFlags; ++flags) {
-    if ((flags & ~kKnownStreamFlags) != 0) continue;
+  for (std::uint32_t flags = 0; flags <= 0x3fff; ++flags) {
+    if ((flags & ~kKnownStreamFlags) != 0 || (flags & kNamedPayload) != 0) continue;
     auto header = example();
     header.flags = flags;
     const auto bytes = encode_stream_header(header);
@@ -129,6 +129,22 @@ TEST(StreamFile, WithoutTrailerThereIsNoIndexAndNoDamage) {
     EXPECT_FALSE(find_index(std::span(file).first(n), damaged));
     EXPECT_FALSE(damaged);
   }
+}
+
+TEST(StreamFile, KeepsNamesAndKindsOfPayload) {
+  auto header = example();
+  header.text = "a text\nof lines";
+  const std::vector<PayloadColumn> columns{
+      {"energy", PayloadKind::f64}, {"", PayloadKind::i32}, {"flags", PayloadKind::u32}};
+  set_payload(header, columns);
+  EXPECT_EQ(header.payload, PayloadTable::uniform(4));
+  const auto again = decode_stream_header(encode_stream_header(header)).header;
+  EXPECT_EQ(again, header);
+  EXPECT_EQ(again.text, "a text\nof lines");
+  EXPECT_EQ(again.payload_names, (std::vector<std::string>{"energy", "", "flags"}));
+  EXPECT_EQ(payload_type_names(again), (std::vector<std::string>{"f64", "i32", "u32"}));
+  const std::vector<std::uint32_t> flags{again.flags, kNumbered};
+  EXPECT_EQ(first_payload_kinds(flags), (std::vector{PayloadKind::f64, PayloadKind::u32}));
 }
 
 }  // namespace eventloom::test

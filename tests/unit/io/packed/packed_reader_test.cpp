@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <bit>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -124,6 +127,36 @@ TEST_F(PackedReader, WideFieldsGiveTwoWordsLowFirst) {
       hits_of(file.text(), "record=12&time=u16le@0&channel=u16le@2&payload=u64le@4,u8@0,u64le@4:0-31,u64le@4:0-32")
           .payload,
       (Words{0x55667788, 0x11223344, 1, 0x55667788, 0x55667788, 0}));
+}
+
+TEST_F(PackedReader, SignedAndFloatingNumbersAreKept) {
+  Records file;
+  file.le(7, 1)
+      .le(0xfe, 1)
+      .be(0xfffd, 2)
+      .le(std::bit_cast<std::uint32_t>(-0.5F), 4)
+      .be(std::bit_cast<std::uint64_t>(0.1), 8);
+  file.le(8, 1).le(3, 1).be(4, 2).le(std::bit_cast<std::uint32_t>(1e30F), 4).be(std::bit_cast<std::uint64_t>(-2.0), 8);
+  write(file.text());
+  const auto reader = open("record=16&time=u8@0&channel=u8@0&payload=f64be@8,i8@1,i16be@2,f32le@4,i8@1*2.5");
+  const auto hits = read_all(*reader);
+  const auto& header = reader->header();
+  EXPECT_EQ(header.payload, PayloadTable::uniform(6));
+  const std::vector kinds{PayloadKind::f64, PayloadKind::i32, PayloadKind::i32, PayloadKind::f32, PayloadKind::i32};
+  for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(payload_kind(header.flags, i), kinds[i]) << i;
+  ASSERT_EQ(hits.payload.size(), 12U);
+  const auto number = [&](PayloadKind kind, std::size_t at) {
+    return payload_number(kind, std::span(hits.payload).subspan(at));
+  };
+  EXPECT_EQ(number(PayloadKind::f64, 0), 0.1);
+  EXPECT_EQ(number(PayloadKind::i32, 2), -2.0);
+  EXPECT_EQ(number(PayloadKind::i32, 3), -3.0);
+  EXPECT_EQ(number(PayloadKind::f32, 4), -0.5);
+  EXPECT_EQ(number(PayloadKind::i32, 5), -5.0);
+  EXPECT_EQ(number(PayloadKind::f64, 6), -2.0);
+  EXPECT_EQ(number(PayloadKind::i32, 11), 8.0) << "7.5 to the nearest, halves away from zero";
+  EXPECT_TRUE(complains("record=16&time=i16le@0&channel=u8@0", "only payload may be signed"));
+  EXPECT_TRUE(complains("record=16&time=u8@0&channel=u8@0&payload=i64le@0", "'i64le@0' is not"));
 }
 
 TEST_F(PackedReader, SystemAndSubsystem) {
