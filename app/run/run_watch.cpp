@@ -96,7 +96,7 @@ bool RunWatch::is_here(int rank) const {
   return std::ranges::find(peers_, rank, &Watchdog::Peer::rank) != peers_.end();
 }
 
-bool RunWatch::is_told_of(int rank) const {
+bool RunWatch::has_reported(int rank) const {
   const auto peer = std::ranges::find(peers_, rank, &Watchdog::Peer::rank);
   return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
 }

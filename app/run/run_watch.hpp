@@ -34,7 +34,7 @@ class RunWatch final : public RankWatch {
   void leave_loop() override { in_loop_ = false; }
   void turn() override { watchdog_.turn(); }
   [[nodiscard]] bool is_here(int rank) const override;
-  [[nodiscard]] bool is_told_of(int rank) const override;
+  [[nodiscard]] bool has_reported(int rank) const override;
   [[nodiscard]] std::optional<int> lost_peer() const override;
   void be_quiet() override { quiet_ = true; }
   [[nodiscard]] int asked_to_stop() const override { return stop_signal(); }

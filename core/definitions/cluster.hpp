@@ -16,12 +16,12 @@ namespace eventloom {
 /// cluster:DT,DR[,M] - hits are neighbours if their times differ by at most DT and their positions by at most DR; a
 /// connected set of at least M hits is an event. Events may overlap in time; they are ordered by their first hits.
 ///
-/// Positions are those of the detector. Without any, channels are pixels (formats/pixel.hpp), and DR is in pixels. Hits
-/// without a position have no neighbours.
+/// Positions are those of the detector. Without any, channels are pixels (formats/pixel.hpp), and DR is in pixels. A
+/// hit without a position has no neighbours.
 ///
-/// A set that is longer than the overlap is cut: an event then begins at each hit that no hit before it is connected
-/// with through hits up to an overlap later, and has the hits connected with it in that time. So whether a hit begins
-/// an event depends on hits near it alone, and is the same in all slices.
+/// Sets longer than the overlap are cut: an event begins at each hit to which no earlier hit is connected through hits
+/// up to an overlap later; it has the hits connected with it in that time. Whether a hit begins an event therefore
+/// depends on hits near it alone, and is the same in all slices.
 class Cluster final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "cluster:DT,DR[,M]";

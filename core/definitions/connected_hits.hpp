@@ -24,8 +24,8 @@ struct HitSets {
   }
 };
 
-/// The sets of hits that neighbours connect, in the order of their first hits. `hits`: ascending in time; the numbers
-/// in the sets count from its beginning.
+/// The sets of hits that neighbours connect, in the order of their first hits. `hits` ascends in time; the sets number
+/// hits by their places in it.
 ///
 /// A set longer than `longest` is replaced by the sets that begin in it: of each hit that is connected with no earlier
 /// one through hits up to `longest` later, the hits connected with it in that time, and one more that comes later, so

@@ -94,7 +94,7 @@ class NeighbourGrid {
   std::span<const PlacedKey> hits_;
   Neighbourhood near_;
   double per_width_;            ///< cells in a unit of length
-  std::vector<Step> steps_;     ///< to the cells that may hold neighbours, the own one included
+  std::vector<Step> steps_;     ///< lead to the cells that may hold neighbours, including its own
   std::vector<Newest> newest_;  ///< hash table with linear probing
   std::size_t mask_;
   std::vector<std::uint32_t> before_;  ///< indexed by hit: the one added before it to its cell

@@ -37,7 +37,7 @@ class RankWatch {
   /// Whether `rank` is another rank on this host.
   [[nodiscard]] virtual bool is_here(int rank) const = 0;
   /// Whether `rank` is on this host and stopped, waiting for its disk, or dead: the watch itself reports these.
-  [[nodiscard]] virtual bool is_told_of(int rank) const = 0;
+  [[nodiscard]] virtual bool has_reported(int rank) const = 0;
   /// The first rank on this host that has died, if any.
   [[nodiscard]] virtual std::optional<int> lost_peer() const = 0;
   /// This rank is about to end the run: what it observes of others from now on is a consequence, and is not reported.

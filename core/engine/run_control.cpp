@@ -286,7 +286,7 @@ void RunControl::report_on_termination(const Heartbeat::Silence& silence) {
 
 void RunControl::report_of_silence(const Heartbeat::Silence& silence) {
   for (const int rank : silence.ranks) {
-    if (!speaks_about(rank) || watch_.is_told_of(rank)) continue;
+    if (!speaks_about(rank) || watch_.has_reported(rank)) continue;
     spdlog::warn(
         "{} has not answered for {:.1f} s: it is busy, or its disk, its host or the network is stuck; the run waits "
         "for it",

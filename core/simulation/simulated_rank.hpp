@@ -69,7 +69,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   void leave_loop() override {}
   void turn() override {}
   [[nodiscard]] bool is_here(int) const override { return false; }
-  [[nodiscard]] bool is_told_of(int) const override { return false; }
+  [[nodiscard]] bool has_reported(int) const override { return false; }
   [[nodiscard]] std::optional<int> lost_peer() const override { return std::nullopt; }
   void be_quiet() override {}
   [[nodiscard]] int asked_to_stop() const override { return 0; }

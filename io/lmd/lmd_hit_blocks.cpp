@@ -69,7 +69,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   }
   const bool full = is_full(block);
   keep(event, *number, judgement.tick, full ? waiting_ : block);
-  if (full && hits_.folded() > 0 && !folded_told_) warn_of_folded();
+  if (full && hits_.folded() > 0 && !folded_reported_) warn_of_folded();
   return !full;
 }
 
@@ -87,7 +87,7 @@ bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
 
 /// Reports a series of repeated events as one defect.
 void LmdHitBlocks::report_repeats() {
-  const auto n = repeated_ - std::exchange(repeats_told_, repeated_);
+  const auto n = repeated_ - std::exchange(repeats_reported_, repeated_);
   if (n == 0) return;
   spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
 }
@@ -192,7 +192,7 @@ void LmdHitBlocks::hold_back(HitBlock& block) {
   } else {
     kept_.reset();
   }
-  if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
+  if (hits_.folded() > 0 && !folded_reported_) warn_of_folded();
 }
 
 std::optional<Tick> LmdHitBlocks::holds_back() const {
@@ -204,11 +204,11 @@ void LmdHitBlocks::finish(HitBlock& block) {
   if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
   kept_.reset();
   report_repeats();
-  if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
+  if (hits_.folded() > 0 && !folded_reported_) warn_of_folded();
 }
 
 void LmdHitBlocks::warn_of_folded() {
-  folded_told_ = true;
+  folded_reported_ = true;
   spdlog::warn("{}: control or crate of a subevent is above 63: the channel does not identify it, see its payload",
                name_);
 }

@@ -95,7 +95,7 @@ class LmdHitBlocks {
   std::optional<Complaints> complaints_;  ///< complaints about the last path
 
   LmdHitMaker hits_;
-  bool folded_told_ = false;
+  bool folded_reported_ = false;
   TriggerCounts triggers_;
   EventNumbers numbers_;         ///< used if times are event numbers
   TimeSteps steps_;              ///< used if times are stamps
@@ -104,7 +104,7 @@ class LmdHitBlocks {
   bool anew_ = false;            ///< the current event begins an era
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
-  std::uint64_t repeats_told_ = 0;
+  std::uint64_t repeats_reported_ = 0;
   std::optional<KeptEvent> kept_;  ///< newest event, which may still be dropped
   HitBlock waiting_;               ///< hits for the next block
   std::uint64_t anomalies_ = 0;

@@ -190,7 +190,7 @@ void MbsConnection::begin_connection() {
   asks_ = false;
   awaited_ = 0;
   connected_at_ = heard_at_ = Clock::now();
-  silence_told_ = false;
+  silence_reported_ = false;
 }
 
 /// Handles the server's handshake.
@@ -222,12 +222,12 @@ void MbsConnection::count_buffer() {
 
 void MbsConnection::note_sign_of_life() {
   heard_at_ = Clock::now();
-  if (std::exchange(silence_told_, false)) spdlog::info("{}: sends data again", address_.text);
+  if (std::exchange(silence_reported_, false)) spdlog::info("{}: sends data again", address_.text);
 }
 
 void MbsConnection::watch_silence() {
-  if (silence_told_ || Clock::now() - heard_at_ < kSilence) return;
-  silence_told_ = true;
+  if (silence_reported_ || Clock::now() - heard_at_ < kSilence) return;
+  silence_reported_ = true;
   spdlog::warn("{}: has sent nothing for {} s, not even an empty buffer", address_.text, kSilence.count());
 }
 

@@ -88,7 +88,7 @@ class MbsConnection {
   Clock::duration pause_{};  ///< delay before the next attempt
   Clock::time_point connected_at_;
   Clock::time_point heard_at_;
-  bool silence_told_ = false;
+  bool silence_reported_ = false;
 
   Counters counters_{Metric::mbs_buffers, Metric::mbs_empty_buffers, Metric::mbs_bytes, Metric::connections_lost,
                      Metric::reconnects};

@@ -13,7 +13,7 @@
 
 namespace eventloom {
 
-/// What has an offset of its own.
+/// The kind of thing that has an offset of its own.
 enum class AlignBy : std::uint8_t { source, channel, group };
 /// Throws std::invalid_argument for any other word.
 AlignBy parse_align_by(std::string_view text);
@@ -50,7 +50,7 @@ class AlignUnits {
  private:
   using Channel = std::pair<std::uint16_t, std::uint32_t>;
 
-  /// What distinguishes units: (source, channel), (source, 0) or (0, group).
+  /// Returns what distinguishes units: (source, channel), (source, 0) or (0, group).
   [[nodiscard]] std::optional<Channel> key_of(std::uint16_t source, std::uint32_t channel) const;
   [[nodiscard]] std::string name_of(const Channel& key) const;
 

@@ -17,8 +17,8 @@ constexpr std::string_view kFirstLine = "# Offsets found by 'eventloom align'";
 
 /// The columns of the new rows.
 struct Columns {
-  std::string unit = "ns";  ///< of offsets, as in offset_ns
-  double per_tick = 1;      ///< such units in a tick
+  std::string unit = "ns";  ///< unit of the offsets, as in offset_ns
+  double per_tick = 1;      ///< number of these units in a tick
   std::vector<std::string> names;
 };
 

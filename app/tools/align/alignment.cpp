@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kStretches = 16;  ///< of a recording, for drifts
+constexpr std::size_t kStretches = 16;  ///< parts of a recording, for drifts
 constexpr int kMostPasses = 5;
 constexpr double kSecondsForDrift = 1;
 

@@ -21,11 +21,11 @@ struct AlignSettings {
   std::int64_t search = 0;  ///< offsets between two units are searched up to this difference
 };
 
-/// What is found of a unit.
+/// The result for one unit.
 struct UnitAlignment {
   std::optional<Solved> offset;  ///< ticks to add to its times; std::nullopt: too few coincidences
-  std::optional<Solved> drift;   ///< by which the offset to add changes, ticks per second; std::nullopt: unknown
-  double coincidences = 0;       ///< with all units that it was paired with
+  std::optional<Solved> drift;   ///< change of the offset to add, ticks per second; std::nullopt: unknown
+  double coincidences = 0;       ///< sum over all units that it was paired with
 };
 
 /// Time differences of all pairs together, within the window.

@@ -19,8 +19,8 @@ struct AlignHit {
   std::uint16_t source = 0;
 };
 
-/// Reads all hits of recordings, any number of times, all sources together in time order and in constant memory. Hits
-/// of masked channels and hits that the detector cuts are left out.
+/// Reads all hits of recordings, any number of times, all sources together in time order and in constant memory. Leaves
+/// out hits of masked channels and hits that the detector cuts.
 class HitPasses {
  public:
   /// Throws UserError for sources whose hits have no times that could be aligned: live ones, event numbers,

@@ -32,8 +32,8 @@ struct DifferenceBins {
 
 /// Counts of the time differences between the hits of pairs of units: time of the second less that of the first.
 ///
-/// With many units not all pairs are formed, which would be more than memory holds and the solution needs: unit i then
-/// pairs with its 16 next neighbours and with those at distances of powers of two, which connects all units.
+/// If there are more than 128 units, only some pairs are formed, to limit the memory: unit i pairs with the next 16
+/// units and with those at distances of powers of two, so that all units are connected.
 class PairHistograms {
  public:
   PairHistograms(std::size_t units, std::int64_t reach, std::size_t stretches);

@@ -135,7 +135,7 @@ bool leave_out_worst(std::span<PairDifference> differences, std::span<const std:
 
 void scale_errors(std::span<const PairDifference> differences, std::vector<std::optional<Solved>>& solved) {
   double chi_squared = 0;
-  double freedom = 1;  // of the reference, which is no parameter
+  double freedom = 1;  // the reference is no parameter
   for (const auto& pair : differences) {
     if (const auto off = residual(pair, solved)) {
       chi_squared += *off * *off / (pair.error * pair.error);
