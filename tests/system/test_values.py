@@ -58,7 +58,7 @@ CONDITIONS = [
     ("coincidence:50ns,(sum(A)>=A@0.9 || max(B)<B@0.1) && n_hits>=3", ["sum(A)!=0 && max(B)>=-1e9"]),
     ("coincidence:50ns,channels(A)>=4 && order(A,B)", ["channels(B[0,40ns])>=2 || !order(B,A)"]),
     ("coincidence:30ns,A{A@0.1..A@0.6}[-100ns,0]>=2 && source:1-2{-1e9..B@0.5}>=1,0,7", ["max(none)<5 || A[10ns,1us]>=1"]),
-    ("coincidence:0,veto[5,60ns]>=1 && B[-4us,60ns]{B@0.0..B@0.9}>=1", []),
+    ("coincidence:0,A[5,30ns]>=3 && B[-4us,60ns]{B@0.0..B@0.9}>=1", []),
     ("gap:60ns,3", ["B{B@0.5..B@0.9}>=1 && order(A[0,30ns],B[5,1us])", "sum(channel:0x0-0x80000f)>0", "channels(veto)<3"]),
     ("coincidence:40ns,source:4{-1e9..1e9}>=1 || max(source:4)>=-1e9 || sum(source:4)==0 && sources>=4", []),
 ]

@@ -116,7 +116,7 @@ TEST(PackedField, WrongDescriptionsAreNamed) {
                            "u8@",
                            "@0",
                            "8@0",
-                           "i8@0",
+                           "i24le@0",
                            "u7@0",
                            "u0@0",
                            "u56le@0",
