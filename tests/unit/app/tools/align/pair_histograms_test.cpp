@@ -27,8 +27,8 @@ TEST(PairHistograms, AgreeWithAllPairsOfHits) {
   for (int i = 0; i < 400; ++i)
     hits.push_back({static_cast<std::int64_t>(random() % 3000), static_cast<std::uint32_t>(random() % 4)});
   std::ranges::stable_sort(hits, {}, &UnitHit::time);
-  constexpr std::int64_t kReach = 25;
-  PairHistograms histograms(4, kReach, 1);
+  constexpr std::int64_t kNear = 25;
+  PairHistograms histograms(4, kNear, 1);
   for (std::size_t at = 0; at < hits.size();) {
     const std::size_t n = std::min<std::size_t>(1 + random() % 40, hits.size() - at);
     histograms.add(std::span(hits).subspan(at, n), 0);
@@ -37,13 +37,13 @@ TEST(PairHistograms, AgreeWithAllPairsOfHits) {
   std::uint64_t all = 0;
   for (std::size_t pair = 0; pair < histograms.pairs(); ++pair) {
     const auto [a, b] = histograms.units(pair);
-    std::vector<std::uint32_t> expected(2 * kReach + 1);
+    std::vector<std::uint32_t> expected(2 * kNear + 1);
     std::int64_t sum = 0;
     for (const auto& of_a : hits) {
       for (const auto& of_b : hits) {
         const auto apart = of_b.time - of_a.time;
-        if (of_a.unit != a || of_b.unit != b || std::abs(apart) > kReach) continue;
-        ++expected[static_cast<std::size_t>(apart + kReach)];
+        if (of_a.unit != a || of_b.unit != b || std::abs(apart) > kNear) continue;
+        ++expected[static_cast<std::size_t>(apart + kNear)];
         sum += apart;
       }
     }
