@@ -169,4 +169,16 @@ void SliceHits::check(const std::string& place) {
                   ": /ledger/hits_in_events is not the number of hits in events, slice by slice: a part is damaged");
 }
 
+RunTotals merge_checked_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
+                                const RunTotals& totals, const std::function<void(const LedgerEntry&)>& take) {
+  const bool balances = totals[Metric::unbalanced_slices] == 0;
+  RunTotals sums;
+  merge_ledgers(folder, parts, [&](const LedgerEntry& entry) {
+    if (balances) expect_balance(entry, "'" + entry.file + "'");
+    sums.add(entry.row, entry.missing_mask != 0);
+    take(entry);
+  });
+  return sums;
+}
+
 }  // namespace eventloom

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -9,6 +11,7 @@
 
 #include "core/dataflow/run_totals.hpp"
 #include "io/run_format/ledger_entry.hpp"
+#include "io/run_format/part_info.hpp"
 #include "io/run_format/run_record.hpp"
 #include "io/run_input/open_output.hpp"
 
@@ -25,6 +28,12 @@ void expect_balance(const LedgerEntry& entry, const std::string& place);
 
 /// Throws UserError if sums over a ledger differ from those that the run states.
 void expect_totals(const RunTotals& stated, const RunTotals& found, const std::string& place);
+
+/// Delivers the ledger rows of all parts like merge_ledgers(), for a run with these totals, and checks the account:
+/// each row must balance, unless the run itself reports slices that do not. Returns the sums of the rows, for
+/// expect_totals().
+RunTotals merge_checked_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
+                                const RunTotals& totals, const std::function<void(const LedgerEntry&)>& take);
 
 /// Compares the hits of events, in the order of events, with the ledger, in the order of slices, slice by slice and in
 /// constant memory.

@@ -4,7 +4,6 @@
 
 #include "core/runtime/error.hpp"
 #include "io/run_format/layout.hpp"
-#include "io/run_input/account_check.hpp"
 #include "io/run_input/part_cursor.hpp"
 
 namespace eventloom {
@@ -84,18 +83,6 @@ void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo
     entry.file = part->open.name;
     take(entry);
   }
-}
-
-RunTotals merge_checked_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
-                                const RunTotals& totals, const std::function<void(const LedgerEntry&)>& take) {
-  const bool balances = totals[Metric::unbalanced_slices] == 0;
-  RunTotals sums;
-  merge_ledgers(folder, parts, [&](const LedgerEntry& entry) {
-    if (balances) expect_balance(entry, "'" + entry.file + "'");
-    sums.add(entry.row, entry.missing_mask != 0);
-    take(entry);
-  });
-  return sums;
 }
 
 }  // namespace eventloom

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/dataflow/run_totals.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_format/ledger_entry.hpp"
 #include "io/run_format/part_info.hpp"
@@ -40,10 +39,5 @@ class LedgerReader {
 /// open as there are chains. Throws UserError if a part is missing or does not have the slices listed for it.
 void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
                    const std::function<void(const LedgerEntry&)>& take);
-
-/// The same for a run with these totals, with its account checked: each row must balance, unless the run itself
-/// reports slices that do not. Returns the sums of the rows, for expect_totals().
-RunTotals merge_checked_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
-                                const RunTotals& totals, const std::function<void(const LedgerEntry&)>& take);
 
 }  // namespace eventloom
