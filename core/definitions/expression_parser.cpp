@@ -183,10 +183,9 @@ Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const 
 }
 
 std::string_view expression_usage() {
-  return "n_hits, duration, systems, sources, channel:LOW-HIGH, source:LOW-HIGH, the name of a group, hits of these by "
-         "value or time as in A{LOW..HIGH} or A[FROM,TO], sum(A), max(A), channels(A), trigger or causal(V,DT), "
-         "compared "
-         "with a number by >= > <= < == or !=, or order(A,B), or prescale=N, joined by && || ! and brackets";
+  return "n_hits, duration, systems, sources, channel:LOW-HIGH, source:LOW-HIGH, a group A, A{LOW..HIGH} by value, "
+         "A[FROM,TO] by time, sum(A), max(A), channels(A), trigger or causal(V,DT), compared with a number by >= > <= "
+         "< == or !=, or order(A,B), or prescale=N, joined by && || ! and brackets";
 }
 
 }  // namespace eventloom
