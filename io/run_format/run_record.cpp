@@ -17,13 +17,15 @@ std::vector<std::string> setup_options(const RunRecord& record, const std::strin
   return values;
 }
 
-bool events_share_times(const RunRecord& record) {
-  return record.definition.starts_with("cluster:") || record.definition.starts_with("per-source ");
-}
-
 std::string setup_option(const RunRecord& record, const std::string& name) {
   const auto values = setup_options(record, name);
   return values.empty() ? "" : values.front();
+}
+
+bool events_share_times(const RunRecord& record) {
+  const auto first = record.definition.find_first_not_of(" \t");
+  const bool clusters = first != std::string::npos && record.definition.compare(first, 7, "cluster") == 0;
+  return clusters || setup_option(record, "per-source") == "true";
 }
 
 std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick) {
