@@ -73,8 +73,8 @@ class EpochsFile:
     text: str
     buffers: list
     index_offset: int
-    payload_names: list
-    payload_kinds: list
+    payload_names: tuple = ()
+    payload_kinds: tuple = ()
 
     def words(self, buffer):
         start = buffer.offset + BUFFER_HEADER.size
