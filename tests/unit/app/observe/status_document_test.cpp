@@ -95,9 +95,10 @@ TEST(StatusDocument, HasNamesAndGroupsOfTheDetector) {
   DetectorRecord detector;
   detector.file = "map.csv";
   detector.map = "a text";
-  detector.ranges.push_back({0, 3, 4, 5, false, 0, 0xffffffff, "B;A", "PMT"});
-  detector.ranges.push_back({1, 0, 6, -1, true, 0, 0xffffffff, "", ""});
-  detector.ranges.push_back({1, 7, 0xfffffff, 0, true, 9, 0xffffffff, "B", ""});
+  constexpr double kNoBound = std::numeric_limits<double>::infinity();
+  detector.ranges.push_back({0, 3, 4, 5, false, -kNoBound, kNoBound, "B;A", "PMT"});
+  detector.ranges.push_back({1, 0, 6, -1, true, -kNoBound, kNoBound, "", ""});
+  detector.ranges.push_back({1, 7, 0xfffffff, 0, true, 9, kNoBound, "B", ""});
   RankRecord record;
   record.channels = {{1, 7, 4}, {0, 5, 2}, {0, ChannelRow::kOthers, 9}, {0, 3, 1}};
   record.events.push_back({{1000, 20, 1, 0, 2, 2, 0}, {{0, 3, 0, 0, 0}, {20, 6, 3, 0, 0}}});

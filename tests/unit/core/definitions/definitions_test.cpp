@@ -59,9 +59,10 @@ TEST(Definitions, MarkTheMistake) {
 
 TEST(Definitions, AreAllListed) {
   EXPECT_EQ(definition_usage(),
-            "gap:G,M[,pre,post] or multiplicity:W,T[,pre,post] or coincidence:W,COND[,pre,post] or tag");
+            "gap:G,M[,pre,post] or multiplicity:W,T[,pre,post] or coincidence:W,COND[,pre,post] or "
+            "trigger:COND,pre,post or fixed:L or cluster:DT,DR[,M] or tag");
   const auto help = definition_help();
-  EXPECT_EQ(std::ranges::count(help, '\n'), 3);
+  EXPECT_EQ(std::ranges::count(help, '\n'), 6);
   EXPECT_EQ(help.find("gap:G,M[,pre,post]: a run of hits"), 0U);
 }
 
