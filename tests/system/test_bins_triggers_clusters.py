@@ -195,6 +195,23 @@ def test_events_of_one_time(tmp_path, recording):
     eventloom("report", one.output, "--output", tmp_path / "report.html")
 
 
+@pytest.mark.parametrize("definition, words", [("cluster:60ns,2,2", []), ("fixed:500ns", ["--per-source"]),
+                                               ("trigger:channel:7>=1,100ns,300ns", [])])
+def test_interrupted_and_resumed(tmp_path, recording, definition, words):
+    """A run that is stopped on the way and continued on other ranks has the events of one that is not."""
+    uris, _, _, path = recording
+    words = ["--define", definition, "--detector", path, "--overlap", "20us", "--epochs-per-slice", 3, *words]
+    whole = Run(tmp_path / "whole", uris, *words)
+    options = ["run", *[word for uri in uris for word in ("--source", uri)], *words, "--segment-size", "20KiB", "--output",
+               tmp_path / "run.h5"]
+    eventloom(*options, "--speed", 0.005, "--duration", "300ms", np=2, code=75)
+    eventloom(*options, "--resume", np=3)
+    eventloom("merge", tmp_path / "run.h5", "--output", tmp_path / "merged.h5")
+    whole_events = built(whole)
+    whole.merged = tmp_path / "merged.h5"
+    assert built(whole) == whole_events
+
+
 def pixel(chip, x, y, toa):
     """A pixel packet of Timepix3; `toa` in 25 ns."""
     pixel_of_column = (y // 4) << 3 | (y % 4) | (x % 2) << 2
