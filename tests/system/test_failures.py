@@ -28,7 +28,7 @@ def recording(tmp_path_factory):
 
 
 def run_of(recording, folder):
-    return ["run", "--source", f"{recording}/*.epochs", *DEFINE, "--output", folder / "run.h5"]
+    return ["run", "--source", f"file:{recording}/*.epochs", *DEFINE, "--output", folder / "run.h5"]
 
 
 def lines_of(text):
