@@ -34,4 +34,10 @@ constexpr double payload_number(PayloadKind kind, std::span<const std::uint32_t>
   return std::bit_cast<double>(payload[0] | std::uint64_t{payload[1]} << 32);
 }
 
+/// The same for a hit of `source`. `kinds`: of the first payload column, indexed by source; u32 beyond the last.
+constexpr double payload_number(std::span<const PayloadKind> kinds, std::uint16_t source,
+                                std::span<const std::uint32_t> payload) {
+  return payload_number(source < kinds.size() ? kinds[source] : PayloadKind::u32, payload);
+}
+
 }  // namespace eventloom

@@ -70,7 +70,11 @@ void add_live_options(po::options_description& options) {
 
 constexpr const char* kFilterHelp =
     "keep events for which an expression holds; repeatable, all must. Terms: n_hits>=8, duration<500ns, systems>=2 or "
-    "sources>=2 (different ones), channel:0x1200-0x12ff>=1, source:3-5>=1, A>=1 (hits of the group A), trigger==3 (of "
+    "sources>=2 (different ones), channel:0x1200-0x12ff>=1, source:3-5>=1, A>=1 (hits of the group A), A{505..517}>=1 "
+    "(of which the value lies in this range), "
+    "A[-50ns,120ns]>=1 (in this window around the first hit), sum(A)>=1000 and max(A)>=80 (values), channels(A)>=3 "
+    "(different "
+    "ones), order(A,B) (the first of A is not after the first of B), trigger==3 (of "
     "triggered data), causal(V,DT)>=4 (hits of which each pair has |dt| <= |dr|/V + DT; V in m/ns, or with a unit as "
     "in 0.3m/ns), prescale=10 (one event in 10); compared by >= > <= < == or !=, joined by && || ! and brackets";
 
@@ -87,8 +91,8 @@ void add_event_options(po::options_description& options) {
        {"explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
         "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held"},
        {"detector", text_value("MAP.csv", "", "none"),
-        "map of the detector: by source and channel, offsets of the times, masks, cuts on the payload, groups, names "
-        "and positions; 'eventloom inspect --detector-map' writes a first one"},
+        "map of the detector: by source and channel, offsets of the times, masks, cuts on the payload, gains, groups, "
+        "names and positions; 'eventloom inspect --detector-map' writes a first one"},
        {"group", list_value("NAME=..."),
         "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable"},
        {"epochs-per-slice", text_value("N", "", "those in 1 ms, at least 100"), "epochs built together"},

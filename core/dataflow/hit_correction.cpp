@@ -108,8 +108,7 @@ inline void HitCorrection::apply(const Rule& rule, const DecodedHits& hits, std:
     const auto payload = settings_.with_payload
                              ? std::span(hits.payload.data()[number], hits.payload_words.data()[number])
                              : std::span<const std::uint32_t>();
-    const std::uint16_t source = hits.source.data()[number];
-    const double first = payload_number(source < kinds_.size() ? kinds_[source] : PayloadKind::u32, payload);
+    const double first = payload_number(kinds_, hits.source.data()[number], payload);
     const bool good = rule.min_payload <= first && first <= rule.max_payload;  // false without payload
     if (!good) return drop(hits.source.data()[number], tick, &Dropped::cut);
   }

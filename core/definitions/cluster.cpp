@@ -45,9 +45,7 @@ DefinitionTraits Cluster::traits() const {
 /// Hits without a position have a plane of their own.
 std::vector<PlacedKey> Cluster::place(const SortedHits& hits) const {
   constexpr std::uint64_t kAlone = std::uint64_t{1} << 32;
-  std::vector<ChannelTable<const Position*>::OfSource> of_sources;
-  for (std::size_t s = 0; s < positions_.sources(); ++s)
-    of_sources.push_back(positions_.of(static_cast<std::uint16_t>(s)));
+  const auto of_sources = positions_.of_sources();
   std::vector<PlacedKey> placed(hits.keys.size());
   for (std::uint32_t i = 0; i < hits.keys.size(); ++i) {
     const auto number = number_of(hits.keys[i]);

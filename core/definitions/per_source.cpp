@@ -63,7 +63,7 @@ void PerSource::find(const SortedHits& hits, EventList& events) const {
 
 EventDefinitionPtr per_source(EventDefinitionPtr definition) {
   if (definition->traits().needs_numbers)
-    throw std::invalid_argument("events by number consist of the hits of all sources");
+    throw std::invalid_argument("events by number consist of the hits of all sources: use another definition");
   return std::make_shared<PerSource>(std::move(definition));
 }
 

@@ -45,8 +45,7 @@ std::size_t SelectedWindows::place_of(const HitSelection& selection) {
 }
 
 void SelectedWindows::select(const ChannelTable<GroupSet>& groups, const SortedHits& hits) {
-  std::vector<ChannelTable<GroupSet>::OfSource> of_source;
-  for (std::size_t s = 0; s < groups.sources(); ++s) of_source.push_back(groups.of(static_cast<std::uint16_t>(s)));
+  const auto of_source = groups.of_sources();
   for (const HitKey key : hits.keys) {
     const auto number = number_of(key);
     SelectedHit hit{tick_of(key), hits.source[number], hits.channel[number],

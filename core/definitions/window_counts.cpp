@@ -128,8 +128,7 @@ WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::
   if (condition.uses(Kind::systems)) systems_.hits.resize(kSystems);
   if (condition.uses(Kind::sources) && !hits.source.empty())
     sources_.hits.resize(std::size_t{std::ranges::max(hits.source)} + 1);
-  for (std::size_t s = 0; s < plan.groups_.sources() && condition.uses(Kind::group); ++s)
-    groups_.push_back(plan.groups_.of(static_cast<std::uint16_t>(s)));
+  if (condition.uses(Kind::group)) groups_ = plan.groups_.of_sources();
   n_sources_ = groups_.size();
   for (std::size_t term = 0; term < condition.terms().size(); ++term) checks_.push_back(check_of(term));
   sum_up_all();

@@ -66,6 +66,13 @@ class ChannelTable {
     return out;
   }
 
+  /// The values of all sources, indexed by source. Valid as long as the table.
+  [[nodiscard]] std::vector<OfSource> of_sources() const {
+    std::vector<OfSource> all;
+    for (std::size_t s = 0; s < sources_.size(); ++s) all.push_back(of(static_cast<std::uint16_t>(s)));
+    return all;
+  }
+
  private:
   /// Up to this many pieces are all compared instead of searched.
   static constexpr std::size_t kFew = 4;

@@ -61,19 +61,9 @@ Numbers all_where(const std::vector<std::string>& names, Select select) {
   return found;
 }
 
-Numbers sources_of(const std::string& text, const std::vector<std::string>& names) {
-  if (text.empty()) return all_where(names, [](auto, const auto&) { return true; });
-  if (const auto range = numbers_in(text)) {
-    return all_where(names, [&](std::size_t s, const auto&) { return range->first <= s && s <= range->second; });
-  }
-  auto found = all_where(names, [&](auto, const std::string& name) { return is_named(name, text); });
-  if (!found.empty()) return found;
-  return all_where(names, [&](auto, const std::string& name) { return matches(name, text); });
-}
-
 /// `place`: description of the selection, for messages.
 Numbers required_sources(const ChannelSelection& channels, const std::string& place, const DetectorSources& sources) {
-  auto found = sources_of(channels.source, sources.names);
+  auto found = selected_sources(channels.source, sources.names);
   if (!found.empty()) return found;
   std::vector<std::string_view> names;
   for (const auto& name : sources.names) names.push_back(last_component(name));
@@ -175,6 +165,16 @@ void divide(Detector& detector, const std::vector<Change>& changes) {
 }
 
 }  // namespace
+
+std::vector<std::uint16_t> selected_sources(const std::string& text, const std::vector<std::string>& names) {
+  if (text.empty()) return all_where(names, [](auto, const auto&) { return true; });
+  if (const auto range = numbers_in(text)) {
+    return all_where(names, [&](std::size_t s, const auto&) { return range->first <= s && s <= range->second; });
+  }
+  auto found = all_where(names, [&](auto, const std::string& name) { return is_named(name, text); });
+  if (!found.empty()) return found;
+  return all_where(names, [&](auto, const std::string& name) { return matches(name, text); });
+}
 
 Detector named_groups(const DetectorMap& map, std::span<const GroupOption> groups) {
   Detector detector;

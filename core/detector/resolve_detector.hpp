@@ -20,6 +20,10 @@ struct DetectorSources {
 /// A detector without sources that has the groups named by `map` and `groups`, in that order.
 Detector named_groups(const DetectorMap& map, std::span<const GroupOption> groups);
 
+/// The sources, ascending, that a text selects in the column `source` of a map: a number, a range of numbers, a name,
+/// the last part of a name or a glob; empty: all. `names`: those of all sources, indexed by number.
+std::vector<std::uint16_t> selected_sources(const std::string& text, const std::vector<std::string>& names);
+
 /// Largest absolute offset in the map, in ticks of this length.
 Tick largest_offset(const DetectorMap& map, std::uint64_t tick_ps);
 

@@ -20,7 +20,7 @@ class ValueTable {
   /// `kinds`: of the first payload word, indexed by source; u32 for sources beyond the last.
   explicit ValueTable(const Detector& detector, std::vector<PayloadKind> kinds = {})
       : table_(detector, [](const ChannelInfo& info) { return info.calibration; }), kinds_(std::move(kinds)) {
-    for (std::size_t s = 0; s < table_.sources(); ++s) sources_.push_back(table_.of(static_cast<std::uint16_t>(s)));
+    sources_ = table_.of_sources();
   }
   ValueTable(const ValueTable&) = delete;  // its sources refer to its table
   ValueTable& operator=(const ValueTable&) = delete;
@@ -30,7 +30,7 @@ class ValueTable {
   /// NaN without payload.
   [[nodiscard]] double operator()(std::uint16_t source, std::uint32_t channel,
                                   std::span<const std::uint32_t> payload) const {
-    const double number = payload_number(source < kinds_.size() ? kinds_[source] : PayloadKind::u32, payload);
+    const double number = payload_number(kinds_, source, payload);
     if (source >= sources_.size()) return number;
     const auto& [gain, zero] = sources_[source][channel];
     return gain * number + zero;

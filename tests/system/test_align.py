@@ -122,6 +122,45 @@ def test_drifts(tmp_path):
         assert 0 < error < 0.5
 
 
+@pytest.mark.parametrize("reference", ["7", "*/7", "0-3/7", "hits of run 7.csv/7"])
+def test_reference_by_name(tmp_path, reference):
+    """Sources by number, name and glob, as in a map; `/` separates the channel."""
+    times, channels, offsets = shower(14, 9, spread=100)
+    hits = write_csv(tmp_path / "hits of run 7.csv", times, channels)
+    reference = {"7": "0/7"}.get(reference, reference)
+    eventloom("align", hits, "-o", tmp_path / "new.csv", "--reference", reference)
+    of_channel = {int(row["channel"]): float(row["offset_ns"]) for row in rows_of(tmp_path / "new.csv")}
+    assert of_channel[7] == 0
+    assert abs(of_channel[0] - offsets[7]) < 1
+
+
+def test_reference_of_a_source(tmp_path):
+    """A source alone is its first channel with hits."""
+    times, channels, _ = shower(14, 4)
+    eventloom("align", write_csv(tmp_path / "a.csv", times, channels), "-o", tmp_path / "new.csv", "--reference", "0")
+    assert [row["offset_ns"] for row in rows_of(tmp_path / "new.csv")][0] == "0"
+
+
+def test_cuts_on_signed_payload(tmp_path):
+    """A channel of which all payload is negative has no hit left after a cut at 0."""
+    times, channels, offsets = shower(15, 4)
+    energy = np.where(channels == 2, -5, 5)
+    (tmp_path / "a.csv").write_text(
+        "time_ns,channel,energy\n" + "".join(f"{t},{c},{e}\n" for t, c, e in zip(times, channels, energy)))
+    (tmp_path / "cut.csv").write_text("source,channel,min_payload\n,,0\n")
+    uri = f"csv:{tmp_path / 'a.csv'}?payload=energy"
+    eventloom("align", uri, "--detector", tmp_path / "cut.csv", "-o", tmp_path / "new.csv")
+    assert [row["channel"] for row in rows_of(tmp_path / "new.csv")] == ["0", "1", "3"]
+
+
+def test_names_that_break_lines(tmp_path):
+    times, channels, offsets = shower(16, 3)
+    hits = write_csv(tmp_path / "a\nsource,channel\x1b[31m.csv", times, channels)
+    done = eventloom("align", hits, "-o", tmp_path / "new.csv")
+    assert "\x1b" not in done.stdout
+    assert_cancels(rows_of(tmp_path / "new.csv"), "channel", offsets, 1)
+
+
 def test_without_coincidences(tmp_path):
     choose = np.random.default_rng(8)
     times = np.sort(choose.integers(0, int(LENGTH), 20_000))

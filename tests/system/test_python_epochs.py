@@ -32,7 +32,7 @@ def assert_holds(path, time, channel, payload=None):
 
 
 def converted(folder, time, channel, payload):
-    """The file that `eventloom convert` writes of the same hits, and the text in it."""
+    """The file that `eventloom convert` writes of the same hits."""
     fields = [("time", "<u8"), ("channel", "<u4")] + ([("payload", "<u4")] if payload is not None else [])
     records = np.zeros(len(time), dtype=fields)
     records["time"], records["channel"] = time, channel
@@ -41,7 +41,7 @@ def converted(folder, time, channel, payload):
     records.tofile(folder / "hits.bin")
     keys = f"record={records.itemsize}&time=u64le@0&channel=u32le@8&unit=tick" + "&payload=u32le@12" * (payload is not None)
     eventloom("convert", f"packed:{folder / 'hits.bin'}?{keys}", "--output", folder / "converted.epochs")
-    return folder / "converted.epochs", read_epochs_file(folder / "converted.epochs").text
+    return folder / "converted.epochs"
 
 
 # Few and many hits in an epoch, in an epoch buffer, at one time; long pauses.
@@ -49,8 +49,9 @@ def converted(folder, time, channel, payload):
                                             (2000, 10**15, 1), (20_000, 3 * 10**5, 1)])
 def test_the_same_bytes_as_convert(package, tmp_path, n, span, words):
     time, channel, payload = random_hits(np.random.default_rng(n + span), n, span, words)
-    other, text = converted(tmp_path, time, channel, payload)
-    package.write_epochs(tmp_path / "py.epochs", time, channel, payload, text=text)
+    other = converted(tmp_path, time, channel, payload)
+    said = read_epochs_file(other)
+    package.write_epochs(tmp_path / "py.epochs", time, channel, payload, text=said.text, payload_names=said.payload_names)
     assert (tmp_path / "py.epochs").read_bytes() == other.read_bytes()
     assert_holds(tmp_path / "py.epochs", time, channel, payload)
 
@@ -79,6 +80,20 @@ def test_in_pieces(package, tmp_path, seed):
             begin = end
     assert file.hits == len(time)
     assert (tmp_path / "pieces.epochs").read_bytes() == (tmp_path / "whole.epochs").read_bytes()
+
+
+def test_payload_names(package, tmp_path):
+    path = tmp_path / "py.epochs"
+    package.write_epochs(path, [1, 2], 3, [[5, 6], [7, 8]], payload_names=["energy", "flags"])
+    assert assert_holds(path, [1, 2], [3, 3], [[5, 6], [7, 8]]).payload_names == ["energy", "flags"]
+    columns = json.loads(eventloom("inspect", "--json", path).stdout)["payload_columns"]
+    assert [column["name"] for column in columns] == ["energy", "flags"]
+    package.write_epochs(tmp_path / "none.epochs", [], [], payload_names=["energy"])
+    assert read_epochs_file(tmp_path / "none.epochs").payload_table[0] == 1
+    for names in (["a"], ["a", "b", "c"], ["a,b", "c"], ["a\n", "b"], ["", "b"], "ab", [1, 2]):
+        with pytest.raises(ValueError, match="payload_names"):
+            package.write_epochs(tmp_path / "wrong.epochs", [1, 2], 3, [[5, 6], [7, 8]], payload_names=names)
+        assert not (tmp_path / "wrong.epochs").exists()
 
 
 def test_types_of_numbers(package, tmp_path):

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/command/safe_text.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -44,7 +46,7 @@ std::string alignment_text(const Alignment& alignment, std::uint64_t tick_ps) {
                                  drifts ? "  drift (ns/s)" : "");
   for (std::size_t unit = 0; unit < alignment.found.size(); ++unit) {
     const auto& found = alignment.found[unit];
-    const auto& name = alignment.units.name(unit);
+    const auto name = for_terminal(alignment.units.name(unit));
     if (!found.offset) {
       text += fmt::format("{:<32} {:>12} {:>10} {:>14.0f}\n", name, "unknown", "", found.coincidences);
       continue;
@@ -65,7 +67,7 @@ std::vector<std::string> alignment_gaps(const Alignment& alignment) {
   for (std::size_t unit = 0; unit < alignment.found.size(); ++unit) {
     if (alignment.found[unit].offset) continue;
     gaps.push_back(fmt::format("{}: too few coincidences with the others among {} hits; its offset stays",
-                               alignment.units.name(unit), alignment.units.hits(unit)));
+                               for_terminal(alignment.units.name(unit)), alignment.units.hits(unit)));
   }
   if (gaps.size() <= kMostNamed) return gaps;
   const auto others = gaps.size() - kMostNamed;

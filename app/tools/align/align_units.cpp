@@ -4,6 +4,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "core/detector/resolve_detector.hpp"
+
 namespace eventloom {
 
 AlignBy parse_align_by(std::string_view text) {
@@ -19,12 +21,11 @@ AlignUnits::AlignUnits(AlignBy by, const Detector& detector, std::vector<std::st
 void AlignUnits::see(std::uint16_t source, std::uint32_t channel) { ++seen_[{source, channel}]; }
 
 std::optional<AlignUnits::Channel> AlignUnits::key_of(std::uint16_t source, std::uint32_t channel) const {
-  const auto& info = detector_.at(source, channel);
-  if (info.masked) return std::nullopt;
   if (by_ == AlignBy::channel) return Channel{source, channel};
   if (by_ == AlignBy::source) return Channel{source, 0};
-  if (info.groups == 0) return std::nullopt;
-  return Channel{0, static_cast<std::uint32_t>(std::countr_zero(info.groups))};
+  const GroupSet groups = detector_.at(source, channel).groups;
+  if (groups == 0) return std::nullopt;
+  return Channel{0, static_cast<std::uint32_t>(std::countr_zero(groups))};
 }
 
 std::string AlignUnits::name_of(const Channel& key) const {
@@ -54,20 +55,21 @@ void AlignUnits::number_units() {
 }
 
 std::optional<std::size_t> AlignUnits::find(std::string_view name) const {
-  const auto named = std::ranges::find(names_, name);
-  if (named != names_.end()) return static_cast<std::size_t>(named - names_.begin());
-  const auto slash = by_ == AlignBy::channel ? name.rfind('/') : std::string_view::npos;
-  const auto source = name.substr(0, slash);
-  for (std::size_t s = 0; s < sources_.size(); ++s) {
-    if (source != std::to_string(s)) continue;
-    const auto full = sources_[s] + (slash == std::string_view::npos ? "" : std::string(name.substr(slash)));
-    const auto numbered = std::ranges::find(names_, full);
-    if (numbered != names_.end()) return static_cast<std::size_t>(numbered - names_.begin());
+  if (by_ == AlignBy::group) {
+    const auto group = std::ranges::find(names_, name);
+    return group == names_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(group - names_.begin()));
   }
-  if (by_ != AlignBy::channel || slash != std::string_view::npos) return std::nullopt;
-  const auto first =
-      std::ranges::find_if(names_, [&](const auto& of) { return of.starts_with(std::string(name) + "/"); });
-  return first == names_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(first - names_.begin()));
+  const auto slash = name.rfind('/');
+  const bool has_channel = by_ == AlignBy::channel && slash != std::string_view::npos;
+  const auto channel = has_channel ? name.substr(slash + 1) : std::string_view();
+  const auto whole = selected_sources(std::string(name), sources_);
+  const auto before_slash = has_channel ? selected_sources(std::string(name.substr(0, slash)), sources_) : whole;
+  for (const auto& [seen, n] : seen_) {
+    const bool is_of_channel =
+        channel == std::to_string(seen.second) && std::ranges::binary_search(before_slash, seen.first);
+    if (is_of_channel || std::ranges::binary_search(whole, seen.first)) return unit_of(seen.first, seen.second);
+  }
+  return std::nullopt;
 }
 
 std::vector<std::pair<std::uint16_t, std::uint32_t>> AlignUnits::channels(std::size_t unit) const {

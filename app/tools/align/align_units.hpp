@@ -29,7 +29,7 @@ class AlignUnits {
   void see(std::uint16_t source, std::uint32_t channel);
   void number_units();
 
-  /// The unit of a hit; std::nullopt if its channel is masked, in no group, or was not seen.
+  /// The unit of a hit; std::nullopt if its channel is in no group, or was not seen.
   [[nodiscard]] std::optional<std::uint32_t> unit_of(std::uint16_t source, std::uint32_t channel) const {
     const auto& units = units_[source];
     const auto found = units.find(channel);
@@ -39,8 +39,8 @@ class AlignUnits {
   [[nodiscard]] std::uint64_t hits(std::size_t unit) const { return hits_[unit]; }
   /// Name for the user: "det0/17", "det0", "PMT".
   [[nodiscard]] const std::string& name(std::size_t unit) const { return names_[unit]; }
-  /// The unit that the user names as SOURCE, SOURCE/CHANNEL or GROUP; sources by number or name. std::nullopt if there
-  /// is none with hits.
+  /// The unit that the user names as SOURCE, SOURCE/CHANNEL or GROUP; sources as in the column of a map. Of several
+  /// units, the first. std::nullopt if there is none with hits.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
 
   [[nodiscard]] AlignBy by() const { return by_; }

@@ -1,11 +1,13 @@
 #include "app/tools/align/aligned_map.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
 #include <string_view>
 
+#include "app/command/safe_text.hpp"
 #include "core/detector/csv_table.hpp"
 #include "core/detector/source_in_map.hpp"
 
@@ -46,11 +48,7 @@ Columns columns_of(const DetectorMap& given, std::uint64_t tick_ps) {
   return columns;
 }
 
-std::string joined(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const auto& field : fields) line += (line.empty() && &field == &fields.front() ? "" : ",") + field;
-  return line + '\n';
-}
+std::string joined(const std::vector<std::string>& fields) { return fmt::format("{}\n", fmt::join(fields, ",")); }
 
 /// The lines of the given map, its header with the new columns and its rows as long as the header.
 std::string given_lines(const DetectorMap& given, const Columns& columns) {
@@ -120,7 +118,7 @@ std::string channels_text(const Piece& piece) {
   return piece.low == piece.high ? std::to_string(piece.low) : fmt::format("{}-{}", piece.low, piece.high);
 }
 
-/// A number with as many decimals as its unit's thousandths of a tick need.
+/// At most six decimals, without zeros at the end.
 std::string number(double value) {
   auto text = fmt::format("{:.6f}", value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -133,7 +131,8 @@ std::string number(double value) {
 std::string aligned_map(const DetectorMap& given, const Detector& detector, const std::vector<std::string>& sources,
                         const Alignment& alignment, std::uint64_t tick_ps) {
   const auto columns = columns_of(given, tick_ps);
-  std::string text = fmt::format("{}, relative to {}.\n", kFirstLine, alignment.units.name(alignment.reference));
+  std::string text =
+      fmt::format("{}, relative to {}.\n", kFirstLine, for_terminal(alignment.units.name(alignment.reference)));
   text += given_lines(given, columns);
   const auto set = [&](std::vector<std::string>& fields, const std::string& name, const std::string& value) {
     fields[static_cast<std::size_t>(std::ranges::find(columns.names, name) - columns.names.begin())] = value;

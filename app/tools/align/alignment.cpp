@@ -75,8 +75,7 @@ class Aligner {
 };
 
 void Aligner::survey() {
-  passes_.correct_by(&given_);
-  passes_.read([&](std::span<const AlignHit> hits) {
+  passes_.read(given_, [&](std::span<const AlignHit> hits) {
     for (const auto& hit : hits) units_.see(hit.source, hit.channel);
     if (hits.empty()) return;
     span_.first = std::min(span_.first, hits.front().time);
@@ -121,18 +120,15 @@ Detector Aligner::corrected() const {
 }
 
 PairHistograms Aligner::count(std::int64_t reach) {
-  const Detector detector = corrected();
-  passes_.correct_by(&detector);
   PairHistograms histograms(units_.size(), reach, kStretches);
   std::vector<UnitHit> of_units;
-  passes_.read([&](std::span<const AlignHit> hits) {
+  passes_.read(corrected(), [&](std::span<const AlignHit> hits) {
     of_units.clear();
     for (const auto& hit : hits) {
       if (const auto unit = units_.unit_of(hit.source, hit.channel)) of_units.push_back({hit.time, *unit});
     }
     if (!of_units.empty()) histograms.add(of_units, span_.stretch_of(of_units.front().time));
   });
-  passes_.correct_by(&given_);
   return histograms;
 }
 

@@ -7,7 +7,6 @@
 #include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/geometry.hpp"
-#include "formats/offset_span.hpp"
 #include "io/epochs/stored_hits.hpp"
 
 namespace eventloom {
@@ -37,8 +36,9 @@ std::optional<Epoch> next_data(const std::vector<std::unique_ptr<Source>>& sourc
   return next;
 }
 
-bool is_cut(const ChannelInfo& info, std::span<const std::uint32_t> payload) {
-  return info.cut && (payload.empty() || payload[0] < info.min_payload || payload[0] > info.max_payload);
+/// `number`: the first of the payload; NaN without payload, which is outside any bounds.
+bool is_cut(const ChannelInfo& info, double number) {
+  return info.cut && !(info.min_payload <= number && number <= info.max_payload);
 }
 
 bool is_earlier(const AlignHit& a, const AlignHit& b) { return a.time < b.time; }
@@ -49,6 +49,7 @@ HitPasses::HitPasses(const std::vector<SourceSpec>& specs, const TimeBaseOptions
   for (const auto& source : open_all()) {
     require_times(*source);
     names_.push_back(source->name());
+    kinds_.push_back(payload_kind(source->header().flags, 0));
     const auto& clock = source->header().base;
     if (names_.size() == 1) clock_ = clock;
     if (clock_ == clock) continue;
@@ -68,19 +69,16 @@ std::vector<std::unique_ptr<Source>> HitPasses::open_all() const {
   return sources;
 }
 
-void HitPasses::collect(Source& source, std::uint16_t number, EpochRange epochs, std::vector<AlignHit>& hits) {
+void HitPasses::collect(Source& source, std::uint16_t number, EpochRange epochs, Tick origin, const Detector& detector,
+                        std::vector<AlignHit>& hits) {
   const auto& header = source.header();
   const auto begin = tick_of_epoch(epochs.begin, header.base.epoch_ticks);
   const auto end = tick_of_epoch(epochs.end, header.base.epoch_ticks);
   const auto take = [&](Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload) {
     if (time < begin || time >= end) return;
-    std::int64_t offset = 0;
-    if (detector_ != nullptr) {
-      const auto& info = detector_->at(number, channel);
-      if (info.masked || is_cut(info, payload)) return;
-      offset = info.offset;
-    }
-    hits.push_back({static_cast<std::int64_t>(time) + offset, channel, number});
+    const auto& info = detector.at(number, channel);
+    if (info.masked || is_cut(info, payload_number(kinds_, number, payload))) return;
+    hits.push_back({static_cast<std::int64_t>(time - origin) + info.offset, channel, number});
   };
   SliceData data;
   source.collect(epochs, data);
@@ -101,19 +99,21 @@ void HitPasses::collect(Source& source, std::uint16_t number, EpochRange epochs,
 }
 
 /// Offsets may move hits behind those of the next epochs: hits are kept until no earlier one can follow.
-void HitPasses::read(const std::function<void(std::span<const AlignHit>)>& take) {
+void HitPasses::read(const Detector& detector, const std::function<void(std::span<const AlignHit>)>& take) {
   damaged_ = false;
   const auto sources = open_all();
-  const auto most = detector_ == nullptr ? 0 : static_cast<std::int64_t>(detector_->largest_offset());
+  const auto most = static_cast<std::int64_t>(detector.largest_offset());
   std::vector<AlignHit> waiting;
-  for (auto at = next_data(sources, std::nullopt); at;) {
+  auto at = next_data(sources, std::nullopt);
+  const Tick origin = tick_of_epoch(at.value_or(Epoch()), clock_.epoch_ticks);
+  while (at) {
     const EpochRange epochs{*at, *at + kEpochsAtATime};
     for (std::size_t s = 0; s < sources.size(); ++s) {
-      collect(*sources[s], static_cast<std::uint16_t>(s), epochs, waiting);
+      collect(*sources[s], static_cast<std::uint16_t>(s), epochs, origin, detector, waiting);
       sources[s]->release_before(epochs.end);
     }
     std::ranges::stable_sort(waiting, is_earlier);
-    const auto safe = static_cast<std::int64_t>(tick_of_epoch(epochs.end, clock_.epoch_ticks));
+    const auto safe = static_cast<std::int64_t>(tick_of_epoch(epochs.end, clock_.epoch_ticks) - origin);
     const auto end = std::ranges::lower_bound(waiting, AlignHit{safe - most, 0, 0}, is_earlier);
     take(std::span(waiting.begin(), end));
     waiting.erase(waiting.begin(), end);

@@ -7,7 +7,7 @@ import os
 import struct
 from pathlib import Path
 from types import TracebackType
-from typing import Iterator, Optional, Type, Union
+from typing import Iterator, Optional, Sequence, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 _MAGIC, _TRAILER_MAGIC, _VERSION = 0x0A53484350453189, 0x0A58444E49504589, 1
 _NUMBERED = 1  # flag of the stream: times are event numbers
+_NAMED_PAYLOAD = 0x10  # flag of the stream: a line of names precedes the text
 _SYSTEMS = 64
 _ALIGNMENT = 64
 _PIECE = 1 << 18  # hits that are encoded together
@@ -31,7 +32,7 @@ _TEN_MICROSECONDS = 10_000_000  # ps
 
 def write_epochs(path: PathLike, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike] = None, *,
                  tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0, numbered: bool = False,
-                 sort: bool = False, text: str = "", overwrite: bool = False) -> None:
+                 sort: bool = False, text: str = "", payload_names: Sequence[str] = (), overwrite: bool = False) -> None:
     """Writes the hits of one source to an `.epochs` file, from which `eventloom run` builds events.
 
     >>> write_epochs("hits.epochs", time=[100, 105, 105, 9000], channel=[1, 2, 3, 1], payload=[17, 4, 0, 8])
@@ -44,7 +45,7 @@ def write_epochs(path: PathLike, time: ArrayLike, channel: ArrayLike, payload: O
     if sort:
         hits = hits.reordered(np.argsort(hits.time, kind="stable"))
     with EpochsWriter(path, tick_ps=tick_ps, epoch_ticks=epoch_ticks, source=source, numbered=numbered, text=text,
-                      overwrite=overwrite) as file:
+                      payload_names=payload_names, overwrite=overwrite) as file:
         file.write(hits.time, hits.channel, hits.payload if hits.payload_words else None)
 
 
@@ -60,6 +61,7 @@ class EpochsWriter:
     `tick_ps`: unit of times in picoseconds. `epoch_ticks`: length of an epoch, by default 10 us, or, for fine ticks,
     the longest shorter one that an epoch can hold; it must be the same for all sources of a run. `source`: an id chosen
     by the user. `numbered`: times are event numbers. `text`: the origin of the data.
+    `payload_names`: a name for each payload word of a hit, which later outputs keep.
 
     The file is `PATH.partial` until the end of the `with` block, or close(); after an exception, it is removed. If
     write() raises ValueError, it has written nothing, and further calls may follow. An existing file is replaced only
@@ -67,15 +69,18 @@ class EpochsWriter:
     """
 
     def __init__(self, path: PathLike, *, tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0,
-                 numbered: bool = False, text: str = "", overwrite: bool = False) -> None:
+                 numbered: bool = False, text: str = "", payload_names: Sequence[str] = (),
+                 overwrite: bool = False) -> None:
         self._tick_ps = whole_number("tick_ps", tick_ps, 1, (1 << 64) - 1)
         self._epoch_ticks = whole_number(
             "epoch_ticks", _default_epoch_ticks(self._tick_ps) if epoch_ticks is None else epoch_ticks, 1, _MOST_EPOCH_TICKS)
         self._source = whole_number("source", source, 0, (1 << 32) - 1)
         if not isinstance(text, str):
             raise ValueError(f"text is {text!r}: give a str")
-        self._text = text.encode()
-        self._flags = _NUMBERED if numbered else 0
+        self._payload_names = _checked_names(payload_names)
+        names = [",".join(self._payload_names)] if self._payload_names else []
+        self._text = "\n".join([*names, text]).encode()
+        self._flags = (_NUMBERED if numbered else 0) | (_NAMED_PAYLOAD if names else 0)
         self._place: Optional[StreamPlace] = None
         self._payload_words = 0
         self._waiting: Optional[Hits] = None  # hits whose epoch buffer is not complete
@@ -108,7 +113,7 @@ class EpochsWriter:
         self._file.expect_open()
         with self._given_up_after_errors():
             if self._place is None:
-                self._begin(0)
+                self._begin(len(self._payload_names))
             if self._waiting is not None:
                 self._put(self._waiting)
             self._end()
@@ -138,6 +143,8 @@ class EpochsWriter:
         """Checks all hits of a call before the first one is written."""
         if self._place is not None and given.payload_words != self._payload_words:
             raise ValueError(f"{given.payload_words} words of payload a hit: the hits before had {self._payload_words}")
+        if self._payload_names and given.payload_words != len(self._payload_names):
+            raise ValueError(f"{given.payload_words} words of payload a hit, but {len(self._payload_names)} payload_names")
         given.expect_fits(self._epoch_ticks)
         before = self._last_tick
         for begin in range(0, len(given), _PIECE):
@@ -192,3 +199,12 @@ def _default_epoch_ticks(tick_ps: int) -> int:
     shorter = [factor * _TEN_MICROSECONDS // 10**power for power in range(1, 8) for factor in (5, 2, 1)]
     lengths: list[int] = [_TEN_MICROSECONDS, *shorter]
     return max(next(ps // tick_ps for ps in lengths if ps // tick_ps <= _MOST_EPOCH_TICKS), 1)
+
+
+def _checked_names(names: Sequence[str]) -> list[str]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"payload_names is {names!r}: give a list of str")
+    for name in names:
+        if name == "" or "," in name or "\n" in name:
+            raise ValueError(f"payload_names has {name!r}: a name needs characters, none of them a comma or the end of a line")
+    return list(names)

@@ -10,15 +10,16 @@ namespace {
 
 constexpr std::int64_t kReach = 1000;
 
-/// Differences of a peak over a flat background.
+/// Differences of a peak over a flat background. Width 0: all of the peak at its mean.
 std::vector<std::uint32_t> counts_of(const DifferenceBins& bins, int signal, double mean, double width, int background,
                                      unsigned seed) {
   std::mt19937 random(seed);
-  std::normal_distribution<> peak(mean, width);
+  std::normal_distribution<> noise;
   std::uniform_int_distribution<std::int64_t> flat(-kReach, kReach);
   std::vector<std::uint32_t> counts(bins.bins);
   const auto add = [&](std::int64_t ticks) { ++counts[static_cast<std::size_t>((ticks + bins.reach) / bins.width)]; };
-  for (int i = 0; i < signal; ++i) add(std::clamp<std::int64_t>(std::llround(peak(random)), -kReach, kReach));
+  for (int i = 0; i < signal; ++i)
+    add(std::clamp<std::int64_t>(std::llround(mean + width * noise(random)), -kReach, kReach));
   for (int i = 0; i < background; ++i) add(flat(random));
   return counts;
 }
