@@ -31,6 +31,7 @@ void for_each_column(Slice& slice, const BuiltSliceHead& head, Column&& column) 
   column(slice.losses, head.n_losses);
   column(slice.live_hits, head.n_live_hits);
   column(slice.left_out, head.n_left_out);
+  column(slice.filled, head.n_filled);
 }
 
 std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
@@ -67,7 +68,8 @@ BuiltSliceHead head_of(const BuiltSlice& slice) {
           slice.sources_missing.size(),
           slice.losses.size(),
           slice.live_hits.size(),
-          slice.left_out.size()};
+          slice.left_out.size(),
+          slice.filled.size()};
 }
 
 /// Decodes one slice and removes it from the front of `bytes`.

@@ -22,6 +22,7 @@ struct BuiltSliceHead {
   std::uint64_t n_losses = 0;
   std::uint64_t n_live_hits = 0;
   std::uint64_t n_left_out = 0;
+  std::uint64_t n_filled = 0;
 };
 
 /// Returns views into `built` and `heads`, which must not change while these are in use. Replaces `heads`.

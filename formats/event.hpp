@@ -155,6 +155,13 @@ struct MarkersLeftOut {
   MarkerCounts counts;
 };
 
+/// Entries in a cell of the histograms of a run.
+struct FilledCell {
+  std::uint32_t cell = 0;  ///< see HistogramSet
+  std::uint32_t count = 0;
+  friend bool operator==(const FilledCell&, const FilledCell&) = default;
+};
+
 /// A builder's result for a slice. Before the filter, `ledger.hits_rejected` is 0 and `ledger.hits_in_events` counts
 /// the hits of all events in it, including foreign ones.
 struct BuiltSlice {
@@ -165,6 +172,7 @@ struct BuiltSlice {
   std::vector<SourceLoss> losses;              ///< losses found by the builder itself
   std::vector<SourceHits> live_hits;           ///< part of `ledger.hits_in` per live source with hits, ascending
   std::vector<MarkersLeftOut> left_out;        ///< markers per source that has any, ascending
+  std::vector<FilledCell> filled;              ///< entries of the slice in the histograms of all hits
   std::uint64_t events_rejected = 0;           ///< rejected events owned by this slice; set by the filter
   std::vector<std::uint64_t> rejected_by;      ///< the same by number of the filter's expression
 

@@ -11,6 +11,7 @@ int control_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
 int doctor_command(int argc, const char* const* argv);
 int generate_command(int argc, const char* const* argv);
+int hist_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);

@@ -37,6 +37,7 @@ constexpr std::array kCommands = {
     Command{"generate", "write recorded streams with known events", eventloom::generate_command},
     Command{"convert", "any input to .epochs", eventloom::convert_command},
     Command{"inspect", "show the contents of an .epochs or an output file", eventloom::inspect_command},
+    Command{"hist", "the histograms of a run, as text, table, JSON or picture", eventloom::hist_command},
     Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
     Command{"report", "one self-contained HTML page with the plots of a run", eventloom::report_command},
     Command{"show", "an event, or the contents of a run, on the terminal or as SVG", eventloom::show_command},

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
+#include "io/run_input/run_histograms.hpp"
 
 namespace eventloom {
 
@@ -58,8 +60,9 @@ void check_report_files(const po::variables_map& values, const RunTables& run, c
 }
 
 /// Removes pictures of an earlier report that this one does not have.
-void write_plots(const std::filesystem::path& folder, const nlohmann::json& status) {
-  const auto plots = report_plots(status);
+void write_plots(const std::filesystem::path& folder, const nlohmann::json& status,
+                 std::span<const HistogramRecord> histograms) {
+  const auto plots = report_plots(status, histograms);
   for (const auto& path : entries_in(folder)) {
     const auto name = path.filename().string();
     const bool stays = std::ranges::find(plots, name, &std::pair<std::string, Plot>::first) != plots.end();
@@ -82,11 +85,13 @@ int report_command(int argc, const char* const* argv) {
   const auto run = open_run_tables(run_file);
   check_report_files(*values, run, run_file, output);
 
-  const auto status = report_document(run_file, run, summarise_run(run), read_statistics(run_file));
+  const auto histograms =
+      run.merged ? histograms_of(run_file) : sum_histograms(run.folder, run.parts, run.record.histograms);
+  const auto status = report_document(run_file, run, summarise_run(run), read_statistics(run_file), histograms);
   const auto& png = (*values)["png"].as<std::string>();
   if (!png.empty()) create_folder_durably(png);
   write_text_file(output, page_with(status), is_page);
-  if (!png.empty()) write_plots(png, status);
+  if (!png.empty()) write_plots(png, status, histograms);
   std::cout << status["message"].get<std::string>() << "\nreport: " << output.string() << '\n';
   return kExitOk;
 }

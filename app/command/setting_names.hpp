@@ -23,6 +23,7 @@ constexpr SettingNames option_names() {
   set(Setting::filters, "--filters");
   set(Setting::flush_after, "--flush-after");
   set(Setting::group, "--group");
+  set(Setting::hist, "--hist");
   set(Setting::nodes, "--nodes");
   set(Setting::overlap, "--overlap");
   set(Setting::resume, "--resume");

@@ -181,10 +181,41 @@ std::string curve(std::size_t number, const PlotSeries& series, bool empty) {
                      kColours[number % kColours.size()], gnuplot_quoted(series.name));
 }
 
+/// Cells without a positive number stay white.
+void write_grid(std::ostream& out, const Plot& plot, const PlotGrid& grid) {
+  const double greatest = *std::ranges::max_element(grid.values);
+  out << "$grid << END_OF_GRID\n";
+  for (std::size_t i = 0; i < grid.values.size(); ++i) {
+    if (grid.values[i] > 0) {
+      out << fmt::format("{:.17g}", grid.values[i]);
+    } else {
+      out << "NaN";
+    }
+    out << ((i + 1) % grid.columns == 0 ? '\n' : ' ');
+  }
+  out << "END_OF_GRID\n";
+  const auto axis = [&](char name, const std::string& label, double low, double high) {
+    out << fmt::format("unset logscale {0}\nset {0}label {1} noenhanced\nset {0}tics autofreq\nset format {0} '%g'\n",
+                       name, gnuplot_quoted(label))
+        << fmt::format("set {}range [{:.17g}:{:.17g}]\n", name, low, high);
+  };
+  axis('x', plot.x_label, grid.x_low, grid.x_high);
+  axis('y', plot.y_label, grid.y_low, grid.y_high);
+  out << "set palette defined (0 '#d4e6f1', 0.3 '#56B4E9', 0.6 '#0072B2', 1 '#1b1b3a')\nset cblabel 'entries in a "
+         "bin'\n"
+      << (plot.log_y ? "set logscale cb\n" : "unset logscale cb\n")
+      << fmt::format("set cbrange [{}:{}]\n", plot.log_y ? 1 : 0, std::max(greatest, 2.0))
+      << (greatest > 0 ? "unset label 1\n" : "set label 1 'no data' at graph 0.5, graph 0.5 center\n")
+      << fmt::format(
+             "plot $grid matrix using ({:.17g}+($1+0.5)*{:.17g}):({:.17g}+($2+0.5)*{:.17g}):3 with image notitle\n",
+             grid.x_low, grid.x_step, grid.y_low, grid.y_step);
+}
+
 void write_one(std::ostream& out, const Plot& plot) {
   std::vector<Points> all;
   for (const auto& series : plot.series) all.push_back(drawable(plot, series));
   out << "set title " << gnuplot_quoted(plot.title) << " noenhanced\n";
+  if (plot.grid) return write_grid(out, plot, *plot.grid);
   const bool empty = write_axes(out, plot, all);
   out << (empty ? "set label 1 'no data' at graph 0.5, graph 0.5 center\n" : "unset label 1\n");
   std::string curves;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,19 @@ struct PlotSeries {
   PlotStyle style = PlotStyle::line_with_points;
 };
 
+/// Numbers on a grid of equal cells, drawn as colours.
+struct PlotGrid {
+  std::size_t columns = 0;
+  std::size_t rows = 0;
+  double x_low = 0;  ///< edge of the first column
+  double x_step = 1;
+  double x_high = 1;  ///< edge of the last column, which may be narrower
+  double y_low = 0;
+  double y_step = 1;
+  double y_high = 1;
+  std::vector<double> values;  ///< row by row
+};
+
 /// Series over one pair of axes. Omits points that an axis cannot show: not finite, or not positive on a logarithmic
 /// axis. Linear axes include zero.
 struct Plot {
@@ -25,6 +40,7 @@ struct Plot {
   bool log_x = false;  ///< with base 2 if every x is a power of two
   bool log_y = false;
   std::vector<PlotSeries> series;
+  std::optional<PlotGrid> grid = {};  ///< drawn instead of series; log_y applies to its numbers
 };
 
 /// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. Call it at the start of a command, so

@@ -31,6 +31,7 @@ SliceBuilderSettings slice_builder_settings(const RunSetup& setup) {
     for (const auto& stream : setup.streams) building.live.push_back(stream.live ? 1 : 0);
   }
   building.detector = setup.run.detector;
+  building.histograms = setup.run.histograms;
   building.save_bin_ticks = histogram_ticks(setup.run);
   return building;
 }
@@ -185,6 +186,7 @@ EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   settings.hits = hit_notes(setup_, settings.with_payload);
   if (settings.hits.with_values) settings.values = value_table(setup_);
   settings.numbered = setup_.numbered;
+  settings.histograms = setup_.run.histograms;
   if (!output_.scratch.empty()) settings.scratch = scratch_folder(output_.scratch, output_.file);
   const auto found = resumption.writers.find(number);
   const auto place = found == resumption.writers.end() ? WriterPlace{} : found->second;

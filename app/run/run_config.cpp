@@ -78,6 +78,13 @@ constexpr const char* kFilterHelp =
     "triggered data), causal(V,DT)>=4 (hits of which each pair has |dt| <= |dr|/V + DT; V in m/ns, or with a unit as "
     "in 0.3m/ns), prescale=10 (one event in 10); compared by >= > <= < == or !=, joined by && || ! and brackets";
 
+constexpr const char* kHistogramHelp =
+    "fill a histogram of the events while they are built; repeatable: NAME=QUANTITY:LO..HI/BINS, two axes joined by ;, "
+    "perhaps followed by ' if EXPR' (terms as in --filter) and by @hits, for all hits of the run. QUANTITY: value(G) "
+    "(of the hits of a group), dt(A,B) (each pair: time of B less that of A), n_hits, duration, channel, time; times "
+    "in "
+    "ns, or in the unit of LO. See 'eventloom hist'";
+
 void add_event_options(po::options_description& options) {
   const auto define =
       "what an event is, lengths of time in ticks or with a unit; several with names, as in muon=gap:25ns,4, have a "
@@ -88,6 +95,7 @@ void add_event_options(po::options_description& options) {
       {{"define", list_value("[NAME=]DEF"), define.c_str()},
        {"per-source", po::bool_switch(), "apply each definition to the hits of each source alone"},
        {"filter", list_value("EXPR"), kFilterHelp},
+       {"hist", list_value("HIST"), kHistogramHelp},
        {"explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
         "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held"},
        {"detector", text_value("MAP.csv", "", "none"),
@@ -298,6 +306,7 @@ BuildingSettings building_settings(const po::variables_map& values, const RunCon
   for (const auto& run : config.output.runs) building.definitions.push_back(run.define);
   building.per_source = values["per-source"].as<bool>();
   building.filters = list_option(values, "filter");
+  building.histograms = list_option(values, "hist");
   building.detector = detector_options(values, config.sources.uris);
   if (!values["epochs-per-slice"].as<std::string>().empty()) {
     building.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);

@@ -73,6 +73,8 @@ RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock,
   run.filters = settings.filters;
   run.filter = EventFilter(run.detector);
   for (const auto& expression : settings.filters) run.filter.add(expression, base.tick_ps);
+  if (!settings.histograms.empty()) run.histograms = std::make_shared<HistogramSet>(run.detector);
+  for (const auto& text : settings.histograms) run.histograms->add(text, base.tick_ps, clock.numbered);
   auto& geometry = run.geometry;
   geometry.base = base;
   geometry = widest(geometry, run.events);

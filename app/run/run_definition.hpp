@@ -10,6 +10,7 @@
 #include "app/run/output_settings.hpp"
 #include "app/run/run_detector.hpp"
 #include "core/dataflow/event_filter.hpp"
+#include "core/dataflow/histogram_set.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/detector/detector.hpp"
 #include "formats/geometry.hpp"
@@ -21,6 +22,7 @@ struct BuildingSettings {
   std::vector<DefineOption> definitions;  ///< never empty
   bool per_source = false;                ///< each definition applies to the hits of each source alone
   std::vector<std::string> filters;       ///< expressions
+  std::vector<std::string> histograms;    ///< texts of --hist
   DetectorOptions detector;
   std::optional<std::uint64_t> epochs_per_slice;  ///< not set: derived from the length of an epoch
   std::string overlap;                            ///< empty: see default_overlap()
@@ -34,6 +36,7 @@ struct RunDefinition {
   std::vector<WantedEvents> events;  ///< one per definition, in their order
   std::vector<std::string> filters;  ///< expressions as given
   EventFilter filter;
+  std::shared_ptr<HistogramSet> histograms;             ///< null: none
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null
 };
 /// Bin width of the histograms saved with time-sorted hits; it suits the first definition.

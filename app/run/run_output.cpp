@@ -58,6 +58,9 @@ RunRecord describe(const OutputSettings& output, const RunSetup& setup, std::siz
   record.setup = output.setup + "# in force: " + setup.in_force + '\n';
   record.definition = output.runs[definition].define.text;
   record.filters = setup.run.filters;
+  if (setup.run.histograms) {
+    for (const auto& spec : setup.run.histograms->specs()) record.histograms.push_back(spec.text);
+  }
   record.began = began;
   record.command_lines = {command_line_of_process()};
   std::error_code error;  // a deleted folder has no path

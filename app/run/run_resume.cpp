@@ -304,6 +304,7 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   std::vector<std::string> found;
   compare(found, "--define", before.definition, now.definition);
   compare(found, "--filter", joined(before.filters, " and "), joined(now.filters, " and "));
+  compare(found, "--hist", joined(before.histograms, " and "), joined(now.histograms, " and "));
   compare(found, "--group", joined(before.detector.groups, " and "), joined(now.detector.groups, " and "));
   compare_maps(found, before.detector.map, now.detector.map);
   compare(found, "--tick (ps)", before.base.tick_ps, now.base.tick_ps);

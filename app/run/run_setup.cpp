@@ -285,6 +285,7 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
   }
   std::vector<std::uint32_t> flags;
   for (const auto& source : setup.sources) flags.push_back(source.flags);
+  if (setup.run.histograms) setup.run.histograms->set_streams(flags, setup.with_payload);
   setup.run.filter.set_streams(std::move(flags), setup.with_payload);
 }
 

@@ -67,10 +67,8 @@ std::optional<std::uint64_t> EventMeasure::value(const Quantity& quantity, const
 
 std::uint64_t EventMeasure::hits_in_group(std::size_t group, const EventHits& event) const {
   std::uint64_t n = 0;
-  for (std::size_t i = 0; i < event.channels.size(); ++i) {
-    const auto source = event.sources[i];
-    if (source < groups_->sources()) n += groups_->of(source)[event.channels[i]] >> group & 1U;
-  }
+  for (std::size_t i = 0; i < event.channels.size(); ++i)
+    n += groups_of(event.sources[i], event.channels[i]) >> group & 1U;
   return n;
 }
 
@@ -103,9 +101,8 @@ std::vector<SelectedHit> EventMeasure::select(const HitSelection& selection, con
     if (selection.window && (since < selection.window->from || since > selection.window->to)) continue;
     const auto source = event.sources[i];
     const auto channel = event.channels[i];
-    const GroupSet groups = source < groups_->sources() ? groups_->of(source)[channel] : 0;
-    const double value = (*values_)(source, channel, payload);
-    if (selection.includes(source, channel, groups, value)) hits.push_back({event.times[i], source, channel, value});
+    if (includes(selection, source, channel, payload))
+      hits.push_back({event.times[i], source, channel, value_of(source, channel, payload)});
   }
   return hits;
 }

@@ -38,6 +38,21 @@ class EventMeasure {
     return expression.holds([&](std::size_t term) { return holds(expression.terms()[term], event); });
   }
 
+  /// Value of a hit; NaN: none.
+  [[nodiscard]] double value_of(std::uint16_t source, std::uint32_t channel,
+                                std::span<const std::uint32_t> payload) const {
+    return (*values_)(source, channel, payload);
+  }
+  /// Whether a hit belongs to a selection, wherever its time lies.
+  [[nodiscard]] bool includes(const HitSelection& selection, std::uint16_t source, std::uint32_t channel,
+                              std::span<const std::uint32_t> payload) const {
+    if (!selection.is_member(source, channel, groups_of(source, channel))) return false;
+    return !selection.values || selection.values->contains(value_of(source, channel, payload));
+  }
+  [[nodiscard]] GroupSet groups_of(std::uint16_t source, std::uint32_t channel) const {
+    return source < groups_->sources() ? groups_->of(source)[channel] : 0;
+  }
+
  private:
   [[nodiscard]] std::uint64_t hits_in_group(std::size_t group, const EventHits& event) const;
   [[nodiscard]] std::optional<std::uint64_t> trigger(const EventHits& event) const;

@@ -9,6 +9,7 @@
 #include "core/dataflow/decode.hpp"
 #include "core/dataflow/event_search.hpp"
 #include "core/dataflow/hit_correction.hpp"
+#include "core/dataflow/hit_histograms.hpp"
 #include "core/dataflow/live_hits.hpp"
 #include "core/dataflow/time_sort.hpp"
 #include "core/detector/channel_use.hpp"
@@ -58,6 +59,7 @@ struct SliceBuilder::Work {
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
     for (const auto& wanted : settings.events) searches.emplace_back(settings, wanted);
     if (settings.detector->corrects()) correction.emplace(settings);
+    if (settings.histograms) histograms.emplace(settings.histograms, settings.with_payload);
   }
 
   /// The hits that the builder sees, in the order of the run.
@@ -97,6 +99,7 @@ struct SliceBuilder::Work {
   TimeSort time_sort;
   std::vector<EventSearch> searches;        ///< one per kind of events
   std::optional<HitCorrection> correction;  ///< only if the detector changes hits
+  std::optional<HitHistograms> histograms;
   SortedSliceEncoder encoder;
 };
 
@@ -127,6 +130,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
                        work.correction ? &*work.correction : nullptr};
   const std::size_t common = problems.size();
   const auto live_hits = count_live_hits(hits, geometry.owned_epochs(slice), work.settings.live);
+  const auto filled = work.histograms ? work.histograms->fill(hits) : std::span<const FilledCell>();
   out.resize(work.searches.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::size_t begin = problems.size();
@@ -134,6 +138,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
     add_losses(std::span(problems).first(common).subspan(before), out[i]);
     add_losses(std::span(problems).subspan(begin), out[i]);
     out[i].live_hits = live_hits;
+    out[i].filled.assign(filled.begin(), filled.end());
     out[i].left_out = work.decoder.left_out();
   }
   if (sorted != nullptr) work.keep(hits, geometry.owned_epochs(slice), *sorted);

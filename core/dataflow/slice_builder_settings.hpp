@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/dataflow/histogram_set.hpp"
 #include "core/definitions/event_definition.hpp"
 #include "core/detector/detector.hpp"
 #include "formats/geometry.hpp"
@@ -37,6 +38,7 @@ struct SliceBuilderSettings {
   std::optional<SortedInput> sorted = std::nullopt;     ///< set: all sources are streams of time-sorted hits
   Tick save_bin_ticks = 0;                              ///< width of the bins of saved histograms
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null
+  std::shared_ptr<const HistogramSet> histograms = {};  ///< null: none
 };
 
 /// `geometry` with the overlap and the reach of these events.

@@ -43,14 +43,13 @@ struct HitSelection {
   [[nodiscard]] bool includes(std::uint16_t source, std::uint32_t channel, GroupSet groups, double value) const {
     return (!values || values->contains(value)) && is_member(source, channel, groups);
   }
-  friend bool operator==(const HitSelection&, const HitSelection&) = default;
-
- private:
+  /// The same without regard to values.
   [[nodiscard]] bool is_member(std::uint16_t source, std::uint32_t channel, GroupSet groups) const {
     if (of == Of::group) return (groups >> group & 1U) != 0;
     const std::uint64_t number = of == Of::channel ? channel : source;
     return low <= number && number <= high;
   }
+  friend bool operator==(const HitSelection&, const HitSelection&) = default;
 };
 
 /// A hit of a selection.

@@ -21,6 +21,7 @@ enum class Setting : std::uint8_t {
   filters,
   flush_after,
   group,
+  hist,
   nodes,
   overlap,
   resume,

@@ -75,10 +75,10 @@ struct FoundDataset {
   std::optional<std::uint32_t> sum;
 };
 
-/// Lists the datasets in the root and its groups. Only for a file that was just written.
+/// Lists the datasets in the root and two levels of groups. Only for a file that was just written.
 std::vector<FoundDataset> datasets_of(hid_t file) {
   std::vector<FoundDataset> found;
-  const auto add_all = [&](const auto& again, hid_t group, const std::string& place, bool deeper) -> void {
+  const auto add_all = [&](const auto& again, hid_t group, const std::string& place, int levels) -> void {
     std::vector<Link> links;
     check(list_links(group, links), "listing datasets");
     for (const auto& [name, is_hard] : links) {
@@ -86,12 +86,12 @@ std::vector<FoundDataset> datasets_of(hid_t file) {
       if (!is_hard || (name == kNexusEntry && place.empty())) continue;
       const H5Id object = open_object(group, name);
       check(object.get(), path.c_str());
-      if (is_group(object.get()) && deeper) again(again, object.get(), path, false);
+      if (is_group(object.get()) && levels > 0) again(again, object.get(), path, levels - 1);
       if (!is_dataset(object.get())) continue;
       found.push_back({path, elements_of(object.get(), path), sum_of_values(object.get())});
     }
   };
-  add_all(add_all, file, "", true);
+  add_all(add_all, file, "", 2);
   std::ranges::sort(found, {}, &FoundDataset::path);
   return found;
 }

@@ -12,11 +12,11 @@
 /// when another program writes to a file. All are CRC-32 as in zlib, so that other programs can verify them.
 ///
 /// Each dataset has an attribute kValuesSum, the sum of its values in little-endian order. The root of a finished file
-/// has two attributes. kDatasets lists the datasets in the root and its groups as texts "PATH ROWS SUM", sorted by
-/// path; SUM is the sum of the values in 8 hexadecimal digits. kAttributesSums holds a pair of sums per attribute of
-/// the root: of its name, and of its texts (each followed by a zero byte) or numbers (64 bits each). For each part,
-/// run.h5 lists the sum of the kDatasets texts, each followed by a newline. Files of earlier versions lack some or
-/// all of these; this is no damage.
+/// has two attributes. kDatasets lists the datasets in the root and two levels of groups as texts "PATH ROWS SUM",
+/// sorted by path; SUM is the sum of the values in 8 hexadecimal digits. kAttributesSums holds a pair of sums per
+/// attribute of the root: of its name, and of its texts (each followed by a zero byte) or numbers (64 bits each). For
+/// each part, run.h5 lists the sum of the kDatasets texts, each followed by a newline. Files of earlier versions lack
+/// some or all of these; this is no damage.
 namespace eventloom {
 
 inline constexpr const char* kValuesSum = "crc32";

@@ -46,6 +46,7 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_attribute(root, "definition", record.definition);
   write_attribute(root, "filters", record.filters);
   if (!record.filters.empty()) write_filter_counts(root, record);
+  if (!record.histograms.empty()) write_attribute(root, "histograms", record.histograms);
   if (!record.began.empty()) write_attribute(root, "began", record.began);
   if (!record.ended.empty()) write_attribute(root, "ended", record.ended);
   if (!record.command_lines.empty()) write_attribute(root, "command_lines", record.command_lines);
@@ -102,6 +103,7 @@ RunRecord read_attributes(hid_t root) {
   record.setup = read_text(root, "setup");
   record.definition = read_text(root, "definition");
   record.filters = read_texts(root, "filters");
+  if (has_attribute(root, "histograms")) record.histograms = read_texts(root, "histograms");
   record.eventloom_version = read_text(root, "eventloom_version");
   record.mpi_version = read_text(root, "mpi_version");
   record.ucx_version = read_text(root, "ucx_version");

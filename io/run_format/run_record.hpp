@@ -29,6 +29,7 @@ struct RunRecord {
   std::string setup;    ///< INI text of --print-config
   std::string definition;
   std::vector<std::string> filters;
+  std::vector<std::string> histograms;  ///< texts of --hist
   // Times are UTC, as in 2026-11-22T18:31:48Z; empty when not recorded.
   std::string began;                       ///< start of the first invocation
   std::string ended;                       ///< end of the last invocation that ended normally

@@ -17,6 +17,7 @@
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/run_format/detector_table.hpp"
+#include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_format/record_table.hpp"
 #include "io/run_format/total_attributes.hpp"
@@ -24,6 +25,7 @@
 #include "io/run_input/ledger_reader.hpp"
 #include "io/run_input/part_columns.hpp"
 #include "io/run_input/part_cursor.hpp"
+#include "io/run_input/run_histograms.hpp"
 #include "io/run_input/run_to_merge.hpp"
 #include "io/run_output/nexus.hpp"
 #include "io/run_output/tables_writer.hpp"
@@ -213,6 +215,7 @@ MergeResult write_tables(const std::filesystem::path& run_file, const RunFile& r
   if (tables.nexus) tables.nexus->finish(result.events);
 
   LedgerTable ledger(file, settings, run.record.sources.size() > kMaskedSources);
+  write_histograms(file, sum_histograms(folder, run.parts, run.record.histograms));
   merge_ledger(folder, run, ledger, tables.account, "'" + run_file.string() + "'");
   return result;
 }

@@ -5,10 +5,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/dataflow/event_histograms.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
+#include "io/run_format/histogram_record.hpp"
+#include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_output/tables_writer.hpp"
 
@@ -96,12 +99,17 @@ struct PartWriter::Segment {
         events(std::in_place, *file, column_settings(settings), settings.with_payload, settings.hits),
         ledger(std::in_place, *file, column_settings(settings), settings.n_sources > kMaskedSources) {
     file->fill([&] { write_part_attributes(file->id(), settings, info); });
+    if (!settings.histograms) return;
+    histograms.emplace(settings.histograms);
+    cells.resize(settings.histograms->cells());
   }
 
   PartInfo info;
   std::unique_ptr<OutputFile> file;
   std::optional<EventTables> events;
   std::optional<LedgerTable> ledger;
+  std::optional<EventHistograms> histograms;
+  std::vector<std::uint64_t> cells;  ///< counts of the histograms
   SliceRuns slices;
   RunTotals totals;
   std::uint64_t data_bytes = 0;
@@ -158,6 +166,7 @@ void PartWriter::append(const BuiltSlice& slice) {
     segment_->ledger->append(slice.ledger, slice.sources_missing, mask_of(slice.sources_missing));
   });
 
+  if (segment_->histograms) segment_->histograms->add(slice, segment_->cells);
   if (info.slices++ == 0) info.first_slice = slice.ledger.slice;
   info.last_slice = slice.ledger.slice;
   info.events += slice.events.size();
@@ -182,6 +191,9 @@ void PartWriter::end_segment() {
     write_rejected(segment_->file->id(), segment_->totals);
     segment_->events->finish();
     segment_->ledger->finish();
+    if (settings_.histograms)
+      write_histograms(*segment_->file,
+                       histogram_records(*settings_.histograms, segment_->cells, settings_.hits.value_unit));
     segment_->info.datasets_sum = seal_file(segment_->file->id());
   });
   segment_->events.reset();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/dataflow/event_sink.hpp"
+#include "core/dataflow/histogram_set.hpp"
 #include "core/detector/value_table.hpp"
 #include "formats/geometry.hpp"
 #include "io/event_files/companions.hpp"
@@ -30,9 +31,10 @@ struct PartWriterSettings {
       1;  ///< number of sources of the run; determines whether the list of missing sources is written
   bool with_payload = false;
   HitNotes hits = {};
-  std::shared_ptr<const ValueTable> values = {};  ///< not null if the hits have values
-  bool numbered = false;                          ///< times are event numbers
-  unsigned compress = 0;                          ///< deflate level 1 to 9, with shuffle; 0 = off
+  std::shared_ptr<const ValueTable> values = {};        ///< not null if the hits have values
+  bool numbered = false;                                ///< times are event numbers
+  std::shared_ptr<const HistogramSet> histograms = {};  ///< null: none
+  unsigned compress = 0;                                ///< deflate level 1 to 9, with shuffle; 0 = off
   /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
   /// it is older than `segment_time`. It ends before a slice that does not fit in a file beside it.
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;

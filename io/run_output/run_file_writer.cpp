@@ -2,10 +2,12 @@
 
 #include "io/hdf5/output_file.hpp"
 #include "io/hdf5/seal.hpp"
+#include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_format/part_table.hpp"
 #include "io/run_format/record_table.hpp"
 #include "io/run_input/ledger_reader.hpp"
+#include "io/run_input/run_histograms.hpp"
 #include "io/run_output/tables_writer.hpp"
 
 namespace eventloom {
@@ -21,6 +23,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
       ledger.append(entry.row, entry.sources_missing, entry.missing_mask);
     });
     ledger.finish();
+    write_histograms(file, sum_histograms(path.parent_path(), parts, record.histograms));
     write_statistics(file, statistics);
     seal_file(file.id());
   });

@@ -12,12 +12,10 @@ def seal_values(file, name):
 
 
 def datasets_of(file):
-    """Names of those in the root and its groups, but for those of the NeXus entry, which are the same."""
-    for name, item in file.items():
-        if isinstance(item, h5py.Dataset):
-            yield name
-        elif name != "entry":
-            yield from (f"{name}/{inner}" for inner in item if isinstance(item[inner], h5py.Dataset))
+    """Names of those in the root and in groups, but for those of the NeXus entry, which are the same."""
+    names = []
+    file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    yield from (name for name in names if name.split("/")[0] != "entry")
 
 
 def contents_of(value):

@@ -135,6 +135,51 @@ function histogramPanel(histogram, width) {
   ];
 }
 
+function labelOfAxis(axis) {
+  return axis.unit ? `${axis.quantity} [${axis.unit}]` : axis.quantity;
+}
+
+// The darker a cell, the more entries; empty cells are not drawn.
+function cellsOf(spectrum, log, width, height) {
+  const [first, second] = spectrum.axes;
+  const ends = (edges) => ({ low: edges[0], high: edges[edges.length - 1] });
+  const x = axisOf({ ...ends(first.edges), count: Math.max(2, Math.floor(width / 90)), from: MARGIN.left, to: width - MARGIN.right });
+  const y = axisOf({ ...ends(second.edges), count: 5, from: height - MARGIN.bottom, to: MARGIN.top });
+  const scale = log ? (n) => Math.log(1 + n) : (n) => n;
+  const top = scale(greatest(spectrum.counts.flat())) || 1;
+  const cells = spectrum.counts.flatMap((row, i) =>
+    row.map((n, j) => {
+      if (n === 0) return null;
+      const [left, right] = [x.at(first.edges[i]), x.at(first.edges[i + 1])];
+      const [bottom, above] = [y.at(second.edges[j]), y.at(second.edges[j + 1])];
+      const box = { x: left.toFixed(1), y: above.toFixed(1), width: (right - left).toFixed(1), height: (bottom - above).toFixed(1) };
+      const cell = svg('rect', { ...box, class: 'area c0', 'fill-opacity': (0.12 + (0.88 * scale(n)) / top).toFixed(3) });
+      cell.append(svg('title', {}, `${whole(n)} entries`));
+      return cell;
+    }),
+  );
+  const chart = { x: labelOfAxis(first), y: labelOfAxis(second) };
+  const label = `${spectrum.name}: ${chart.y} against ${chart.x}`;
+  return el('figure', {}, picture(width, height, label, ...frame(chart, x, y, width, height), ...cells.filter(Boolean)));
+}
+
+function spectrumChart(spectrum, log, width) {
+  if (spectrum.axes.length === 2) return cellsOf(spectrum, log, width, 420);
+  const [axis] = spectrum.axes;
+  const series = [{ name: 'entries', kind: 'bars', x: axis.edges, y: spectrum.counts }];
+  return chartOf({ title: spectrum.name, x: labelOfAxis(axis), y: 'entries in a bin', logY: log, counts: true, series }, width);
+}
+
+function spectraPanel(spectra, width, redraw) {
+  const names = spectra.map((spectrum) => spectrum.name);
+  const which = chooser('spectrum', 'Histogram', names, redraw);
+  const scale = chooser('spectrum-scale', 'Scale', ['linear', 'logarithmic'], redraw);
+  const spectrum = spectra[Math.min(chosen.get('spectrum') || 0, spectra.length - 1)];
+  const { entries, underflow, overflow } = spectrum;
+  const words = `${whole(entries)} entries, ${whole(underflow)} below and ${whole(overflow)} above the range`;
+  return [which, scale, spectrumChart(spectrum, chosen.get('spectrum-scale') === 1, width), el('p', { class: 'note' }, words)];
+}
+
 const SOURCE_COLUMNS = [
   ['rank', 'rank', String],
   ['state', 'state', String],

@@ -13,8 +13,8 @@
 
 namespace eventloom {
 
-/// A hit of an alignment. Its time is corrected by the detector, in ticks since the first epoch with data: differences
-/// of such times do not overflow.
+/// A hit of an alignment. Its time is corrected by the detector, in ticks since the first epoch with data, so that
+/// differences do not overflow.
 struct AlignHit {
   std::int64_t time = 0;
   std::uint32_t channel = 0;
@@ -46,7 +46,7 @@ class HitPasses {
   const std::vector<SourceSpec>& specs_;
   TimeBaseOptions base_;
   std::vector<std::string> names_;
-  std::vector<PayloadKind> kinds_;  ///< of the first payload column, indexed by source
+  std::vector<PayloadKind> kinds_;  ///< kinds of the first payload column, indexed by source
   TimeBase clock_;
   bool damaged_ = false;
 };

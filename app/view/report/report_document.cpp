@@ -11,6 +11,8 @@
 
 #include "app/document/detector_json.hpp"
 #include "app/document/status_parts.hpp"
+#include "app/view/hist/histogram_text.hpp"
+#include "app/view/hist/joined_bins.hpp"
 #include "app/view/report/statistics_document.hpp"
 #include "formats/duration_text.hpp"
 
@@ -160,6 +162,16 @@ Document histograms_of(const RunSummary& summary, const RunRecord& record) {
   return json;
 }
 
+/// The histograms of --hist, with as many bins as a page can show.
+Document spectra_of(std::span<const HistogramRecord> histograms) {
+  constexpr std::size_t kMostOnAxis = 2000;
+  constexpr std::size_t kMostOnTwo = 100;
+  std::vector<HistogramRecord> shown;
+  for (const auto& histogram : histograms)
+    shown.push_back(joined_bins(histogram, histogram.axes.size() == 2 ? kMostOnTwo : kMostOnAxis));
+  return histograms_json(shown).at("histograms");
+}
+
 /// Rates in equal sections of the data; for numbered events, counts per event number.
 Document series_of(const RunSummary& summary, const RunRecord& record) {
   const auto& series = summary.series;
@@ -258,7 +270,7 @@ std::string message_of(const RunTables& run, const RunSummary& summary) {
 }  // namespace
 
 Document report_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
-                         const RunStatistics& statistics) {
+                         const RunStatistics& statistics, std::span<const HistogramRecord> histograms) {
   const auto& t = summary.totals;
   const double seconds = static_cast<double>(summary.series.slices) * slice_seconds(run.record);
   Document json = {{"schema", 1},
@@ -284,6 +296,7 @@ Document report_document(const std::filesystem::path& path, const RunTables& run
   }
   add_detector_of_run(json, summary);
   add_statistics(json, statistics);
+  if (!histograms.empty()) json["spectra"] = spectra_of(histograms);
   std::set<std::size_t> parts;
   for (const auto& place : summary.chosen) parts.insert(place.part);
   verify_parts(run, parts);

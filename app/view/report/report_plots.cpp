@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "app/view/hist/histogram_plot.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
@@ -15,6 +16,9 @@ using Document = nlohmann::json;
 constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicity.png", "duration.png",
                                                     "interval.png", "latency.png",      "sources.png",
                                                     "channels.png", "ledger.png",       "balance.png"};
+
+/// Begin of the names of histograms of --hist.
+constexpr std::string_view kHistogram = "hist-";
 
 Plot rates_plot(const Document& series) {
   const auto per = series.at("per").get<std::string>();
@@ -92,7 +96,8 @@ Plot balance_plot(const Document& balance) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, Plot>> report_plots(const Document& status) {
+std::vector<std::pair<std::string, Plot>> report_plots(const Document& status,
+                                                       std::span<const HistogramRecord> histograms) {
   std::vector<std::pair<std::string, Plot>> plots;
   plots.emplace_back("rates.png", rates_plot(status.at("series")));
   for (const auto& [name, histogram] : status.at("histograms").items()) {
@@ -102,11 +107,14 @@ std::vector<std::pair<std::string, Plot>> report_plots(const Document& status) {
   plots.emplace_back("channels.png", channels_plot(status.at("channels")));
   plots.emplace_back("ledger.png", ledger_plot(status.at("ledger")));
   plots.emplace_back("balance.png", balance_plot(status.at("balance")));
+  for (const auto& histogram : histograms)
+    plots.emplace_back(std::string(kHistogram) + histogram.name + ".png", plot_of(histogram, false));
   return plots;
 }
 
 bool is_name_of_report_plot(std::string_view name) {
   if (name.ends_with(kPartial)) name.remove_suffix(std::string_view(kPartial).size());
+  if (name.starts_with(kHistogram) && name.ends_with(".png")) return true;
   return std::ranges::find(kNames, name) != kNames.end();
 }
 

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/document/plot.hpp"
+#include "io/run_format/histogram_record.hpp"
 
 namespace eventloom {
 
-/// Returns the plots of a report for gnuplot, from its status document, each with its file name without folder.
-std::vector<std::pair<std::string, Plot>> report_plots(const nlohmann::json& status);
+/// Returns the plots of a report for gnuplot, from its status document and the histograms of --hist, each with its file
+/// name without folder.
+std::vector<std::pair<std::string, Plot>> report_plots(const nlohmann::json& status,
+                                                       std::span<const HistogramRecord> histograms);
 
 /// Whether report_plots() has a file of this name, finished or not.
 bool is_name_of_report_plot(std::string_view name);

@@ -3,28 +3,20 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "app/command/safe_text.hpp"
+#include "app/document/text_bar.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBarColumns = 40;
 constexpr std::size_t kTextBins = 16;
 constexpr std::size_t kMostSources = 80;
 constexpr std::size_t kMostChannelRows = 20;
 constexpr std::size_t kNameColumns = 28;
-
-/// Returns at least one mark for a nonzero number.
-std::string bar(std::uint64_t n, std::uint64_t greatest) {
-  if (n == 0) return {};
-  const auto share = static_cast<double>(n) / static_cast<double>(greatest);
-  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(std::round(share * kBarColumns))), '#');
-}
 
 using ValueText = std::function<std::string(std::uint64_t)>;
 
@@ -40,7 +32,7 @@ void print_histogram(std::ostream& out, const std::string& title, const ValueHis
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
     const bool single = bins.edges[i] + 1 == bins.edges[i + 1];
     const auto range = text(bins.edges[i]) + (single ? "" : " up to " + text(bins.edges[i + 1]));
-    out << fmt::format("  {:<28} {:>12}  {}\n", range, bins.counts[i], bar(bins.counts[i], greatest));
+    out << fmt::format("  {:<28} {:>12}  {}\n", range, bins.counts[i], text_bar(bins.counts[i], greatest));
   }
 }
 
@@ -55,7 +47,7 @@ void print_sources(std::ostream& out, const RunTables& run, const RunSummary& su
   out << "\nhits in events, by source\n";
   for (std::size_t s = 0; s < std::min(sources.size(), kMostSources); ++s) {
     const auto n = s < hits.size() ? hits[s] : 0;
-    out << fmt::format("  {:>5} {:>12} {:>12}  {:<{}}  {}\n", s, n, rate_text(n, seconds), bar(n, greatest),
+    out << fmt::format("  {:>5} {:>12} {:>12}  {:<{}}  {}\n", s, n, rate_text(n, seconds), text_bar(n, greatest),
                        kBarColumns, for_terminal(sources[s].name));
   }
   if (sources.size() > kMostSources) out << "  and " << sources.size() - kMostSources << " more sources\n";
@@ -71,7 +63,7 @@ void print_groups(std::ostream& out, const RunSummary& summary, double seconds) 
   for (std::size_t i = 0; i < hits.size(); ++i) {
     const auto name = i < names.size() ? end_of(for_terminal(names[i]), kNameColumns) : "(none)";
     out << "  " << name << std::string(kNameColumns - columns_of(name), ' ')
-        << fmt::format(" {:>12} {:>12}  {}\n", hits[i], rate_text(hits[i], seconds), bar(hits[i], greatest));
+        << fmt::format(" {:>12} {:>12}  {}\n", hits[i], rate_text(hits[i], seconds), text_bar(hits[i], greatest));
   }
 }
 
@@ -85,7 +77,7 @@ void print_channels(std::ostream& out, const RunSummary& summary, double seconds
   out << "\nhits in events, by channel: the " << rows.size() << " with most\n";
   for (const auto& row : rows) {
     const auto name = end_of(for_terminal(summary.known.name_of(row.source, row.channel)), kNameColumns);
-    const auto marks = bar(row.hits, rows.front().hits);
+    const auto marks = text_bar(row.hits, rows.front().hits);
     out << fmt::format("  source {:>5} channel {:>10} {:>12} {:>12}  {}\n", row.source, row.channel, row.hits,
                        rate_text(row.hits, seconds),
                        name.empty() ? marks : fmt::format("{:<{}}  {}", marks, kBarColumns, name));

@@ -9,6 +9,7 @@ from typing import Any, Optional, Type
 
 import numpy as np
 
+from .histograms import Histogram, histogram_in
 from .opening import OpenedRun
 from .output_files import Array
 from .selection import Selection
@@ -117,6 +118,14 @@ class Run(Selection):
     def sources(self) -> list[Source]:
         """The sources, indexed by the source numbers of hits."""
         return self._files.records(self.path, "sources", Source, _LACKING_IN_THE_FIRST_VERSION)
+
+    @property
+    def histograms(self) -> dict[str, Histogram]:
+        """The histograms of `--hist`, by name; empty if the run has none, or has not ended."""
+        if not self.complete:
+            return {}
+        with self._files.reading(self.path, "histograms") as file:
+            return {name: histogram_in(file, name) for name in file.get("histograms", {})}
 
     @property
     def ledger(self) -> Array:

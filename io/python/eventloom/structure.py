@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 def datasets_of(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """The datasets of the root and of its groups, by path."""
+    """The datasets of the root and of two levels of groups, by path."""
     found = {}
-    for name in file:
-        item = file.get(name)
-        found[f"/{name}"] = item
-        if isinstance(item, h5py.Group):
-            found.update({f"/{name}/{inner}": item.get(inner) for inner in item})
-    return {path: item for path, item in found.items() if isinstance(item, h5py.Dataset)}
+    places: list[tuple[str, h5py.Group]] = [("", file)]
+    for _ in range(3):
+        items = {f"{place}/{name}": group.get(name) for place, group in places for name in group}
+        found.update({path: item for path, item in items.items() if isinstance(item, h5py.Dataset)})
+        places = [(path, item) for path, item in items.items() if isinstance(item, h5py.Group)]
+    return found
 
 
 def column_of(file: h5py.File, name: str, kinds: str = "u") -> h5py.Dataset:

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+
+#include "io/run_format/histogram_record.hpp"
+
+namespace eventloom {
+
+/// The same histogram with at most `most` bins along each axis: neighbours are joined, the last ones perhaps fewer.
+HistogramRecord joined_bins(const HistogramRecord& histogram, std::size_t most);
+
+}  // namespace eventloom
