@@ -28,7 +28,7 @@ test_packages=(
 )
 
 # Readers of our files that Debian lacks. Tests that need them are skipped with a message if they are missing.
-readers=(scippnexus==26.1.1 scipp==26.8.0 awkward==2.14.0 uproot==5.7.7 hist==2.12.1)
+readers=(scippnexus==26.1.1 scipp==26.8.0 awkward==2.14.0 uproot==5.7.7 hist==2.12.1 pyarrow==26.0.1)
 
 fail() {
   echo "setup: $1" >&2
@@ -85,7 +85,7 @@ install_readers() {
     build/readers/bin/python -m pip install --retries 1 --timeout 10 "${readers[@]}"; } >build/readers.log 2>&1 ||
     echo "setup: not installed, see build/readers.log: the tests that need them are skipped" >&2
 }
-if [ -n "$with_tests" ] && ! build/readers/bin/python -c 'import scippnexus, awkward, uproot, hist' 2>/dev/null; then
+if [ -n "$with_tests" ] && ! build/readers/bin/python -c 'import scippnexus, awkward, uproot, hist, pyarrow' 2>/dev/null; then
   install_readers
 fi
 

@@ -13,7 +13,21 @@
 
 namespace eventloom {
 
-OpenOutput::OpenOutput(const std::filesystem::path& path) : name(path.string()), file(open_for_reading(path)) {}
+namespace {
+
+/// A run file that was copied without its parts is a common mistake.
+H5Id open_file(const std::filesystem::path& path) {
+  if (is_part_name(path.filename().string()) && !std::filesystem::exists(path)) {
+    throw UserError("'" + path.string() +
+                    "' is missing: keep the parts of a run beside its run file, or send the one file that 'eventloom "
+                    "merge' makes of them");
+  }
+  return open_for_reading(path);
+}
+
+}  // namespace
+
+OpenOutput::OpenOutput(const std::filesystem::path& path) : name(path.string()), file(open_file(path)) {}
 
 OpenOutput::OpenOutput(const std::filesystem::path& path, const PartInfo& listed) : OpenOutput(path) {
   check_part(file.get(), path, listed.datasets_sum);

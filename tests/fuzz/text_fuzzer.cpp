@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/dataflow/event_filter.hpp"
+#include "core/dataflow/event_histograms.hpp"
+#include "core/dataflow/histogram_set.hpp"
 #include "core/dataflow/slice_builder.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/detector/channel_table.hpp"
@@ -27,8 +29,8 @@
 #include "schedulers/table.hpp"
 
 /// What users write. The first letter of the input says which parser gets the rest: u source URIs, d --define,
-/// f --filter (one a line), n numbers and units, t schedule tables, c a table of hits behind a line of URI keys,
-/// m detector maps, g --group.
+/// f --filter and h --hist (one a line), n numbers and units, t schedule tables, c a table of hits behind a line of URI
+/// keys, m detector maps, g --group.
 
 namespace {
 
@@ -115,6 +117,25 @@ void parse_filters(std::string_view text) {
   fuzz::require(slice.ledger.balances(), "every hit is accounted for after the filter");
 }
 
+/// Each histogram of an event of two hits has at most an entry for each of their pairs.
+void parse_histograms(std::string_view text) {
+  constexpr std::size_t kMostCells = std::size_t{1} << 16;  // larger ones take the time of many small ones
+  auto set = std::make_shared<HistogramSet>(detector());
+  for (std::string rest(text); !rest.empty();) {
+    const auto [line, others] = split_line(rest);
+    set->add(line, kTickPs, false);
+    rest = others;
+  }
+  if (set->cells() > kMostCells) return;
+  std::vector<std::uint64_t> cells(set->cells());
+  EventHistograms(set).add(one_event(), cells);
+  for (std::size_t i = 0; i < set->specs().size(); ++i) {
+    std::uint64_t entries = 0;
+    for (const auto n : set->cells_of(i, cells)) entries += n;
+    fuzz::require(entries <= 2, "an event of two hits has two ordered pairs");
+  }
+}
+
 void parse_numbers(std::string_view text) {
   (void)parse_decimal(text);
   may_refuse([&] { (void)parse_duration(text, kTickPs); });
@@ -188,6 +209,7 @@ void parse(char kind, std::string_view text) {
     case 'u': return parse_uri(std::string(text));
     case 'd': may_refuse([&] { parse_definition(text, kOddTickPs); }); return parse_definition(text, kTickPs);
     case 'f': return parse_filters(text);
+    case 'h': return parse_histograms(text);
     case 'n': return parse_numbers(text);
     case 't': return parse_schedule(std::string(text));
     case 'c': return read_table_of_hits(text);

@@ -11,10 +11,10 @@ PYTHON = str(ROOT / "build" / "readers" / "bin" / "python")
 
 def _installed():
     try:
-        return subprocess.run([PYTHON, "-c", "import scippnexus, awkward, uproot, hist"], capture_output=True).returncode == 0
+        return subprocess.run([PYTHON, "-c", "import scippnexus, awkward, uproot, hist, pyarrow"], capture_output=True).returncode == 0
     except OSError:
         return False
 
 
-needs_readers = pytest.mark.skipif(not _installed(), reason="SKIPPED: scippnexus, awkward, uproot and hist are not in build/readers: "
+needs_readers = pytest.mark.skipif(not _installed(), reason="SKIPPED: scippnexus, awkward, uproot, hist and pyarrow are not in build/readers: "
                                                             "jobs/setup.sh --tests could not install them from PyPI")

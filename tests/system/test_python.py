@@ -290,6 +290,60 @@ def test_awkward(installed, run, ragged):
     assert as_awkward(installed, ragged.output)["payload"] == [[[0], [0]], [[2, 10, 11], [0]]]
 
 
+EXPORTS = """
+import json, sys, awkward, eventloom, pyarrow.parquet, uproot
+run, folder = eventloom.open(sys.argv[1]), sys.argv[2]
+run.to_root(folder + "/t.root")
+run.to_root(folder + "/n.root", kind="rntuple")
+run.to_parquet(folder + "/p.parquet")
+run[:0].to_root(folder + "/none.root")
+run[:0].to_parquet(folder + "/none.parquet")
+refused = 0
+for write, name in ((run.to_root, "/p.parquet"), (run.to_parquet, "/t.root"), (run.to_parquet, "/p.parquet")):
+    try:
+        write(folder + name, overwrite=name != "/p.parquet")
+    except FileExistsError:
+        refused += 1
+run.to_root(folder + "/t.root", overwrite=True)
+tree, ntuple = (uproot.open(folder + name)["events"].arrays() for name in ("/t.root", "/n.root"))
+parquet = awkward.from_parquet(folder + "/p.parquet")
+found = {"refused": refused, "none": uproot.open(folder + "/none.root")["events"].num_entries,
+         "none in parquet": len(awkward.from_parquet(folder + "/none.parquet")),
+         "tree": {"time": tree.time.tolist(), "hits": tree.hits_time.tolist(), "dt": tree.hits_dt.tolist()}}
+if "hits_payload_words" in tree.fields:
+    found["tree"]["words"] = tree.hits_payload_words.tolist()
+    found["tree"]["payload"] = [tree[name].tolist() for name in tree.fields if name.startswith("hits_payload_") and name[-1].isdigit()]
+for name, array in (("ntuple", ntuple), ("parquet", parquet)):
+    found[name] = {"time": array.time.tolist(), "hits": array.hits.time.tolist(), "dt": array.hits.dt.tolist(),
+                   "payload": array.hits.payload.tolist()}
+print(json.dumps(found))
+"""
+
+
+@needs_readers
+def test_root_and_parquet(installed, run, ragged, tmp_path):
+    """In the Python that has uproot and pyarrow, which read the files back."""
+    for number, path in enumerate((run.output, ragged.output)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        done = subprocess.run([PYTHON, "-B", "-c", EXPORTS, path, folder], env=os.environ | {"PYTHONPATH": str(installed)},
+                              text=True, capture_output=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        found, merged = json.loads(done.stdout), read_merged((run, ragged)[number].merged)
+        assert (found["refused"], found["none"], found["none in parquet"]) == (3, 0, 0)
+        first, words = merged["events/first_hit"].tolist(), merged["hits/first_payload"].tolist()
+        times = [merged["hits/time"][a:b].tolist() for a, b in zip(first, first[1:])]
+        payload = [[merged["payload"][words[i]:words[i + 1]].tolist() for i in range(a, b)] for a, b in zip(first, first[1:])]
+        for name in ("tree", "ntuple", "parquet"):
+            assert found[name]["time"] == merged["events/time"].tolist() and found[name]["hits"] == times, name
+            assert found[name]["dt"] == [[t - of[0] for t in of] for of in times], name
+        assert found["ntuple"]["payload"] == found["parquet"]["payload"] == payload
+        assert found["tree"]["words"] == [[len(hit) for hit in event] for event in payload]
+        for i, column in enumerate(found["tree"]["payload"]):
+            assert column == [[hit[i] if i < len(hit) else 0 for hit in event] for event in payload]
+        assert sorted(path.suffix for path in folder.iterdir()) == [".parquet", ".parquet", ".root", ".root", ".root"]
+
+
 # What else the run says.
 
 def test_about_the_run(package, run, sources):

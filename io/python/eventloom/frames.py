@@ -21,10 +21,18 @@ def _short(names: tuple[str, ...]) -> dict[str, str]:
     return {name.partition("/")[2]: name for name in names}
 
 
+def since_first_hit(columns: Columns) -> Array:
+    """Times of hits less those of the first hits of their events: signed, so that differences of them may be negative."""
+    of_events: Array = np.repeat(columns["events/time"], columns["events/n_hits"].astype(np.int64))
+    since: Array = (columns["hits/time"] - of_events).astype(np.int64)
+    return since
+
+
 def awkward_array(columns: Columns) -> Any:
     import awkward
 
     hits = {short: columns[name] for short, name in _short(HIT_COLUMNS).items()}
+    hits["dt"] = since_first_hit(columns)
     if PAYLOAD in columns:
         hits["payload"] = awkward.unflatten(columns[PAYLOAD], np.diff(columns[FIRST_PAYLOAD].astype(np.int64)))
     events = {short: columns[name] for short, name in _short(EVENT_COLUMNS).items()}
@@ -37,6 +45,7 @@ def pandas_frames(columns: Columns) -> Frames:
 
     events = pandas.DataFrame({short: columns[name] for short, name in _short(EVENT_COLUMNS).items()})
     hits = pandas.DataFrame({short: columns[name] for short, name in _short(HIT_COLUMNS).items()})
+    hits["dt"] = since_first_hit(columns)
     hits.insert(0, "event", np.repeat(events.index.to_numpy(), events["n_hits"]))
     if PAYLOAD in columns:
         for number, column in enumerate(_payload_columns(columns[FIRST_PAYLOAD].astype(np.int64), columns[PAYLOAD])):

@@ -8,17 +8,25 @@ from typing import IO
 
 
 class PartialFile:
-    """`PATH.partial` until publish() renames it to `PATH`. Replaces only files that begin with `magic`, on request."""
+    """`PATH.partial` until publish() renames it to `PATH`. Replaces only files that begin with `magic`, on request.
 
-    def __init__(self, path: Path, magic: bytes, overwrite: bool) -> None:
+    `kind`: what such files are called, with an article.
+    """
+
+    def __init__(self, path: Path, magic: bytes, overwrite: bool, kind: str = "an .epochs file") -> None:
         self.path = path
-        self._magic, self._overwrite, self._published = magic, overwrite, False
+        self._magic, self._overwrite, self._published, self._kind = magic, overwrite, False, kind
         self._partial = path.with_name(path.name + ".partial")
         self._refuse_existing()
         try:
             self._file: IO[bytes] = self._partial.open("xb")
         except FileExistsError:
             raise FileExistsError(f"'{self._partial}' is being written; if its writer was killed, remove it") from None
+
+    @property
+    def partial_path(self) -> Path:
+        """The file to be written, for libraries that open it themselves."""
+        return self._partial
 
     @property
     def is_published(self) -> bool:
@@ -56,7 +64,7 @@ class PartialFile:
         if not self._overwrite:
             raise FileExistsError(f"'{self.path}' exists; give another name, or overwrite=True")
         if not self.path.is_file() or self.path.is_symlink() or not self._is_ours():
-            raise FileExistsError(f"'{self.path}' exists and is not an .epochs file; give another name")
+            raise FileExistsError(f"'{self.path}' exists and is not {self._kind}; give another name")
 
     def _is_ours(self) -> bool:
         with self.path.open("rb") as file:

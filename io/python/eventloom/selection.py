@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Iterator, Optional, Union, overload
 
 import numpy as np
@@ -11,9 +13,12 @@ from numpy.typing import NDArray
 
 from .arguments import whole_number
 from .columns import FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, PAYLOAD_COLUMNS, PLAIN_COLUMNS, Columns, read_columns
+from .exports import KINDS_IN_ROOT, write_parquet, write_root
 from .frames import Frames, awkward_array, pandas_frames
 from .output_files import OutputFiles
 from .time_order import Rows, TimeOrder
+
+PathLike = Union[str, "os.PathLike[str]"]
 
 _PAGE = 64  # events that are read together when one is requested
 
@@ -134,8 +139,25 @@ class Selection:
         return read_columns(self._files, self._order.parts, self._rows, names or known)
 
     def to_awkward(self) -> Any:
-        """An awkward array of records, one per event, with a list of `hits` each. Needs the package awkward."""
+        """An awkward array of records, one per event, with a list of `hits` each. Needs the package awkward.
+
+        `hits.dt` are signed times since the first hit of the event, for differences: times themselves are unsigned.
+        """
         return awkward_array(self.columns())
+
+    def to_root(self, path: PathLike, *, kind: str = "ttree", overwrite: bool = False) -> None:
+        """Writes the events to a ROOT file, as the TTree or, with kind "rntuple", the RNTuple `events`.
+
+        Needs the packages uproot and awkward. A TTree has `nhits` and `hits_time`, `hits_channel`, ...; the payload words
+        of its hits are `hits_payload_0`, `hits_payload_1`, ..., 0 where a hit has fewer (`hits_payload_words`).
+        """
+        if kind not in KINDS_IN_ROOT:
+            raise ValueError(f"kind is {kind!r}: give one of {', '.join(KINDS_IN_ROOT)}")
+        write_root(Path(path), self._chunks_of_columns(), self._most_payload_words() if kind == "ttree" else 0, kind, overwrite)
+
+    def to_parquet(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Writes the events, with lists of hits, to a Parquet file. Needs the packages pyarrow and awkward."""
+        write_parquet(Path(path), self._chunks_of_columns(), overwrite)
 
     def to_pandas(self) -> Frames:
         """Two frames, `events` and `hits`. Column `event` of `hits` is the row of the event. Needs the package pandas.
@@ -146,6 +168,19 @@ class Selection:
         (6, 70)
         """
         return pandas_frames(self.columns())
+
+    def _chunks_of_columns(self) -> Iterator[Columns]:
+        """At least one, with the types of the columns if there are no events."""
+        if len(self) == 0:
+            yield self.columns()
+        for chunk in self.chunks():
+            yield chunk.columns()
+
+    def _most_payload_words(self) -> int:
+        if not self._with_payload:
+            return 0
+        firsts = (chunk.columns(FIRST_PAYLOAD)[FIRST_PAYLOAD].astype(np.int64) for chunk in self.chunks())
+        return max((int(np.diff(first).max(initial=0)) for first in firsts), default=0)
 
     @property
     def _first_number(self) -> int:

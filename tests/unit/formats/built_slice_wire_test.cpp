@@ -29,6 +29,7 @@ BuiltSlice some_slice() {
   slice.sources_missing = {2};
   slice.losses = {{2, DropCause::lost, 9}};
   slice.live_hits = {{.source = 1, .n_hits = 3}, {.source = 2, .n_hits = 9}};
+  slice.filled = {{3, 2}, {70'000, 1}};
   return slice;
 }
 
@@ -51,6 +52,7 @@ TEST(BuiltSliceWire, ComesBackAsItWas) {
   ASSERT_EQ(back.losses.size(), 1U);
   EXPECT_EQ(back.losses[0].cause, DropCause::lost);
   EXPECT_EQ(back.live_hits, slice.live_hits);
+  EXPECT_EQ(back.filled, slice.filled);
 }
 
 TEST(BuiltSliceWire, RefusesCountsThatContradictOneAnother) {
