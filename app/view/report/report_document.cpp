@@ -153,7 +153,7 @@ Document histograms_of(const RunSummary& summary, const RunRecord& record) {
                                     "Multiplicity", "hits in an event", "");
   if (!record.numbered) {
     json["duration"] = with_texts(histogram_of(summary.duration, summary.duration.bins(kMostBins), tick_ns), "Duration",
-                                  "last hit less first hit", unit);
+                                  "duration", unit);
   }
   if (summary.interval.count() > 0) {
     json["interval"] =

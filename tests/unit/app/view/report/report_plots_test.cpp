@@ -17,7 +17,8 @@ TEST(ReportPlots, HaveTheNumbersOfThePage) {
                "dropped": {"corrupt": 2, "late": 3}},
     "balance": {"builders": [0, 3], "hits_of_builder": [12, 18], "slices_of_builder": [1, 1]}})");
   std::map<std::string, PlotSeries> first;
-  for (const auto& [name, plot] : report_plots(status)) {
+  const std::vector<HistogramRecord> histograms = {{"spectrum", "", {{"value(A)", "keV", {0, 5, 10}}}, {4, 6}, 1, 2}};
+  for (const auto& [name, plot] : report_plots(status, histograms)) {
     first[name] = plot.series.front();
     EXPECT_TRUE(is_name_of_report_plot(name)) << name << " would be in the way of the next report";
   }
@@ -27,6 +28,8 @@ TEST(ReportPlots, HaveTheNumbersOfThePage) {
   EXPECT_EQ(first["ledger.png"].y, (Numbers{30, 15, 9, 1, 5}));
   EXPECT_EQ(first["balance.png"].x, (Numbers{0, 3}));
   EXPECT_EQ(first["balance.png"].y, (Numbers{12, 18}));
+  EXPECT_EQ(first["hist-spectrum.png"].x, (Numbers{0, 5, 10}));
+  EXPECT_EQ(first["hist-spectrum.png"].y, (Numbers{4, 6, 6}));
 }
 
 }  // namespace
