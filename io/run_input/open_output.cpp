@@ -72,4 +72,10 @@ std::string format_of(const OpenOutput& open) {
       fmt::format("'{}': format version {}, this program reads version {}", open.name, version, kOutputVersion));
 }
 
+std::string format_of_run(const OpenOutput& open) {
+  auto format = format_of(open);
+  if (format == kPartFormat) throw UserError("'" + open.name + "' is one part of a run; give the run.h5 beside it");
+  return format;
+}
+
 }  // namespace eventloom

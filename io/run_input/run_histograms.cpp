@@ -25,10 +25,11 @@ std::vector<HistogramRecord> sum_histograms(const std::filesystem::path& folder,
 
 std::vector<HistogramRecord> histograms_of(const std::filesystem::path& file) {
   return reading(file, [&]() -> std::vector<HistogramRecord> {
+    const OpenOutput open(file);
+    const auto format = format_of_run(open);
     const auto record = read_run_record(file);
     if (record.histograms.empty()) return {};
-    const OpenOutput open(file);
-    if (format_of(open) == kRunFormat && !record.closed)
+    if (format == kRunFormat && !record.closed)
       throw UserError("'" + file.string() + "' has no histograms yet: the run has not ended");
     return read_histograms(open.file.get(), file.string(), record.histograms);
   });

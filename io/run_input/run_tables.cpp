@@ -90,8 +90,7 @@ PartInfo merged_as_part(const OpenOutput& open, const std::filesystem::path& pat
 
 RunTables open_tables(const std::filesystem::path& path) {
   const OpenOutput open(path);
-  const auto format = format_of(open);
-  if (format == kPartFormat) throw UserError("'" + open.name + "' is one part of a run; give the run.h5 beside it");
+  const auto format = format_of_run(open);
   RunTables run{read_run_record(path),
                 path.has_parent_path() ? path.parent_path() : std::filesystem::path("."),
                 {},

@@ -305,6 +305,13 @@ BESIDE_DABC = Measurement(
         "LMD to LMD, DABC", "LMD to LMD, Eventloom", "LMD to HDF5, Eventloom", "two MBS servers to LMD, DABC",
         "two MBS servers to LMD, Eventloom", "two MBS servers to HDF5, Eventloom")), 25, needs=("dabc_exe", "eatmydata"))
 
+HISTOGRAMS = Measurement(
+    "histograms", "five histograms, a map with gains and two conditions on values: one rank, in memory",
+    "tests/benchmarks/histograms.sh 1",
+    (Row("without histograms", "million hits/s", printed(r"^without histograms ([\d.]+) ")),
+     Row("with five", "million hits/s", printed(r"with five ([\d.]+):")),
+     Row("share", "%", printed(r": (\d+) %"))), 10)
+
 RESUME = Measurement(
     "resume", "safe writing, 32 million hits on 2 ranks, and the time to resume and stop again",
     "REPEAT=1 tests/benchmarks/resume.sh",
@@ -436,5 +443,5 @@ PYTHON = Measurement(
     6)
 
 MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, STAGES, FORMATS, COST, WHOLE,
-                EVENTS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION,
-                SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)
+                EVENTS, HISTOGRAMS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS,
+                PREDICTION, SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)

@@ -266,7 +266,7 @@ def test_truncated_and_missing_files(tmp_path, run):
         cut.write_bytes(run.merged.read_bytes()[:size])
         only_line(eventloom("compare", run.merged, cut, code=2), cut)
     lonely = shutil.copy(run.output, tmp_path / "run.h5")
-    only_line(eventloom("compare", lonely, run.output, code=2), tmp_path, "no such file")
+    only_line(eventloom("compare", lonely, run.output, code=2), tmp_path, "is missing: keep the parts")
     part = next(run.output.parent.glob("run.part*.h5"))
     only_line(eventloom("compare", part, run.output, code=2), part.name, "one part of a run")
 

@@ -167,6 +167,8 @@ def test_of_kept_events(recording, tmp_path):
     assert_histogram(folder / "run.any.h5", "size", expected(hits, "size"))
     assert_histogram(folder / "run.many.h5", "size", expected(hits, "size", lambda event: len(event) >= 5))
     assert_histogram(folder / "run.many.h5", "raw", expected(hits, "raw"))
+    only_line(eventloom("hist", folder / "run.h5", code=2), "run.many.h5")
+    only_line(eventloom("hist", folder / "run.any.part-0000-0000.h5", code=2), "one part of a run")
 
 
 def test_interrupted_and_resumed(recording, wanted, tmp_path):

@@ -153,7 +153,7 @@ function cellsOf(spectrum, log, width, height) {
       const [left, right] = [x.at(first.edges[i]), x.at(first.edges[i + 1])];
       const [bottom, above] = [y.at(second.edges[j]), y.at(second.edges[j + 1])];
       const box = { x: left.toFixed(1), y: above.toFixed(1), width: (right - left).toFixed(1), height: (bottom - above).toFixed(1) };
-      const cell = svg('rect', { ...box, class: 'area c0', 'fill-opacity': (0.12 + (0.88 * scale(n)) / top).toFixed(3) });
+      const cell = svg('rect', { ...box, class: 'cell c0', 'fill-opacity': (0.12 + (0.88 * scale(n)) / top).toFixed(3) });
       cell.append(svg('title', {}, `${whole(n)} entries`));
       return cell;
     }),

@@ -8,14 +8,15 @@ import h5py
 import numpy as np
 
 T = TypeVar("T")
+_ENTRY = ("", "entry")  # group of the root that NeXus readers use
 
 
 def datasets_of(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """The datasets of the root and of two levels of groups, by path."""
+    """The datasets of the root and of two levels of groups, by path, apart from those of a NeXus entry: links to others."""
     found = {}
     places: list[tuple[str, h5py.Group]] = [("", file)]
     for _ in range(3):
-        items = {f"{place}/{name}": group.get(name) for place, group in places for name in group}
+        items = {f"{place}/{name}": group.get(name) for place, group in places for name in group if (place, name) != _ENTRY}
         found.update({path: item for path, item in items.items() if isinstance(item, h5py.Dataset)})
         places = [(path, item) for path, item in items.items() if isinstance(item, h5py.Group)]
     return found
