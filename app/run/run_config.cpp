@@ -71,10 +71,9 @@ void add_live_options(po::options_description& options) {
 constexpr const char* kFilterHelp =
     "keep events for which an expression holds; repeatable, all must. Terms: n_hits>=8, duration<500ns, systems>=2 or "
     "sources>=2 (different ones), channel:0x1200-0x12ff>=1, source:3-5>=1, A>=1 (hits of the group A), A{505..517}>=1 "
-    "(of which the value lies in this range), "
-    "A[-50ns,120ns]>=1 (in this window around the first hit), sum(A)>=1000 and max(A)>=80 (values), channels(A)>=3 "
-    "(different "
-    "ones), order(A,B) (the first of A is not after the first of B), trigger==3 (of "
+    "(those whose value lies in this range), A[-50ns,120ns]>=1 (those in this window around the first hit), "
+    "sum(A)>=1000 and max(A)>=80 (values), channels(A)>=3 (different ones), order(A,B) (the first hit of A is not "
+    "after the first of B), trigger==3 (of "
     "triggered data), causal(V,DT)>=4 (hits of which each pair has |dt| <= |dr|/V + DT; V in m/ns, or with a unit as "
     "in 0.3m/ns), prescale=10 (one event in 10); compared by >= > <= < == or !=, joined by && || ! and brackets";
 
@@ -82,8 +81,7 @@ constexpr const char* kHistogramHelp =
     "fill a histogram of the events while they are built; repeatable: NAME=QUANTITY:LO..HI/BINS, two axes joined by ;, "
     "perhaps followed by ' if EXPR' (terms as in --filter) and by @hits, for all hits of the run. QUANTITY: value(G) "
     "(of the hits of a group), dt(A,B) (each pair: time of B less that of A), n_hits, duration, channel, time; times "
-    "in "
-    "ns, or in the unit of LO. See 'eventloom hist'";
+    "are in ns, or in the unit of LO. See 'eventloom hist'";
 
 void add_event_options(po::options_description& options) {
   const auto define =

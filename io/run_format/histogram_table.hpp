@@ -9,6 +9,9 @@
 
 namespace eventloom {
 
+/// Attribute of the root of all outputs that have histograms: RunRecord::histograms.
+inline constexpr const char* kHistograms = "histograms";
+
 /// Writes /histograms if there are any.
 void write_histograms(const OutputFile& file, std::span<const HistogramRecord> histograms);
 /// Reads the histograms that a run was asked for (RunRecord::histograms). `name`: the file, for messages. Throws

@@ -10,6 +10,7 @@
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/text_column.hpp"
 #include "io/run_format/detector_table.hpp"
+#include "io/run_format/histogram_table.hpp"
 #include "io/run_format/hit_notes_table.hpp"
 #include "io/run_format/total_attributes.hpp"
 
@@ -46,7 +47,7 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_attribute(root, "definition", record.definition);
   write_attribute(root, "filters", record.filters);
   if (!record.filters.empty()) write_filter_counts(root, record);
-  if (!record.histograms.empty()) write_attribute(root, "histograms", record.histograms);
+  if (!record.histograms.empty()) write_attribute(root, kHistograms, record.histograms);
   if (!record.began.empty()) write_attribute(root, "began", record.began);
   if (!record.ended.empty()) write_attribute(root, "ended", record.ended);
   if (!record.command_lines.empty()) write_attribute(root, "command_lines", record.command_lines);
@@ -103,7 +104,7 @@ RunRecord read_attributes(hid_t root) {
   record.setup = read_text(root, "setup");
   record.definition = read_text(root, "definition");
   record.filters = read_texts(root, "filters");
-  if (has_attribute(root, "histograms")) record.histograms = read_texts(root, "histograms");
+  if (has_attribute(root, kHistograms)) record.histograms = read_texts(root, kHistograms);
   record.eventloom_version = read_text(root, "eventloom_version");
   record.mpi_version = read_text(root, "mpi_version");
   record.ucx_version = read_text(root, "ucx_version");

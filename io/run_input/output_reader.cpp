@@ -17,6 +17,7 @@
 #include "io/run_input/open_output.hpp"
 #include "io/run_input/part_events.hpp"
 #include "io/run_input/run_file.hpp"
+#include "io/run_input/run_histograms.hpp"
 #include "io/run_input/verify_columns.hpp"
 
 namespace eventloom {
@@ -129,17 +130,18 @@ bool same_hits(const RunTotals& a, const RunTotals& b) {
          std::ranges::all_of(metrics_of(Account::dropped), same, &MetricInfo::metric);
 }
 
-void check_statistics(const std::filesystem::path& path, OutputSummary& summary) {
+void check_statistics(const std::filesystem::path& path, bool closed, OutputSummary& summary) {
   try {
     summary.alarms = read_statistics(path).alarms;
+    if (closed) (void)histograms_of(path);
   } catch (const UserError& e) {
     summary.problems.emplace_back(e.what());
   }
 }
 
 void read_run(const std::filesystem::path& path, OutputSummary& summary) {
-  check_statistics(path, summary);
   auto run = read_run_file(path);
+  check_statistics(path, run.record.closed, summary);
   for (const auto& part : run.parts) {
     look_at_part(path.parent_path() / part.name, part, summary);
     summary.events += part.events;

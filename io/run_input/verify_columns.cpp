@@ -9,6 +9,7 @@
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
+#include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_input/account_check.hpp"
 #include "io/run_input/ledger_reader.hpp"
@@ -51,6 +52,8 @@ Rows read_rows(const OpenOutput& open) {
   read_if_any(open, event_time_offset_column(), rows.hits);
   read_if_any(open, payload_column());
   read_if_any(open, missing_list_column());
+  if (has_attribute(open.file.get(), kHistograms))
+    (void)read_histograms(open.file.get(), open.name, read_texts(open.file.get(), kHistograms));
   check_account(open);
   return rows;
 }

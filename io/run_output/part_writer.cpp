@@ -31,6 +31,10 @@ void write_part_attributes(hid_t file, const PartWriterSettings& settings, const
   write_attribute(file, "segment", std::uint64_t{part.segment});
   write_attribute(file, "tick_ps", settings.base.tick_ps);
   write_attribute(file, "epoch_ticks", std::uint64_t{settings.base.epoch_ticks});
+  if (!settings.histograms) return;
+  std::vector<std::string> texts;
+  for (const auto& spec : settings.histograms->specs()) texts.push_back(spec.text);
+  write_attribute(file, kHistograms, texts);
 }
 
 /// Counts of this part: its slices do not contain the number of events before the filter.

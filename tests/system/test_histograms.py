@@ -23,7 +23,7 @@ GROUPS = ["--group", "A=channel:0-3", "--group", "B=channel:3-6", "--group", "al
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Three sources of ten channels, of which 9 has no payload that a group names; times, channels, energies."""
+    """Three sources of ten channels in groups that overlap: (URIs, hits as time, channel and value, options)."""
     folder = tmp_path_factory.mktemp("hits")
     choose = np.random.default_rng(23)
     hits = []
@@ -195,6 +195,24 @@ def test_without_histograms(recording, tmp_path):
     with h5py.File(run.output) as file:
         assert "histograms" not in file and "histograms" not in file.attrs
     only_line(eventloom("hist", run.output, code=2), "no histograms", "--hist")
+
+
+def test_a_damaged_part_is_built_again(recording, wanted, tmp_path):
+    """`inspect` names it, and --resume does not use it."""
+    uris, _, detector = recording
+    words = ["--define", f"gap:{GAP}ns,2", *detector, *options(["size", "raw"]), "--epochs-per-slice", 7, "--segment-size", "20000"]
+    sources = [word for uri in uris for word in ("--source", uri)]
+    eventloom("run", *sources, *words, "--output", tmp_path / "run.h5", "--speed", "0.001", "--duration", "500ms", code=75)
+    part = sorted(tmp_path.glob("run.part-*.h5"))[0]
+    with h5py.File(part, "a") as file:
+        file["histograms/raw/counts"][0] += 1
+    assert "/histograms/raw/counts" in eventloom("inspect", part, code=3).stdout
+    run = Run(tmp_path, uris, *words, "--resume", code=None)
+    for name in ("size", "raw"):
+        assert_histogram(run.merged, name, wanted[name])
+    with h5py.File(run.output, "a") as file:
+        file["histograms/raw/counts"][0] += 1
+    assert "/histograms/raw/counts" in eventloom("inspect", run.output, code=3).stdout
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Iterator
 import numpy as np
 
 from .columns import FIRST_PAYLOAD, PAYLOAD, Array, Columns
-from .frames import awkward_array
+from .frames import awkward_array, payload_word
 from .partial_file import PartialFile
 
 KINDS_IN_ROOT = ("ttree", "rntuple")
@@ -24,7 +24,7 @@ def write_root(path: Path, chunks: Iterable[Columns], payload_words: int, kind: 
             for columns in chunks:
                 array = _flat_fields(columns, payload_words) if kind == "ttree" else awkward_array(columns)
                 if kind == "ttree" and events is None:
-                    events = file.mktree("events", {name: _type_of(field) for name, field in array.items()})
+                    events = file.mktree("events", {name: field.type.content for name, field in array.items()})
                 if events is None:
                     events = file.mkrntuple("events", array)
                 else:
@@ -73,14 +73,6 @@ def _flat_fields(columns: Columns, payload_words: int) -> dict[str, Any]:
 
 def _words(first: Array, words: Array, most: int) -> Iterator[tuple[str, Array]]:
     """The number of payload words of each hit, and then its first word, its second, ...; 0 where it has fewer."""
-    counts = np.diff(first)
-    yield "payload_words", counts.astype(np.uint32)
+    yield "payload_words", np.diff(first).astype(np.uint32)
     for number in range(most):
-        there = counts > number
-        values = np.zeros(len(counts), dtype=np.uint32)
-        values[there] = words[first[:-1][there] + number]
-        yield f"payload_{number}", values
-
-
-def _type_of(field: Any) -> Any:
-    return field.type.content
+        yield f"payload_{number}", payload_word(first, words, number)[0]

@@ -57,10 +57,16 @@ def _payload_columns(first: Array, words: Array) -> list[Any]:
     """A column with the first words of all hits, one with the second words, ...; <NA> for hits with fewer words."""
     import pandas
 
-    counts, found = np.diff(first), []
-    for number in range(int(counts.max(initial=0))):
-        there = counts > number
-        values = np.zeros(len(counts), dtype=np.uint32)
-        values[there] = words[first[:-1][there] + number]
+    found = []
+    for number in range(int(np.diff(first).max(initial=0))):
+        values, there = payload_word(first, words, number)
         found.append(values if there.all() else pandas.arrays.IntegerArray(values, ~there))
     return found
+
+
+def payload_word(first: Array, words: Array, number: int) -> tuple[Array, Array]:
+    """This payload word of each hit, 0 where there is none, and whether there is one. `first`: first words of the hits."""
+    there: Array = np.diff(first) > number
+    values: Array = np.zeros(len(there), dtype=np.uint32)
+    values[there] = words[first[:-1][there] + number]
+    return values, there

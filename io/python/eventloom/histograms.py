@@ -29,11 +29,14 @@ class Histogram:
     overflow: int
 
     def to_boost(self) -> Any:
-        """A `boost_histogram.Histogram`, with counts as doubles, which ROOT files need; with two axes, it lacks the entries outside the range."""
+        """A `boost_histogram.Histogram` with counts as doubles, as ROOT files have them.
+
+        With two axes, it lacks the entries outside the range.
+        """
         return self._filled(importlib.import_module("boost_histogram"), {})
 
     def to_hist(self) -> Any:
-        """A `hist.Hist`, with names of axes for its plots. The package writes ROOT files through uproot."""
+        """The same as a `hist.Hist`, with labels of the axes for its plots."""
         labels = [f"{quantity} [{unit}]" if unit else quantity for quantity, unit in zip(self.quantities, self.units)]
         return self._filled(importlib.import_module("hist"), {"label": labels})
 
