@@ -13,6 +13,7 @@
 ///   from                 to                          message                    by
 ///   every rank           rank 0                      RankStatus                 Heartbeat, two-sided
 ///   every rank           rank 0                      telemetry_wire.hpp         Telemetry, two-sided, once a second
+///   rank 0               ranks with writers          CellsHead, see there       HistogramFeed, two-sided, on request
 ///   rank 0               every rank                  HeartbeatNote              Heartbeat
 ///   rank 0               every other rank            ClockMessage (not answer)  ClockSync, two-sided
 ///   every other rank     rank 0                      ClockMessage (answer)      ClockSync
@@ -61,8 +62,11 @@ enum class Command : std::uint8_t {
 enum class Cause : std::uint8_t {
   command,  ///< a user's command
   signal,
-  writer,  ///< the rank cannot write what it has built
-  time,    ///< the requested duration is over
+  writer,    ///< the rank cannot write what it has built
+  time,      ///< the requested duration is over
+  judge,     ///< the user's program that judges events has failed
+  stop_run,  ///< a user's command: the data of this run end, and the program waits for the next
+  next_run,  ///< likewise, and the next run begins where this one ends
 };
 
 struct Request {
@@ -80,6 +84,7 @@ struct RankStatus {
   std::uint64_t progress = 0;     ///< increases whenever anything progresses on the rank
   Epoch live_epoch = 0;           ///< its foremost live source has delivered all data before this epoch
   Epoch live_end = 0;             ///< one past the last epoch that any of its live sources has seen
+  std::uint64_t safe_end = 0;     ///< the slices before it are on disk, to its knowledge
   LiveVotes live_votes = {};      ///< positions of its live sources
   Request request = {};           ///< its request to all ranks; each request is sent in one round
   std::uint8_t done = 0;          ///< all its roles have finished their work
@@ -89,7 +94,7 @@ struct RankStatus {
   std::uint8_t live_full = 0;     ///< one of its live sources delivers faster than the run takes its data
   std::array<std::uint8_t, 3> reserved{};
 };
-static_assert(sizeof(RankStatus) == 336 && std::has_unique_object_representations_v<RankStatus>);
+static_assert(sizeof(RankStatus) == 344 && std::has_unique_object_representations_v<RankStatus>);
 
 /// Result of a round: the same on every rank, and binding for all.
 struct Verdict {
@@ -97,6 +102,7 @@ struct Verdict {
   std::uint64_t progress = 0;   ///< sum over the ranks
   Epoch live_epoch = 0;         ///< maximum over the ranks
   Epoch live_end = 0;           ///< maximum over the ranks
+  std::uint64_t safe_end = 0;   ///< maximum over the ranks
   Epoch live_jump = 0;          ///< epoch to which most live sources have jumped; 0: they have not
   Request request = {};         ///< see Command; taken from the lowest rank that made it
   std::int32_t asked_by = -1;   ///< that rank
@@ -107,7 +113,7 @@ struct Verdict {
   std::uint8_t live_full = 0;     ///< on any rank
   std::array<std::uint8_t, 7> reserved{};
 };
-static_assert(sizeof(Verdict) == 72 && std::has_unique_object_representations_v<Verdict>);
+static_assert(sizeof(Verdict) == 80 && std::has_unique_object_representations_v<Verdict>);
 
 /// Message from rank 0: the result of a round, or why it has not ended.
 struct HeartbeatNote {
@@ -120,7 +126,7 @@ struct HeartbeatNote {
   std::int32_t waited_for = -1;
   Verdict verdict{};
 };
-static_assert(sizeof(HeartbeatNote) == 80 && std::has_unique_object_representations_v<HeartbeatNote>);
+static_assert(sizeof(HeartbeatNote) == 88 && std::has_unique_object_representations_v<HeartbeatNote>);
 
 /// T = (t - t0) * coef + shift (DABC report, 9.3.6): t is the local time, T the master's, both in ns.
 struct ClockModel {

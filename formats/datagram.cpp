@@ -49,17 +49,21 @@ std::span<std::byte> compose_datagram(DatagramHeader& header, std::span<const st
 
 std::vector<std::byte> encode_datagram_stream(const DatagramStream& stream, std::size_t datagram_bytes) {
   constexpr std::size_t kAlign = 64;  // alignment of the stream's header with its text
-  const std::size_t room = datagram_bytes - sizeof(DatagramHeader) - sizeof stream.started_ns;
+  DatagramExtension extension{.capabilities = DatagramExtension::kResends};
+  if (stream.begins) extension.capabilities |= DatagramExtension::kBegins;
+  const std::size_t extended = stream.resends ? sizeof extension : 0;
+  const std::size_t room = datagram_bytes - sizeof(DatagramHeader) - sizeof stream.started_ns - extended;
   StreamHeader header = stream.header;
   header.text.resize(std::min(header.text.size(), room / kAlign * kAlign - kHeaderFile));
   const auto encoded = encode_stream_header(header);
-  std::vector<std::byte> contents(sizeof stream.started_ns + encoded.size());
+  std::vector<std::byte> contents(sizeof stream.started_ns + encoded.size() + extended);
   std::memcpy(contents.data(), &stream.started_ns, sizeof stream.started_ns);
   std::ranges::copy(encoded, contents.begin() + sizeof stream.started_ns);
+  std::memcpy(contents.data() + contents.size() - extended, &extension, extended);
   return contents;
 }
 
-std::optional<Datagram> read_datagram(std::span<const std::byte> bytes) {
+std::optional<Datagram> read_framed(std::span<const std::byte> bytes) {
   Datagram datagram;
   auto& header = datagram.header;
   if (bytes.size() < sizeof header) return std::nullopt;
@@ -67,8 +71,13 @@ std::optional<Datagram> read_datagram(std::span<const std::byte> bytes) {
   datagram.contents = bytes.subspan(sizeof header);
   if (header.magic != DatagramHeader::kMagic || header.version != DatagramHeader::kVersion) return std::nullopt;
   if (header.reserved != 0 || header.reserved_too != 0) return std::nullopt;
-  if (!contents_fit(header, datagram.contents.size())) return std::nullopt;
   if (header.crc != datagram_crc(header, datagram.contents)) return std::nullopt;
+  return datagram;
+}
+
+std::optional<Datagram> read_datagram(std::span<const std::byte> bytes) {
+  auto datagram = read_framed(bytes);
+  if (datagram && !contents_fit(datagram->header, datagram->contents.size())) datagram.reset();
   return datagram;
 }
 
@@ -81,7 +90,16 @@ DatagramMark mark_of(const Datagram& datagram) {
 DatagramStream stream_of(const Datagram& datagram) {
   DatagramStream stream;
   std::memcpy(&stream.started_ns, datagram.contents.data(), sizeof stream.started_ns);
-  stream.header = decode_stream_header(datagram.contents.subspan(sizeof stream.started_ns)).header;
+  const auto rest = datagram.contents.subspan(sizeof stream.started_ns);
+  auto decoded = decode_stream_header(rest);
+  stream.header = std::move(decoded.header);
+  DatagramExtension extension{.magic = 0};
+  if (rest.size() >= decoded.first_buffer_offset + sizeof extension) {
+    std::memcpy(&extension, rest.data() + decoded.first_buffer_offset, sizeof extension);
+  }
+  stream.resends =
+      extension.magic == DatagramExtension::kMagic && (extension.capabilities & DatagramExtension::kResends) != 0;
+  stream.begins = stream.resends && (extension.capabilities & DatagramExtension::kBegins) != 0;
   return stream;
 }
 

@@ -26,7 +26,9 @@
 /// Contents by kind:
 ///
 ///   header  i64 Unix time of tick 0 in ns (0: not known), then the stream's header as
-///           encode_stream_header() gives it, its text cut so that it fits. Sent first and again every second.
+///           encode_stream_header() gives it, its text cut so that it fits. Sent first and again every second. A board
+///           that sends again what is requested appends u32 "ELXT" and u32 1, or 3 in the first three; earlier
+///           receivers ignore both.
 ///   data    a fragment, at least one byte, of a stored epoch buffer (epoch_buffer.hpp): header, words and
 ///           padding, with their own checksums. `source`, `sequence` and `hits_before` in that header are
 ///           those of the stream sent; `stream_offset` is free.
@@ -35,11 +37,21 @@
 ///           the last datagrams is detected.
 ///   end     as mark; ends the stream. Sent three times, since nothing is acknowledged.
 ///
-/// There are no replies. The sequence reveals loss, duplicates and reordering; `hits_before` of the epoch buffers
-/// reveals the number of lost hits.
+/// The sequence reveals loss, duplicates and reordering; `hits_before` of the epoch buffers reveals the number of lost
+/// hits. The only replies are the requests of datagram_reply.hpp, to boards that announce that they take them.
 namespace eventloom {
 
-enum class DatagramKind : std::uint8_t { header = 1, data = 2, mark = 3, end = 4 };
+/// Kinds from `request` on: datagram_reply.hpp.
+enum class DatagramKind : std::uint8_t {
+  header = 1,
+  data = 2,
+  mark = 3,
+  end = 4,
+  request = 5,
+  offer = 6,
+  piece = 7,
+  status = 8
+};
 
 struct DatagramHeader {
   static constexpr std::uint32_t kMagic = 0x44564c45U;
@@ -73,7 +85,19 @@ static_assert(sizeof(DatagramMark) == 16 && std::is_trivially_copyable_v<Datagra
 struct DatagramStream {
   std::int64_t started_ns = 0;  ///< Unix time of tick 0; 0: unknown
   StreamHeader header;
+  bool resends = false;  ///< the board takes requests for data that are missing
+  bool begins = false;   ///< its session has just begun: all of it may be requested
 };
+
+/// Appended to the contents of a header datagram by a board that has any of these capabilities.
+struct DatagramExtension {
+  static constexpr std::uint32_t kMagic = 0x54584c45U;
+  static constexpr std::uint32_t kResends = 1;  ///< it takes requests
+  static constexpr std::uint32_t kBegins = 2;   ///< its session has just begun
+  std::uint32_t magic = kMagic;
+  std::uint32_t capabilities = 0;
+};
+static_assert(sizeof(DatagramExtension) == 8 && std::is_trivially_copyable_v<DatagramExtension>);
 
 /// Largest UDP datagram of IPv4: 65535 bytes minus the IP and UDP headers.
 inline constexpr std::size_t kMaxDatagramBytes = 65507;
@@ -81,7 +105,8 @@ inline constexpr std::size_t kMaxDatagramBytes = 65507;
 /// per board while they wait for fragments.
 inline constexpr std::uint32_t kMaxSentBufferBytes = 32U << 20;
 /// Smallest datagram that fits the header of any stream, without its text.
-inline constexpr std::size_t kMinHeaderDatagramBytes = sizeof(DatagramHeader) + sizeof(std::int64_t) + 128;
+inline constexpr std::size_t kMinHeaderDatagramBytes =
+    sizeof(DatagramHeader) + sizeof(std::int64_t) + 128 + sizeof(DatagramExtension);
 
 /// Sets the checksum; for senders that pass header and contents to the system separately.
 void seal(DatagramHeader& header, std::span<const std::byte> contents);
@@ -100,9 +125,13 @@ struct Datagram {
   std::span<const std::byte> contents;
 };
 
-/// Reads untrusted `bytes`. Returns std::nullopt unless everything that does not depend on other datagrams is valid:
-/// magic, version, kind, zero fields, checksum, and the size of the contents for the kind; a fragment must lie inside
-/// its epoch buffer, whose size must be at least a header, a multiple of 8, and at most kMaxSentBufferBytes.
+/// Reads untrusted `bytes`. Returns std::nullopt unless magic, version, zero fields and checksum are right; any kind.
+std::optional<Datagram> read_framed(std::span<const std::byte> bytes);
+
+/// Reads untrusted `bytes` from a board's stream. Returns std::nullopt unless everything that does not depend on other
+/// datagrams is valid: magic, version, kind, zero fields, checksum, and the size of the contents for the kind; a
+/// fragment must lie inside its epoch buffer, whose size must be at least a header, a multiple of 8, and at most
+/// kMaxSentBufferBytes.
 std::optional<Datagram> read_datagram(std::span<const std::byte> bytes);
 
 /// Contents of a datagram of kind mark or end.

@@ -38,18 +38,30 @@ enum class DropCause : std::uint8_t {
   cut,                  ///< first payload word outside the user's cut
   jump,                 ///< time before an earlier one by more than ordinary disorder
   flagged,              ///< flagged by the digitizer with a kind that the user excludes
+  outside_stretch,      ///< time outside the stretch that the user wants
+  dead_time,            ///< within the dead time that the user gives the channel
+  copy,                 ///< equal to another hit of its source, and the user wants one of them
 };
-inline constexpr std::array<std::string_view, 13> kDropCauseNames = {
-    "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step",
-    "untimed", "lost",      "late",         "congested",           "masked",
-    "cut",     "jump",      "flagged"};
+inline constexpr std::array<std::string_view, 16> kDropCauseNames = {
+    "corrupt",     "duplicate",       "out_of_order", "repeated_incomplete",
+    "out_of_step", "untimed",         "lost",         "late",
+    "congested",   "masked",          "cut",          "jump",
+    "flagged",     "outside_stretch", "dead_time",    "copy"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 /// Number of causes, the first ones, that every version counts. Files of earlier versions may lack the others.
 inline constexpr std::size_t kFirstDropCauses = 3;
 
 /// Whether the cause drops hits at the user's request, which is not a loss.
 constexpr bool wanted(DropCause cause) {
-  return cause == DropCause::masked || cause == DropCause::cut || cause == DropCause::flagged;
+  switch (cause) {
+    case DropCause::masked:
+    case DropCause::cut:
+    case DropCause::flagged:
+    case DropCause::outside_stretch:
+    case DropCause::dead_time:
+    case DropCause::copy: return true;
+    default: return false;
+  }
 }
 
 /// Whether an untrusted value is a cause.

@@ -20,10 +20,10 @@ struct TimeBase {
 inline constexpr std::uint32_t kMaxEpochTicks = 1U << 19;
 
 /// Greatest epoch that data may have: its ticks, and those of the slices around it, fit in 64 bits. A slice with its
-/// margins on both sides is shorter than 2^32 ticks, and the last slice sent follows the last data, so room for two
+/// margins on both sides is shorter than 2^36 ticks, and the last slice sent follows the last data, so room for two
 /// such slices suffices.
 constexpr Epoch max_epoch(std::uint32_t epoch_ticks) {
-  constexpr std::uint64_t kWindows = std::uint64_t{4} << 32;
+  constexpr std::uint64_t kWindows = std::uint64_t{4} << 36;
   return Epoch((std::numeric_limits<std::uint64_t>::max() - kWindows) / epoch_ticks - 1);
 }
 
@@ -54,15 +54,17 @@ using TickRange = Range<Tick>;
 /// An event belongs to the slice of its first hit and is at most `overlap` long. `reach` is how far the event
 /// definition looks around a hit. To find all events with a hit in the slice, and the start of each, a builder must see
 /// overlap + reach before the slice; to see its own events completely, it must see overlap + reach after the slice.
+/// `history` is how long before a hit other hits may decide whether it counts, which a builder must see, too.
 struct SliceGeometry {
   TimeBase base;
   std::uint64_t epochs_per_slice = 100;
   Tick overlap = 10000;
   Tick reach = 0;
+  Tick history = 0;
 
-  [[nodiscard]] Tick margin() const {
-    return overlap > std::numeric_limits<Tick>::max() - reach ? std::numeric_limits<Tick>::max() : overlap + reach;
-  }
+  /// Margin after the slice, and before it; saturated at the last tick.
+  [[nodiscard]] Tick margin_behind() const { return sum(overlap, reach); }
+  [[nodiscard]] Tick margin() const { return sum(margin_behind(), history); }
   [[nodiscard]] Tick slice_ticks() const { return Tick(epochs_per_slice * base.epoch_ticks); }
   [[nodiscard]] SliceId slice_of(Epoch epoch) const { return {epoch.value / epochs_per_slice}; }
 
@@ -75,11 +77,18 @@ struct SliceGeometry {
   /// The whole epochs that cover the slice and its margins on both sides.
   [[nodiscard]] EpochRange sent_epochs(SliceId slice) const {
     const auto owned = owned_epochs(slice);
-    const Epoch extra = margin_epochs();
-    return {owned.begin - std::min(owned.begin, extra), owned.end + extra};
+    return {owned.begin - std::min(owned.begin, margin_epochs()), owned.end + epochs_for(margin_behind())};
   }
-  [[nodiscard]] Epoch margin_epochs() const {
-    return epoch_of(margin(), base.epoch_ticks) + Epoch(margin() % base.epoch_ticks != 0);
+  /// Number of epochs that cover the wider margin, the one before the slice.
+  [[nodiscard]] Epoch margin_epochs() const { return epochs_for(margin()); }
+
+ private:
+  [[nodiscard]] static Tick sum(Tick a, Tick b) {
+    constexpr Tick kLast = std::numeric_limits<Tick>::max();
+    return a > kLast - b ? kLast : a + b;
+  }
+  [[nodiscard]] Epoch epochs_for(Tick ticks) const {
+    return epoch_of(ticks, base.epoch_ticks) + Epoch(ticks % base.epoch_ticks != 0);
   }
 };
 

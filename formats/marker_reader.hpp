@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "formats/bare_hits.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
 
@@ -33,17 +34,20 @@ constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) {
 ///   histogram(first_bin, span of bins), schedule(span of words, three per entry).
 /// Stops at the first word that violates the format and returns the error; earlier items have been visited by then.
 /// Times within an epoch need not ascend.
+///
+/// A visitor may also take bare hits many at a time: bare_hits(words, epoch_ticks) visits some hits at the beginning of
+/// the words, as a BareHitUnpacker does, and returns their number.
 template <class Visitor>
 class MarkerReader {
  public:
   MarkerReader(std::span<const std::uint32_t> words, const MarkerContext& context, Visitor& visit)
-      : words_(words), context_(context), visit_(visit) {}
+      : words_(words), context_(context), visit_(visit), has_payload_(context.payload.any()) {}
 
   std::optional<FormatError> read() {
     while (at_ < words_.size() && reason_ == nullptr) {
       const std::uint32_t word = words_[at_];
       if (marker_type(word) == MarkerType::time) {
-        time_group(word);
+        if (!bare_hits(word)) time_group(word);
       } else {
         outside_time(word);
       }
@@ -54,6 +58,17 @@ class MarkerReader {
 
  private:
   [[nodiscard]] std::size_t left_after(std::size_t at) const { return words_.size() - at - 1; }
+
+  bool bare_hits([[maybe_unused]] std::uint32_t word) {
+    if constexpr (requires { visit_.bare_hits(words_, context_.epoch_ticks); }) {
+      if (has_payload_ || !epoch_open_ || !begins_bare_hit(word)) return false;
+      const std::size_t n = visit_.bare_hits(words_.subspan(at_), context_.epoch_ticks);
+      at_ += 2 * n;
+      return n > 0;
+    } else {
+      return false;
+    }
+  }
 
   void time_group(std::uint32_t word) {
     const std::uint32_t time = word & kTimeMask;
@@ -161,6 +176,7 @@ class MarkerReader {
   std::span<const std::uint32_t> words_;
   const MarkerContext& context_;
   Visitor& visit_;
+  bool has_payload_;  ///< whether any channel has payload
   std::size_t at_ = 0;
   Epoch epoch_ = 0;
   bool epoch_open_ = false;

@@ -158,4 +158,23 @@ struct ChannelRow {
 };
 static_assert(sizeof(ChannelRow) == 16 && std::has_unique_object_representations_v<ChannelRow>);
 
+/// About the cells of a histogram of `--hist`, on a channel of its own, while somebody looks at it. Rank 0 asks each
+/// rank with writers; the rank answers with the entries that its writers have added since it last told of these cells,
+/// and rank 0 then asks for the next ones. Messages thus cannot pile up.
+///
+///   kAsk, kDone   rank 0 to a rank   CellsHead
+///   kTold         the answer         CellsHead, then FilledCell rows, ascending, of cells with new entries
+struct CellsHead {
+  enum Kind : std::uint32_t {
+    kAsk,
+    kTold,
+    kDone,  ///< the last message to the rank
+  };
+  std::uint32_t kind = kAsk;
+  std::uint32_t histogram = 0;
+  std::uint32_t begin = 0;  ///< the first cell, counted within the histogram: see HistogramSet
+  std::uint32_t end = 0;    ///< one past the last cell; in an answer, which is limited in size, at most what was asked
+};
+static_assert(sizeof(CellsHead) == 16 && std::has_unique_object_representations_v<CellsHead>);
+
 }  // namespace eventloom

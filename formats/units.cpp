@@ -109,6 +109,28 @@ std::optional<std::uint64_t> picoseconds_of(std::string_view unit) {
   return std::nullopt;
 }
 
+std::optional<TimeUnit> parse_unit(std::string_view text) {
+  constexpr std::uint64_t kMostDivisor = 1U << 20;
+  auto [number, name] = split_unit(text);
+  const auto unit_ps = picoseconds_of(name);
+  if (!unit_ps) return std::nullopt;
+  TimeUnit unit{shortest({*unit_ps, 0}), 1};
+  if (number.empty()) return unit;
+  if (const auto slash = number.find('/'); slash != std::string_view::npos) {
+    const auto divisor = number.substr(slash + 1);
+    const auto [end, error] = std::from_chars(divisor.data(), divisor.data() + divisor.size(), unit.divisor);
+    if (error != std::errc() || end != divisor.data() + divisor.size()) return std::nullopt;
+    if (unit.divisor == 0 || unit.divisor > kMostDivisor) return std::nullopt;
+    number = number.substr(0, slash);
+  }
+  const auto value = parse_decimal(number);
+  if (!value || value->digits == 0) return std::nullopt;
+  const auto length = shortest(*value);
+  if (__builtin_mul_overflow(unit.ps.digits, length.digits, &unit.ps.digits)) return std::nullopt;
+  unit.ps.exponent += length.exponent;
+  return unit;
+}
+
 std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t tick_ps) {
   const auto ticks = scaled(value.digits, value.exponent, unit_ps, tick_ps);
   return ticks ? std::optional(Tick(*ticks)) : std::nullopt;

@@ -26,6 +26,16 @@ std::optional<Decimal> parse_decimal(std::string_view text);
 /// Picoseconds in a unit of time: ps, ns, us, ms, s, min or h. std::nullopt for any other word.
 std::optional<std::uint64_t> picoseconds_of(std::string_view unit);
 
+/// A unit of time: `ps` / `divisor` picoseconds, exactly.
+struct TimeUnit {
+  Decimal ps{1, 0};
+  std::uint64_t divisor = 1;
+};
+
+/// Parses a unit of time, "ns", or a length with one: "12.5ns", or as a fraction "25/2ns". std::nullopt for any other
+/// text, a length of 0, and a divisor above 2^20.
+std::optional<TimeUnit> parse_unit(std::string_view text);
+
 /// value * unit in ticks; std::nullopt if that is not a whole number of ticks or does not fit in 64 bits.
 std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t tick_ps);
 

@@ -17,7 +17,7 @@ esac
 packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-h5py
   openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev
-  libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev zlib1g-dev libzstd-dev liblz4-dev
+  libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev libhwy-dev zlib1g-dev libzstd-dev liblz4-dev
   libzmq3-dev gnuplot-nox libsimgrid-dev
 )
 test_packages=(

@@ -15,6 +15,7 @@ int hist_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);
+int record_command(int argc, const char* const* argv);
 int report_command(int argc, const char* const* argv);
 int run_command(int argc, const char* const* argv);
 int send_command(int argc, const char* const* argv);

@@ -14,6 +14,7 @@
 #include "app/observe/token.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "io/run_format/run_log.hpp"
 
 namespace eventloom {
 
@@ -42,19 +43,34 @@ std::string error_in(const HttpAnswer& answer) {
 }
 
 void require_command(const std::string& command) {
-  constexpr std::array<std::string_view, 6> kAll = {"pause", "resume", "speed", "new-file", "stop", "end"};
+  constexpr std::array<std::string_view, 9> kAll = {"pause", "resume", "speed",    "new-file", "stop",
+                                                    "end",   "start",  "stop-run", "next-run"};
   if (std::ranges::find(kAll, command) != kAll.end()) return;
   throw UserError("there is no command '" + command + "'" + did_you_mean(command, kAll) +
-                  "; use pause, resume, speed X, new-file, stop or end");
+                  "; use pause, resume, speed X, new-file, stop, end, start, stop-run or next-run");
 }
 
-nlohmann::json body_of(const std::string& command, const po::variable_value& value) {
+/// Adds what the run that begins is given.
+void add_run_options(nlohmann::json& body, const std::string& command, const po::variables_map& values) {
+  const bool begins = command == "start" || command == "next-run";
+  for (const char* option : {"number", "comment"}) {
+    if (values.count(option) == 0 || begins) continue;
+    throw UserError("--" + std::string(option) + " belongs to start and next-run, not to " + command);
+  }
+  if (values.count("number") != 0) body["number"] = count_option(values, "number", 1, kHighestRun);
+  if (values.count("comment") != 0) body["comment"] = values["comment"].as<std::string>();
+}
+
+nlohmann::json body_of(const std::string& command, const po::variables_map& values) {
   require_command(command);
+  const auto& value = values["value"];
   if ((command == "speed") == value.empty()) {
-    throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'" : command + " takes no number");
+    throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'"
+                                  : command + " takes no value; a run's number is given as --number N");
   }
   nlohmann::json body{{"command", command}};
   if (!value.empty()) body["speed"] = parse_replay_speed(value.as<std::string>());
+  add_run_options(body, command, values);
   return body;
 }
 
@@ -63,15 +79,21 @@ nlohmann::json body_of(const std::string& command, const po::variable_value& val
 int control_command(int argc, const char* const* argv) {
   CommandLine line(
       "control",
-      "control URL pause|resume|speed X|new-file|stop|end [--token-file FILE]\nSteers a run that was started with "
+      "control URL pause|resume|speed X|new-file|stop|end|start|stop-run|next-run [options]\nSteers a run that was "
+      "started with "
       "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
       "writer finishes its part file and begins another. stop: in good order, so that --resume continues; end: "
-      "likewise, but a live run is complete then.");
-  add_option_rows(line.options(), {{"url", text_value("URL"), "of the monitor, as the run says it"},
-                                   {"command", text_value("COMMAND"), "pause, resume, speed, new-file, stop or end"},
-                                   {"value", text_value("X"), "with speed: how fast"},
-                                   {"token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
-                                    "file with the token that the run was given or has printed"}});
+      "likewise, but a live run is complete then. With --runs also: start: begin the next run; stop-run: end this one; "
+      "next-run: end it, and begin the next without a gap.");
+  add_option_rows(
+      line.options(),
+      {{"url", text_value("URL"), "of the monitor, as the run says it"},
+       {"command", text_value("COMMAND"), "pause, resume, speed, new-file, stop, end, start, stop-run or next-run"},
+       {"value", text_value("X"), "with speed: how fast"},
+       {"number", text_value("N"), "of the run that begins, above all earlier ones"},
+       {"comment", text_value("TEXT"), "of the run that begins, for the log and its output"},
+       {"token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
+        "file with the token that the run was given or has printed"}});
   line.positional("url", 1);
   line.positional("command", 1);
   line.positional("value", 1);
@@ -81,7 +103,7 @@ int control_command(int argc, const char* const* argv) {
     throw UserError("a URL and a command are needed; see 'eventloom control --help'");
   }
   const auto& command = (*values)["command"].as<std::string>();
-  const auto body = body_of(command, (*values)["value"]);
+  const auto body = body_of(command, *values);
   const auto url = parse_monitor_url((*values)["url"].as<std::string>());
   const auto answer =
       ask(url, "/control", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), token_of(*values));

@@ -25,7 +25,9 @@
 #include "app/tools/doctor/memory_check.hpp"
 #include "app/tools/doctor/mpi_start.hpp"
 #include "app/tools/doctor/network_check.hpp"
+#include "app/tools/doctor/realtime_check.hpp"
 #include "app/tools/doctor/shared_memory_check.hpp"
+#include "core/runtime/cores.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {
@@ -61,15 +63,16 @@ std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
 
 std::size_t cpus() { return static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
-/// Returns the findings of one rank about its host, which runs `ranks` ranks. `of_mpi`: the findings on MPI,
-/// which come first.
+/// Returns the findings of one rank about its host, which runs `ranks` ranks on `cores` cores. `of_mpi`: the findings
+/// on MPI, which come first.
 std::vector<Finding> check_host(const DoctorConfig& config, const std::string& host, std::size_t ranks,
-                                std::vector<Finding> of_mpi) {
+                                std::size_t cores, std::vector<Finding> of_mpi) {
   auto all = std::move(of_mpi);
   const auto add = [&](std::vector<Finding> some) { std::ranges::move(some, std::back_inserter(all)); };
   add(check_load(ranks, cpus()));
   add(check_shared_memory(ranks));
   add(check_memory());
+  add({check_realtime(ranks, cores)});
   add(check_network());
   add(disk_findings(config.output, try_disk_within(config.output, kLongestTrial)));
   for (auto& finding : all) finding.hosts = {host};
@@ -84,7 +87,7 @@ std::vector<Finding> check_hosts(const DoctorConfig& config, const std::vector<H
     for (const auto& host : hosts) {
       if (host.ranks.front() != ranks.rank()) continue;
       auto of_mpi = check_exchange(exchange_parts(), hosts.size());
-      const auto found = check_host(config, host.host, host.ranks.size(), std::move(of_mpi));
+      const auto found = check_host(config, host.host, host.ranks.size(), host.cores.size(), std::move(of_mpi));
       for (const auto& finding : found) mine.emplace_back(finding_json(finding));
     }
   });
@@ -135,7 +138,7 @@ int examine_without_mpi(const DoctorConfig& config) {
   const auto parts = exchange_parts();
   auto of_mpi = check_exchange(parts, 1);
   of_mpi.front() = no_mpi(parts, mpi_variables());
-  const auto findings = check_host(config, host_name(), 1, std::move(of_mpi));
+  const auto findings = check_host(config, host_name(), 1, cores_of(allowed_cpus()).size(), std::move(of_mpi));
   report(config, findings, 1, {host_name()});
   return exit_code_of(findings);
 }

@@ -8,11 +8,13 @@
 #include "app/command/command_line.hpp"
 #include "app/command/file_options.hpp"
 #include "app/command/options.hpp"
+#include "app/document/histogram_json.hpp"
 #include "app/document/plot.hpp"
 #include "app/view/hist/histogram_plot.hpp"
 #include "app/view/hist/histogram_text.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "io/run_input/run_file.hpp"
 #include "io/run_input/run_histograms.hpp"
 
 namespace eventloom {
@@ -55,7 +57,7 @@ void keep_only(const std::string& name, const std::filesystem::path& file, std::
 }
 
 void draw(const po::variables_map& values, const std::filesystem::path& run_file,
-          const std::vector<HistogramRecord>& histograms) {
+          const std::vector<HistogramRecord>& histograms, const ChannelNames& names) {
   const auto& png = values["png"].as<std::string>();
   FilePlan plan;
   plan_config(plan, values);
@@ -64,18 +66,18 @@ void draw(const po::variables_map& values, const std::filesystem::path& run_file
   plan.check();
   check_plot_file(png);
   std::vector<Plot> plots;
-  for (const auto& histogram : histograms) plots.push_back(plot_of(histogram, values["log"].as<bool>()));
+  for (const auto& histogram : histograms) plots.push_back(plot_of(histogram, values["log"].as<bool>(), names));
   write_plot(png, plots, is_png_plot);
 }
 
-void print(const po::variables_map& values, const std::vector<HistogramRecord>& histograms) {
+void print(const po::variables_map& values, const std::vector<HistogramRecord>& histograms, const ChannelNames& names) {
   if (values["csv"].as<bool>()) return print_histogram_csv(std::cout, histograms.front());
   if (values["json"].as<bool>()) {
     std::cout << histograms_json(histograms).dump(1) << '\n';
     return;
   }
   if (values["name"].as<std::string>().empty()) return print_histogram_list(std::cout, histograms);
-  print_histogram(std::cout, histograms.front());
+  print_histogram(std::cout, histograms.front(), names);
 }
 
 }  // namespace
@@ -93,8 +95,9 @@ int hist_command(int argc, const char* const* argv) {
     throw UserError("'" + run_file.string() + "' has no histograms: 'eventloom run' fills those of --hist");
   if (const auto& name = (*values)["name"].as<std::string>(); !name.empty()) keep_only(name, run_file, histograms);
   if (csv && histograms.size() > 1) throw UserError("--csv prints one histogram: give its NAME");
-  if (!(*values)["png"].as<std::string>().empty()) draw(*values, run_file, histograms);
-  print(*values, histograms);
+  const auto names = common_channel_names(KnownChannels(read_run_record(run_file).detector));
+  if (!(*values)["png"].as<std::string>().empty()) draw(*values, run_file, histograms, names);
+  print(*values, histograms, names);
   return kExitOk;
 }
 

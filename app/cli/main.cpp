@@ -45,6 +45,7 @@ constexpr std::array kCommands = {
     Command{"align", "time offsets of channels or sources from coincident hits", eventloom::align_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
+    Command{"record", "write what live sources send as files that a run can follow", eventloom::record_command},
     Command{"control", "pause, resume or stop a monitored run", eventloom::control_command},
     Command{"top", "watch a monitored run, once a second", eventloom::top_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},

@@ -1,43 +1,51 @@
 #include <chrono>
+#include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "app/cli/commands.hpp"
 #include "app/command/command_line.hpp"
 #include "app/command/launcher.hpp"
 #include "app/command/mpi_command.hpp"
 #include "app/command/rank_places.hpp"
+#include "app/command/realtime.hpp"
+#include "app/run/live_histograms.hpp"
 #include "app/run/live_pasts.hpp"
 #include "app/run/rank_run.hpp"
+#include "app/run/repeated_run.hpp"
 #include "app/run/run_account.hpp"
+#include "app/run/run_begin.hpp"
 #include "app/run/run_companions.hpp"
 #include "app/run/run_config.hpp"
-#include "app/run/run_files.hpp"
+#include "app/run/run_end.hpp"
 #include "app/run/run_output.hpp"
+#include "app/run/run_replies.hpp"
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
+#include "app/run/run_series.hpp"
 #include "app/run/run_setup.hpp"
 #include "app/run/run_taps.hpp"
 #include "app/run/run_view.hpp"
 #include "app/run/run_watch.hpp"
+#include "app/run/safe_work.hpp"
+#include "app/run/source_lines.hpp"
 #include "app/run/unused_channels.hpp"
 #include "app/tools/doctor/shared_memory_check.hpp"
 #include "core/engine/run_control.hpp"
 #include "core/mpi/environment.hpp"
-#include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/memory.hpp"
 #include "core/runtime/stop_signal.hpp"
+#include "core/runtime/threads.hpp"
 #include "core/transport/mpi_network.hpp"
 #include "core/transport/puts_end.hpp"
-#include "io/files/output_lock.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/run_input/run_file.hpp"
-#include "io/run_output/run_folder.hpp"
 
 namespace eventloom {
 
@@ -51,6 +59,12 @@ void report_setup(const RunSetup& setup, const ExchangeBackend& backend) {
   } else if (!backend.is_ucx) {
     spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
   }
+}
+
+void report_changes(const std::string& file, const RunRecord& now) {
+  const auto changes = changes_since(file, now);
+  for (const auto& change : changes) spdlog::warn("not as in '{}': {}", file, change);
+  if (changes.empty()) spdlog::info("repeats the run of '{}'", file);
 }
 
 /// Collective. Warns if ranks must share cores.
@@ -68,90 +82,27 @@ void report_shared_memory() {
   spdlog::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
 }
 
+/// Collective. Threads of a rank beside its builder's count as one: they seldom work at the same time.
+void protect_ranks(const RunConfig& config, RunSetup& setup, const Collective& ranks) {
+  if (!config.realtime) return;
+  const bool others = setup.live || setup.any_followed || config.view.monitor || !config.view.alarms.empty() ||
+                      config.output.tap || !config.building.filter_command.text.empty();
+  setup.realtime = apply_realtime(ranks, builder_threads() + (others ? 1 : 0));
+  if (ranks.rank() == 0) spdlog::info("--realtime: {}", summary_of(setup.realtime));
+}
+
 /// If there are several ranks, log messages name their rank.
 void report_place(const RunSetup& setup, const Collective& ranks) {
   if (ranks.size() == 1) return;
   set_log_place("rank " + std::to_string(ranks.rank()) + " (" + plays(setup.roles, ranks.rank()) + ")");
 }
 
-/// Prepares to continue. The records become those of all invocations that contribute to this run.
-void continue_from(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
-  SliceId end;
-  for (std::size_t i = 0; i < resumptions.size(); ++i) {
-    if (!resumptions[i].resumes) continue;
-    add_invocations(records[i], resumptions[i].before);
-    end = std::max(end, resumptions[i].finished.end());
-  }
-  // Data that live sources sent meanwhile are lost; data received are not.
-  if (setup.all_live) setup.first_slice = std::max(first_slice_with_data(setup), end);
-  if (setup.all_live) return;
-  setup.finished = finished_in_all(resumptions);
-  setup.first_slice = std::max(setup.first_slice, setup.finished.frontier());
-}
-
-/// Rank 0 only. Returns the exit code.
-int finish(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
-           std::vector<RunRecord>& records, const ExchangeBackend& backend, const std::string& stopped_by,
-           RunView& view) {
-  const Activity activity("writing the run file");
-  int code = exit_code_of(results);
-  try {
-    write_results(output, setup, results, records, backend);
-  } catch (const std::exception&) {
-    const auto failure = Failure::of(std::current_exception());
-    if (failure.code != kExitUsage) throw;
-    spdlog::error("{}; finished data are safe; complete the run with the same command and --resume", failure.text);
-    code = kExitStopped;
-  }
-  view.make_way();
-  print_summary(std::cout, output, setup, results, stopped_by);
-  for (const auto& result : results) {
-    for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
-  }
-  view.conclude(results.front(), code, stopped_by);
-  return code;
-}
-
-InputFiles input_files(const RunConfig& config) {
-  return {expand_sources(config.sources.uris), config.exchange.schedule.name, config.config_file};
-}
-
-/// Rank 0 only. Replaces existing outputs, except those of definitions whose run is resumed.
-void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
-                   const std::vector<Resumption>& resumptions) {
-  const auto& output = config.output;
-  const auto writers = setup.roles.writers();
-  check_file_triggers(output, writers);
-  std::vector<CompanionPlace> companions;
-  for (std::size_t i = 0; i < output.runs.size(); ++i) {
-    if (!resumptions[i].resumes) companions.emplace_back(output.runs[i], output.force, setup.event_files, writers);
-  }
-  if (output.has_companions()) check_companions(input_files(config), output, companions);
-  for (std::size_t i = 0; i < output.runs.size(); ++i) {
-    if (!resumptions[i].resumes) begin_output(output.runs[i].file, output.save_sorted, records[i]);
-  }
-  for (const auto& place : companions) place.clear();
-  begin_index(output);
-}
-
-/// Collective. Prepares the scratch folders and begins the outputs.
-void prepare_output(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
-                    const std::vector<Resumption>& resumptions, const Collective& ranks) {
-  const auto& output = config.output;
-  agree(ranks, [&] {
-    if (output.scratch.empty()) return;
-    for (const auto& run : output.runs) prepare_scratch(scratch_folder(output.scratch, output.file), run.file);
-  });
-  agree(ranks, [&] {
-    if (ranks.rank() == 0) begin_outputs(config, setup, records, resumptions);
-  });
-}
-
 /// Collective. Returns null if a resumed run cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const OutputSettings& output, RunSetup& setup,
-                                     const std::vector<Resumption>& resumptions, RunTaps& taps, Session& session) {
+                                     const std::vector<Resumption>& resumptions, RunTaps& taps, RunReplies& replies,
+                                     Session& session) {
   try {
-    return std::make_unique<RankRun>(output, setup, resumptions, taps, session);
+    return std::make_unique<RankRun>(output, setup, resumptions, taps, replies, session);
   } catch (const UserError& e) {
     if (!any_resumes(resumptions)) throw;
     if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
@@ -171,6 +122,9 @@ RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resump
   all.all_live = setup.all_live;
   all.slices_before = resumption.totals[Metric::slices];
   all.hits_before = resumption.totals[Metric::hits_in];
+  // Followed files are read again from the first unfinished slice on, with finished slices after it, and files that
+  // their recorder has removed are not.
+  all.input_cut = all.input_cut || (setup.any_followed && resumption.resumes);
   view.add_to(all);
   if (ranks.rank() == 0) add_account(all, setup, resumption);
   return all;
@@ -178,10 +132,10 @@ RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resump
 
 /// Collective. Runs everything between the first and the last slice and returns one result per definition.
 std::vector<RunResult> build_events(RankRun& rank_run, const DetectorOptions& detector, const RunSetup& setup,
-                                    const std::vector<Resumption>& resumptions, RunView& view,
+                                    const std::vector<Resumption>& resumptions, RunView& view, SafeWork& safe_work,
                                     const Collective& ranks) {
   const auto start = std::chrono::steady_clock::now();
-  rank_run.work(view);
+  rank_run.work(view, safe_work);
   auto results = rank_run.close();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -194,58 +148,13 @@ std::vector<RunResult> build_events(RankRun& rank_run, const DetectorOptions& de
   return results;
 }
 
-/// Rank 0 only. Returns the exit code of a run that had already ended.
-int report_complete(const OutputSettings& output, const std::vector<Resumption>& resumptions) {
-  std::vector<RunResult> results;
-  for (std::size_t i = 0; i < resumptions.size(); ++i) {
-    const auto& file = output.runs[i].file;
-    clear_up(file, resumptions[i].parts);
-    std::cout << file << ": the run is complete, there is nothing to resume\n";
-    auto& totals = results.emplace_back().totals;
-    totals = resumptions[i].before.totals;
-    totals[Metric::hits_read] = totals[Metric::hits_in];
-  }
-  return exit_code_of(results);
-}
-
-/// Collective. Returns the exit code that `work` returns on rank 0.
-int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
-  int code = kExitOk;
-  agree(ranks, [&] {
-    if (ranks.rank() == 0) code = work();
-  });
-  return ranks.broadcast(code);
-}
-
 /// The sources themselves need not exist any more.
 bool has_live_sources(const std::vector<std::string>& uris) {
   return std::ranges::any_of(expand_sources(uris), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
-using OutputLocks = std::vector<std::unique_ptr<OutputLock>>;
-
-/// Collective. While rank 0 holds the locks, no other run writes these outputs. The files are checked under the locks,
-/// because an earlier run may just have ended.
-OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
-  OutputLocks locks;
-  agree(ranks, [&] {
-    if (ranks.rank() != 0) return;
-    locks.push_back(std::make_unique<OutputLock>(config.output.file));
-    for (const auto& run : config.output.runs) {
-      if (!run.define.name.empty()) locks.push_back(std::make_unique<OutputLock>(run.file));
-    }
-    check_run_files(input_files(config), config.output, config.sources.live.record);
-  });
-  return locks;
-}
-
-/// Collective. `--resume --force`: continues an interrupted run, replaces a complete one.
-void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
-  config.output.resume = config.sources.live.keep_recordings = !all_complete(find_complete_runs(config.output, ranks));
-}
-
 /// Calls `work`. Viewers of the run see its error before the monitor closes.
-int seen_to_fail(RunView& view, const std::function<int()>& work) {
+RunEnding seen_to_fail(RunView& view, const std::function<RunEnding()>& work) {
   try {
     return work();
   } catch (...) {
@@ -259,24 +168,42 @@ int seen_to_fail(RunView& view, const std::function<int()>& work) {
 constexpr const char* kNotBegun =
     "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
 
+/// Covers the time before the first slice.
+using BeforeSlices = std::optional<EndsAtOnce>;
+
+/// Collective. Ends before the first slice.
+RunEnding end_now(const OutputSettings& output, const std::vector<Resumption>& found, BeforeSlices& before,
+                  RunWatch& watch, const Communicator& communicator) {
+  before.reset();
+  return {end_complete(output, found, watch, communicator)};
+}
+
+LoggedRun::Totals totals_of(const RunResult& result) {
+  const auto& totals = result.totals;
+  return {totals[Metric::events], totals[Metric::hits_in], totals[Metric::hits_in_events], hits_lost(totals.counters)};
+}
+
 /// Shows how the run is set up, on the terminal and the monitor.
 class ShownSetup final : public SetupWatch {
  public:
   /// `before`: is reset when live sources begin to receive. All arguments must outlive this object.
-  ShownSetup(std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view)
-      : before_(before), watch_(watch), view_(view) {}
+  ShownSetup(BeforeSlices& before, RunWatch& watch, RunView& view) : before_(before), watch_(watch), view_(view) {}
 
   void expect(const RunSetup& expected) override {
-    if (expected.live) before_.reset();
+    if (expected.live) {
+      before_.reset();
+      set_log_times();
+    }
     view_.announce(expected);
   }
   void wait(std::size_t live, std::size_t known) override {
     watch_.turn();
     view_.wait(live, known);
   }
+  [[nodiscard]] bool waits_no_longer() const override { return view_.waits_no_longer(); }
 
  private:
-  std::optional<EndsAtOnce>& before_;
+  BeforeSlices& before_;
   RunWatch& watch_;
   RunView& view_;
 };
@@ -284,6 +211,8 @@ class ShownSetup final : public SetupWatch {
 RunDescription describe_run(const RunConfig& config) {
   RunDescription run;
   run.name = config.output.file;
+  run.number = config.output.run_number;
+  run.comment = config.output.run_comment;
   run.command_line = command_line_of_process();
   run.definition = config.building.definitions.front().given();
   run.filters = config.building.filters;
@@ -295,59 +224,95 @@ RunDescription describe_run(const RunConfig& config) {
   return run;
 }
 
-/// `before`: covers the time before the first slice; it is reset here.
-int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
+/// Collective.
+void begin_view(RunView& view, const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
+                const std::vector<Resumption>& resumptions, Session& session, const Collective& ranks) {
+  auto counted = config.view.monitor ? histograms_before(config.output, records, resumptions, ranks)
+                                     : std::vector<KindHistograms>();
+  const RunTracker tracker(config.sources.duration, resumptions.front().totals.counters);
+  view.begin(setup, records.front(), tracker, session, std::move(counted));
+}
+
+/// The outputs are locked. `before` is reset here.
+RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices& before,
+                   const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   const auto& output = config.output;
-  RunWatch watch(config.stalls, communicator);
-  const auto locks = lock_outputs(config, communicator);
-  RunView view(config.view, describe_run(config), communicator);
+  auto& watch = around.watch;
+  RunView view(config.view, describe_run(config), around.monitor, around.desk, communicator);
   if (output.resume && output.force) choose_by_what_is_there(config, communicator);
   if (output.resume && has_live_sources(config.sources.uris)) {
     const auto ended = find_complete_runs(output, communicator);
     require_undamaged(output, ended, communicator);
-    if (all_complete(ended)) return from_first_rank(communicator, [&] { return report_complete(output, ended); });
+    if (all_complete(ended)) return end_now(output, ended, before, watch, communicator);
   }
   const auto backend = exchange_backend();
   ShownSetup shown(before, watch, view);
   RunSetup setup = set_up_run(config.sources, config.building, config.exchange, communicator, shown);
+  if (around.begin) setup.first_slice = *around.begin;
   require_alarm_sources(config.view.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   report_place(setup, communicator);
+  show_labels(setup);
   auto records = describe(output, setup);
   const auto resumptions = resume_run(output, setup, records, communicator);
-  if (all_complete(resumptions)) {
-    return from_first_rank(communicator, [&] { return report_complete(output, resumptions); });
-  }
+  if (all_complete(resumptions)) return end_now(output, resumptions, before, watch, communicator);
+  protect_ranks(config, setup, communicator);
   if (first) report_setup(setup, backend);
+  if (first && config.repeats) report_changes(config.config_file, records.front());
   if (any_resumes(resumptions)) continue_from(resumptions, setup, records);
   if (output.has_companions() || output.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
   auto taps = output.tap ? RunTaps(*output.tap, setup.event_files, setup.roles, communicator) : RunTaps();
+  auto replies = output.reply ? RunReplies(*output.reply, setup, communicator) : RunReplies();
   MpiNetwork network(communicator);
   Idle idle;
   Session session(session_settings(config.sources, config.building, config.exchange, config.view, setup),
                   {network, watch, idle});
   prepare_output(config, setup, records, resumptions, communicator);
   prepare_live_sources(output.file, setup, resumptions, communicator);
-  view.begin(setup, records.front(), {config.sources.duration, resumptions.front().totals.counters}, session);
-  const auto rank_run = begin_roles(output, setup, resumptions, taps, session);
-  if (!rank_run) return kExitStopped;
+  begin_view(view, config, setup, records, resumptions, session, communicator);
+  const auto rank_run = begin_roles(output, setup, resumptions, taps, replies, session);
+  if (!rank_run) return {kExitStopped};
   const PutsEnd puts_end(session.wiring().data());
   report_crowding(communicator);
   before.reset();
-  return seen_to_fail(view, [&] {
-    const auto results = build_events(*rank_run, config.building.detector, setup, resumptions, view, communicator);
-    return from_first_rank(communicator, [&] {
-      return finish(output, setup, results, records, backend, session.control().stopped_by(), view);
-    });
+  return seen_to_fail(view, [&]() -> RunEnding {
+    SafeWork safe_work(output, setup, session, first);
+    const auto results =
+        build_events(*rank_run, config.building.detector, setup, resumptions, view, safe_work, communicator);
+    const auto& control = session.control();
+    const int code =
+        end_run(output, {setup, results, records, backend, control.stopped_by()}, watch, view, communicator);
+    safe_work.end(code);
+    return {code, control.stopped_by(), control.stop_cause(), control.end_slice(), totals_of(results.front())};
   });
+}
+
+int run(const RunConfig& config, BeforeSlices& before, const Communicator& communicator) {
+  RunWatch watch(config.stalls, communicator);
+  if (config.series) {
+    set_log_times();
+    if (config.series->starts_idle) before.reset();
+    return run_series(
+        config, [&](const auto& one, const auto& around) { return run_once(one, around, before, communicator); },
+        describe_run(config), watch, communicator);
+  }
+  const auto locks = lock_outputs(config, communicator);
+  const auto monitor = open_monitor(config.view, describe_run(config), nullptr, communicator);
+  return run_once(config, {watch, monitor.get()}, before, communicator).code;
+}
+
+/// Open MPI's mpirun takes any exit code but 0 for a failure, and says so below our last line.
+void explain_code(int code) {
+  if (code != kExitLosses || !launched() || std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return;
+  spdlog::info("the run is complete, with losses, all counted: exit code 3, which Open MPI reports as 'aborted'");
 }
 
 }  // namespace
 
 int run_command(int argc, const char* const* argv) {
   catch_stop_signals();
-  std::optional<EndsAtOnce> before(std::in_place, kExitStopped, launched() ? "" : kNotBegun);
+  BeforeSlices before(std::in_place, kExitStopped, launched() ? "" : kNotBegun);
   return run_inside_mpi<RunConfig>(
       "run",
       [&] {
@@ -362,7 +327,9 @@ int run_command(int argc, const char* const* argv) {
       },
       [&](const RunConfig& config, const Communicator& communicator) {
         if (config.quiet) spdlog::set_level(spdlog::level::err);
-        return run(config, before, communicator);
+        const int code = run(config, before, communicator);
+        if (communicator.rank() == 0) explain_code(code);
+        return code;
       });
 }
 

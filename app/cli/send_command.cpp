@@ -5,12 +5,14 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/cli/commands.hpp"
 #include "app/command/command_line.hpp"
 #include "app/command/options.hpp"
+#include "app/tools/send/configure_board.hpp"
 #include "app/tools/send/live_sender.hpp"
 #include "app/tools/send/recorded_stream.hpp"
 #include "app/tools/send/sending_options.hpp"
@@ -42,6 +44,9 @@ void add_send_options(po::options_description& options) {
         "to trb://: events a second; 0: as fast as it goes"},
        {"bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit"},
        {"loop", text_value("N", "1"), "send N times, for .epochs files and to trb://; times continue"},
+       {"configure", text_value("FILE"),
+        "instead of sources: brings this file to a board that takes files, and continues where an earlier attempt "
+        "ended"},
        {"ids", text_value("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)"},
        {"tick", text_value("TIME"), "unit of time (default 1ns)"},
        {"epoch", text_value("TIME"), "length of an epoch (default 10us; 500ns with --tick 1ps)"}});
@@ -173,17 +178,39 @@ int send_streams(const po::variables_map& values) {
   return whole ? kExitOk : kExitLosses;
 }
 
+/// Brings a file to the board that --to names.
+int send_configuration(const po::variables_map& values) {
+  constexpr std::size_t kEthernet = 1472;  // the longest datagram that an MTU of 1500 carries whole
+  for (const char* other :
+       {"source", "speed", "rate", "loop", "ids", "tick", "epoch", "flush-after", "resend", "session"}) {
+    if (values.count(other) != 0 && !values[other].defaulted()) {
+      throw UserError("--configure sends a file and no streams: leave out " +
+                      std::string(other == std::string_view("source") ? "the sources" : "--" + std::string(other)));
+    }
+  }
+  const auto sending = sending_options(values, 1);
+  ConfigureSettings settings;
+  settings.file = values["configure"].as<std::string>();
+  settings.to = sending.to.front();
+  settings.datagram_bytes = values["datagram"].defaulted() ? kEthernet : sending.datagram_bytes;
+  settings.bandwidth = bandwidth_of(values);
+  catch_stop_signals();
+  return configure_board(settings, [] { return stop_signal() != 0; });
+}
+
 }  // namespace
 
 int send_command(int argc, const char* const* argv) {
   CommandLine line(
       "send",
       "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
-      "them, all on one clock; or the subevents of HLD files as TRB boards.");
+      "them, all on one clock; or the subevents of HLD files as TRB boards. With --configure, brings a file to a "
+      "board.");
   add_send_options(line.options());
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
+  if (values->count("configure") != 0) return send_configuration(*values);
   if (values->count("source") == 0) throw UserError("no source given; see 'eventloom send --help'");
   if (auto ports = trb_ports(*values); !ports.empty()) return send_to_trb(*values, std::move(ports));
   return send_streams(*values);

@@ -53,13 +53,19 @@ std::string head(const nlohmann::json& status) {
   return line;
 }
 
+/// The name that the detector map gives a source stands first.
+std::string labelled_name(const nlohmann::json& row) {
+  const auto label = text(row, "label");
+  return label.empty() ? text(row, "name") : label + ": " + text(row, "name");
+}
+
 std::string rows(const nlohmann::json& status) {
   auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "MB/s", "lost",
                            "state", "name");
   for (const auto& row : status.at("sources")) {
     lines += fmt::format("{:<8} {:>5} {:>12} {:>12.2f} {:>10} {:<10} {}\n", number(row, "index"), number(row, "rank"),
                          number(row, "hits"), number(row, "bytes_per_s") / 1e6, number(row, "lost"), text(row, "state"),
-                         text(row, "name"));
+                         labelled_name(row));
   }
   lines +=
       fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10}\n", "builder", "rank", "hits", "hits/s", "slices", "busy");

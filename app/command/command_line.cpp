@@ -82,8 +82,7 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
       return std::nullopt;
     }
     if (values.count("config") != 0) {
-      constexpr std::uint64_t kMostBytes = 16U << 20;
-      std::istringstream in(read_text_file(values["config"].as<std::string>(), kMostBytes));
+      std::istringstream in(config_text(values["config"].as<std::string>(), given));
       po::store(po::parse_config_file(in, options_), values);
     }
     po::notify(values);
@@ -101,8 +100,16 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
   return values;
 }
 
-/// Returns the option that was probably meant, as " (did you mean '--filter'?)". `given`: the name with its dashes, or
-/// without if it is from a file.
+std::string CommandLine::config_text(const std::string& path, const po::parsed_options& given) const {
+  constexpr std::uint64_t kMostBytes = 16U << 20;
+  std::set<std::string> names;
+  for (const auto& option : given.options) names.insert(option.string_key);
+  auto text = read_config_ ? read_config_(path, names) : std::nullopt;
+  return text ? std::move(*text) : read_text_file(path, kMostBytes);
+}
+
+/// Returns the option that was probably meant, as " (did you mean '--filter'?)". `given`: the name with its dashes; a
+/// name from a file has none.
 std::string CommandLine::guess(const std::string& given) const {
   const std::string dashes(given.substr(0, std::min(given.find_first_not_of('-'), given.size())));
   std::vector<std::string> names;

@@ -24,6 +24,12 @@ class CommandLine {
   /// Excludes an option that applies to this invocation only from the setup.
   void leave_out_of_setup(const std::string& name) { left_out_.insert(name); }
 
+  /// Returns the INI text of a file of --config that is not an INI file itself; std::nullopt: it is one. `given`:
+  /// options on the command line.
+  using ConfigReader =
+      std::function<std::optional<std::string>(const std::string& path, const std::set<std::string>& given)>;
+  void also_read_config(ConfigReader reader) { read_config_ = std::move(reader); }
+
   /// Adds derived values at the end of --print-config, as comment lines of the INI file.
   using Remark = std::function<std::string(const boost::program_options::variables_map&)>;
   void remark(Remark remark) { remark_ = std::move(remark); }
@@ -37,6 +43,8 @@ class CommandLine {
 
  private:
   [[nodiscard]] std::string guess(const std::string& given) const;
+  [[nodiscard]] std::string config_text(const std::string& path,
+                                        const boost::program_options::parsed_options& given) const;
 
   std::string command_;
   std::string synopsis_;
@@ -44,6 +52,7 @@ class CommandLine {
   boost::program_options::positional_options_description positional_;
   std::set<std::string> left_out_;
   Remark remark_;
+  ConfigReader read_config_;
 };
 
 }  // namespace eventloom

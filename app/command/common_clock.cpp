@@ -20,9 +20,13 @@ std::string boot_id() {
 
 }  // namespace
 
-CommonClock::CommonClock(const Communicator& communicator) {
+bool share_steady_clock(const Communicator& communicator) {
   const auto ids = communicator.all_gather(boot_id());
-  if (std::ranges::count(ids, ids.front()) == communicator.size()) return;
+  return std::ranges::count(ids, ids.front()) == communicator.size();
+}
+
+CommonClock::CommonClock(const Communicator& communicator) {
+  if (share_steady_clock(communicator)) return;
   sync_ = std::make_unique<ClockSync>(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(),
                                       communicator.size(), ClockSync::Settings{});
   sync_->synchronise(idle_);

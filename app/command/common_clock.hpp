@@ -8,6 +8,9 @@
 
 namespace eventloom {
 
+/// Collective. Whether all ranks run on one kernel, whose steady clock they share.
+bool share_steady_clock(const Communicator& communicator);
+
 /// A clock shared by all ranks, for measurements: the host's own clock if all ranks are on one host, otherwise
 /// synchronised clocks. Construction and destruction are collective.
 class CommonClock {

@@ -10,7 +10,7 @@ namespace eventloom {
 namespace {
 
 bool is_report(const std::filesystem::path& file) {
-  return is_json_of(file, kRunReport) || is_json_of(file, kBenchReport);
+  return is_json_of(file, kRunReport) || is_json_of(file, kBenchReport) || is_json_of(file, kRecordReport);
 }
 
 }  // namespace

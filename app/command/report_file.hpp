@@ -9,6 +9,7 @@ namespace eventloom {
 
 inline constexpr const char* kRunReport = "eventloom-report";
 inline constexpr const char* kBenchReport = "eventloom-bench";
+inline constexpr const char* kRecordReport = "eventloom-record-report";
 
 /// Adds the file of an option, unless the option is empty.
 void plan_report(FilePlan& plan, const std::string& path, const std::string& role);

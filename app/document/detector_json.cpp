@@ -5,11 +5,16 @@
 #include <map>
 #include <set>
 
+#include "app/document/detector_names.hpp"
+
 namespace eventloom {
 
 namespace {
 
 constexpr std::uint64_t kLastOfAll = 0xfffffff;  // the greatest channel number
+
+/// A page requests them once a second.
+constexpr std::size_t kMostNames = 1000;
 
 /// Enough to show the shape of a detector; a page requests them once a second.
 constexpr std::size_t kMostPlaces = 1000;
@@ -53,6 +58,15 @@ DetectorJson positions_json(const KnownChannels& known) {
   return list;
 }
 
+/// [number, name] of single channels.
+DetectorJson names_json(const KnownChannels& known) {
+  auto list = DetectorJson::array();
+  for (const auto& [channel, name] : common_channel_names(known)) {
+    if (list.size() < kMostNames) list.push_back({channel, name});
+  }
+  return list;
+}
+
 }  // namespace
 
 DetectorJson detector_facts(const KnownChannels& known) {
@@ -62,6 +76,7 @@ DetectorJson detector_facts(const KnownChannels& known) {
                      {"cut", count_channels(known, [](const DetectorRange& r) { return r.cut(); })},
                      {"with_offset", count_channels(known, [](const DetectorRange& r) { return r.offset != 0; })}};
   if (auto positions = positions_json(known); !positions.empty()) facts["positions"] = std::move(positions);
+  if (auto names = names_json(known); !names.empty()) facts["names"] = std::move(names);
   return facts;
 }
 

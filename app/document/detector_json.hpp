@@ -14,7 +14,7 @@ namespace eventloom {
 using DetectorJson = nlohmann::ordered_json;
 
 /// Returns the part "setup.detector": the map's file, its groups, the numbers of channels that are masked, are cut and
-/// have offsets, and the known positions, thinned out if there are many.
+/// have offsets, the known positions, thinned out if there are many, and the names of single channels.
 DetectorJson detector_facts(const KnownChannels& known);
 
 /// Returns the names of the listed channels, "" for a channel without one; null if none has a name.
@@ -31,7 +31,8 @@ Json position_json(const DetectorRange& range) {
 }
 
 /// Adds arrays to the hits of an event, which must contain "source" and "channel": "name" if any of the channels has
-/// one, "position" if any has one (null for the others), and "group" if the detector has groups.
+/// one, "position" if any has one (null for the others), "group" if the detector has groups, and beside values their
+/// "unit".
 template <class Json>
 void add_detector(Json& hits, const KnownChannels& known) {
   bool named = false;
@@ -39,16 +40,19 @@ void add_detector(Json& hits, const KnownChannels& known) {
   auto names = Json::array();
   auto positions = Json::array();
   auto groups = Json::array();
+  auto units = Json::array();
   for (std::size_t i = 0; i < hits["source"].size(); ++i) {
     const auto* range = known.at(hits["source"][i], hits["channel"][i]);
     names.push_back(range == nullptr ? "" : range->name);
     groups.push_back(range == nullptr ? "" : range->groups);
+    units.push_back(range == nullptr ? "" : range->unit);
     positions.push_back(range == nullptr ? Json() : position_json<Json>(*range));
     named = named || (range != nullptr && !range->name.empty());
     placed = placed || !positions.back().is_null();
   }
   if (named) hits["name"] = std::move(names);
   if (placed) hits["position"] = std::move(positions);
+  if (hits.contains("value")) hits["unit"] = std::move(units);
   if (!known.groups().empty()) hits["group"] = std::move(groups);
 }
 

@@ -106,10 +106,12 @@ nlohmann::json LatencyHistogram::to_json() const {
   return {{"count", count_},
           {"min_ns", or_null(min())},
           {"mean_ns", or_null(mean())},
+          {"p10_ns", or_null(percentile(10))},
           {"p50_ns", or_null(percentile(50))},
           {"p90_ns", or_null(percentile(90))},
           {"p99_ns", or_null(percentile(99))},
           {"p999_ns", or_null(percentile(99.9))},
+          {"p9999_ns", or_null(percentile(99.99))},
           {"max_ns", or_null(max())}};
 }
 

@@ -53,8 +53,8 @@ class LatencyHistogram {
   [[nodiscard]] nlohmann::json packed() const;
   static LatencyHistogram unpack(const nlohmann::json& packed);
 
-  /// {"count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"}. Without entries, all members
-  /// but the count are null.
+  /// {"count", "min_ns", "mean_ns", "p10_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"}. Without
+  /// entries, all members but the count are null.
   [[nodiscard]] nlohmann::json to_json() const;
 
  private:

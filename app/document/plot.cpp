@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/document/series_colour.hpp"
+#include "app/document/tick_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/subprocess.hpp"
 #include "io/files/partial_file.hpp"
@@ -23,9 +25,10 @@ namespace eventloom {
 namespace {
 
 constexpr int kWidth = 900;
-constexpr int kHeight = 430;  // per plot
-/// Colours of Okabe and Ito, distinguishable to the colour-blind.
-constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
+constexpr int kHeight = 430;                      // per plot
+constexpr int kLinearTicks = 5;                   // about as many
+constexpr std::size_t kMostNamedTicks = 16;       // at an axis
+constexpr std::size_t kShortName = 4;             // letters; longer names are written obliquely
 constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, triangles, diamond
 
 /// Length of the signature and header at the beginning of a PNG file.
@@ -82,23 +85,30 @@ struct Scale {
   std::vector<std::pair<double, std::string>> tics;
 };
 
-/// A scale that includes zero, with steps of 1, 2 or 5 times a power of ten, and one prefix for the whole axis.
+void name_ticks(Scale& scale, const std::vector<double>& ticks) {
+  const auto texts = tick_texts(ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) scale.tics.emplace_back(ticks[i], texts[i]);
+}
+
+/// A scale of exactly this range.
+Scale exact_scale(double low, double high) {
+  Scale scale{low, high, 0, {}};
+  name_ticks(scale, even_ticks(low, high, kLinearTicks));
+  return scale;
+}
+
+/// A scale that includes zero and ends at ticks.
 Scale linear_scale(const AxisExtent& extent) {
   const double low = std::min(extent.least, 0.0);
   const double high = std::max(extent.greatest, 0.0);
   if (extent.empty() || low == high) return {0, 1, 0, {}};
-  const double rough = (high - low) / 5;
+  const double rough = (high - low) / kLinearTicks;
   const double decade = std::pow(10, std::floor(std::log10(rough)));
   const double step = decade * (rough < 2 * decade ? 2 : rough < 5 * decade ? 5 : 10);
-  const double most = std::max(high, -low);
-  const auto [unit, prefix] = most >= 1e9   ? std::pair(1e9, "G")
-                              : most >= 1e6 ? std::pair(1e6, "M")
-                              : most >= 1e4 ? std::pair(1e3, "k")
-                                            : std::pair(1.0, "");
   Scale scale{step * std::floor(low / step), step * std::ceil(high / step), 0, {}};
-  for (double n = std::round(scale.low / step); n * step < scale.high + step / 2; ++n) {
-    scale.tics.emplace_back(n * step, n == 0 ? "0" : fmt::format("{:.6g}{}", n * step / unit, prefix));
-  }
+  std::vector<double> ticks;
+  for (double n = std::round(scale.low / step); n * step < scale.high + step / 2; ++n) ticks.push_back(n * step);
+  name_ticks(scale, ticks);
   return scale;
 }
 
@@ -124,14 +134,25 @@ Scale decimal_scale(const AxisExtent& extent) {
   return {std::pow(10, low), std::pow(10, high), 10, {}};
 }
 
-Scale scale_of(const AxisExtent& extent, bool log, bool binary) {
+Scale scale_of(const AxisExtent& extent, bool log, bool binary, bool from_zero) {
+  if (!log && !from_zero && extent.least < extent.greatest) return exact_scale(extent.least, extent.greatest);
   if (!log) return linear_scale(extent);
   return binary && extent.powers_of_two && !extent.empty() ? binary_scale(extent) : decimal_scale(extent);
 }
 
-void write_axis(std::ostream& out, char axis, const std::string& label, const Scale& scale) {
+/// Returns as many names as there is room for, at equal distances.
+PlotNames readable(const PlotNames& names) {
+  const auto every = (names.size() + kMostNamedTicks - 1) / kMostNamedTicks;
+  PlotNames some;
+  for (std::size_t i = 0; i < names.size(); i += every) some.push_back(names[i]);
+  return some;
+}
+
+void write_axis(std::ostream& out, char axis, const std::string& label, const Scale& scale, const PlotNames& names) {
+  const bool long_names =
+      std::ranges::any_of(names, [](const auto& name) { return name.second.size() > kShortName; }) && axis == 'x';
   std::string tics;
-  for (const auto& [at, text] : scale.tics) {
+  for (const auto& [at, text] : names.empty() ? scale.tics : readable(names)) {
     tics += fmt::format("{}{} {:.17g}", tics.empty() ? "" : ", ", gnuplot_quoted(text), at);
   }
   out << "set " << axis << "label " << gnuplot_quoted(label) << " noenhanced\n";
@@ -139,7 +160,8 @@ void write_axis(std::ostream& out, char axis, const std::string& label, const Sc
   if (scale.log_base != 0) out << "set logscale " << axis << ' ' << scale.log_base << '\n';
   out << fmt::format("set {}range [{:.17g}:{:.17g}]\n", axis, scale.low, scale.high);
   out << "set format " << axis << (scale.log_base == 10 ? " '%.0s%c'\n" : " '%g'\n");
-  out << "set " << axis << "tics " << (tics.empty() ? "autofreq" : "(" + tics + ")") << '\n';
+  out << "set " << axis << "tics noenhanced " << (long_names ? "rotate by 30 right " : "norotate autojustify ")
+      << (tics.empty() ? "autofreq" : "(" + tics + ")") << '\n';
 }
 
 /// Returns whether there are no points to plot.
@@ -152,8 +174,8 @@ bool write_axes(std::ostream& out, const Plot& plot, const std::vector<Points>& 
       y.add(py);
     }
   }
-  write_axis(out, 'x', plot.x_label, scale_of(x, plot.log_x, true));
-  write_axis(out, 'y', plot.y_label, scale_of(y, plot.log_y, false));
+  write_axis(out, 'x', plot.x_label, scale_of(x, plot.log_x, true, plot.x_from_zero), plot.x_names);
+  write_axis(out, 'y', plot.y_label, scale_of(y, plot.log_y, false, true), {});
   return x.empty();
 }
 
@@ -178,7 +200,7 @@ std::string style_of(std::size_t number, PlotStyle style) {
 std::string curve(std::size_t number, const PlotSeries& series, bool empty) {
   return fmt::format("{} with {} lc rgb '{}' title {} noenhanced",
                      empty ? "NaN" : fmt::format("$series{} using 1:2", number), style_of(number, series.style),
-                     kColours[number % kColours.size()], gnuplot_quoted(series.name));
+                     series_colour(number), gnuplot_quoted(series.name));
 }
 
 /// Cells without a positive number stay white.
@@ -194,13 +216,8 @@ void write_grid(std::ostream& out, const Plot& plot, const PlotGrid& grid) {
     out << ((i + 1) % grid.columns == 0 ? '\n' : ' ');
   }
   out << "END_OF_GRID\n";
-  const auto axis = [&](char name, const std::string& label, double low, double high) {
-    out << fmt::format("unset logscale {0}\nset {0}label {1} noenhanced\nset {0}tics autofreq\nset format {0} '%g'\n",
-                       name, gnuplot_quoted(label))
-        << fmt::format("set {}range [{:.17g}:{:.17g}]\n", name, low, high);
-  };
-  axis('x', plot.x_label, grid.x_low, grid.x_high);
-  axis('y', plot.y_label, grid.y_low, grid.y_high);
+  write_axis(out, 'x', plot.x_label, exact_scale(grid.x_low, grid.x_high), plot.x_names);
+  write_axis(out, 'y', plot.y_label, exact_scale(grid.y_low, grid.y_high), plot.y_names);
   out << "set palette defined (0 '#d4e6f1', 0.3 '#56B4E9', 0.6 '#0072B2', 1 '#1b1b3a')\nset cblabel 'entries in a "
          "bin'\n"
       << (plot.log_y ? "set logscale cb\n" : "unset logscale cb\n")

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command/file_plan.hpp"
@@ -31,16 +32,22 @@ struct PlotGrid {
   std::vector<double> values;  ///< row by row
 };
 
+/// Places on an axis that have names: numbers of sources or channels.
+using PlotNames = std::vector<std::pair<double, std::string>>;
+
 /// Series over one pair of axes. Omits points that an axis cannot show: not finite, or not positive on a logarithmic
-/// axis. Linear axes include zero.
+/// axis. Linear axes include zero, unless `x_from_zero` is false.
 struct Plot {
   std::string title;
   std::string x_label;
   std::string y_label;
-  bool log_x = false;  ///< with base 2 if every x is a power of two
+  bool log_x = false;  ///< the base is 2 if every x is a power of two
   bool log_y = false;
   std::vector<PlotSeries> series;
   std::optional<PlotGrid> grid = {};  ///< drawn instead of series; log_y applies to its numbers
+  bool x_from_zero = true;
+  PlotNames x_names = {};  ///< rising; written at the axis instead of numbers, as many as there is room for
+  PlotNames y_names = {};  ///< likewise, only for a grid
 };
 
 /// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. Call it at the start of a command, so

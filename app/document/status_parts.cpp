@@ -56,6 +56,7 @@ StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels&
     hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);
     hits["source"].push_back(hit.source);
     hits["channel"].push_back(hit.channel);
+    if (event.with_values) hits["value"].push_back(hit.value ? StatusJson(*hit.value) : StatusJson());
     if (event.with_payload) hits["payload"].push_back(hit.payload ? StatusJson(*hit.payload) : StatusJson());
   }
   add_detector(hits, known);

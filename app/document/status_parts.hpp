@@ -32,6 +32,7 @@ struct ShownEvent {
     std::uint32_t source = 0;
     std::uint32_t channel = 0;
     std::optional<std::uint32_t> payload;  ///< first payload word, if any
+    std::optional<double> value = {};      ///< calibrated, if known
   };
   Tick time = 0;
   Tick duration = 0;
@@ -39,6 +40,7 @@ struct ShownEvent {
   std::uint64_t slice = 0;
   std::uint32_t flags = 0;  ///< EventFlag
   bool with_payload = false;
+  bool with_values = false;
   std::vector<Hit> hits;
 };
 StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known);

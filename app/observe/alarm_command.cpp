@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <boost/program_options/parsers.hpp>
-#include <boost/token_functions.hpp>
-
+#include "app/command/command_words.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/signals_blocked.hpp"
@@ -21,25 +19,8 @@ constexpr auto kToDie = std::chrono::seconds(1);
 
 }  // namespace
 
-std::vector<std::string> split_alarm_command(const std::string& text) {
-  namespace po = boost::program_options;
-  std::vector<std::string> words;
-  try {
-    words = po::split_unix(text);
-    // If a quote is still open, it absorbs the appended word.
-    if (po::split_unix(text + " x").back() != "x") throw boost::escaped_list_error("a quote is not closed");
-  } catch (const boost::escaped_list_error& e) {
-    throw UserError("--alarm-command: " + std::string(e.what()) +
-                    "; use quotes around words with blanks, and \\\\ for \\");
-  }
-  if (words.empty() || words.front().empty()) throw UserError("--alarm-command must name a program and its arguments");
-  return words;
-}
-
 AlarmCommand::AlarmCommand(std::vector<std::string> words) : words_(std::move(words)) {
-  const auto program = find_program(words_.front());
-  if (!program) throw UserError("--alarm-command: there is no program '" + words_.front() + "' that can be executed");
-  words_.front() = *program;
+  words_.front() = required_program(words_.front(), "--alarm-command");
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { work(); });
 }

@@ -14,11 +14,6 @@
 
 namespace eventloom {
 
-/// Splits --alarm-command into a program and its arguments. Blanks separate words, except inside quotes; ' and " are
-/// equivalent. A backslash escapes a quote, a blank or a backslash. No other character is special: no shell is
-/// involved. Throws UserError.
-std::vector<std::string> split_alarm_command(const std::string& text);
-
 /// Runs a program on demand, from a separate thread, so that neither a slow program nor a slow disk delays the run.
 /// Runs only a few at a time; the others wait in order. The program gets its data in environment variables.
 class AlarmCommand {

@@ -106,6 +106,11 @@ MaybeValue stalled(const RunSnapshot& snapshot) {
   return has_ended(snapshot) ? MaybeValue() : MaybeValue(snapshot.stalled_s);
 }
 
+/// Also at the end of the run: it may have filled the disk.
+MaybeValue disk_free(const RunSnapshot& snapshot) { return snapshot.disk.free_bytes; }
+
+MaybeValue disk_left(const RunSnapshot& snapshot) { return has_ended(snapshot) ? MaybeValue() : snapshot.disk.left_s; }
+
 MaybeValue ring_fill(const RunSnapshot& snapshot) {
   return has_ended(snapshot) ? MaybeValue() : MaybeValue(snapshot.figures.ring_fill);
 }
@@ -126,6 +131,8 @@ auto special_quantities() {
       std::pair{"slice_rate", AlarmQuantity{"slices/s", rate_of(Metric::slices), {}}},
       std::pair{"ring_fill", AlarmQuantity{"1", ring_fill, {}}},
       std::pair{"memory", AlarmQuantity{"bytes", memory, {}}},
+      std::pair{"disk_free", AlarmQuantity{"bytes", disk_free, {}}},
+      std::pair{"disk_left", AlarmQuantity{"s", disk_left, {}}},
       std::pair{"clock_difference",
                 AlarmQuantity{"s", of_all_sources(clock_difference_s),
                               [](std::uint32_t source) { return of_source(source, clock_difference_s); }}},

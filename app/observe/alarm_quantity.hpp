@@ -30,6 +30,6 @@ std::vector<std::string_view> alarm_quantity_names();
 
 /// Names for messages.
 inline constexpr const char* kAlarmQuantities =
-    "lost, rate, stalled, event_rate, byte_rate, slice_rate, ring_fill, memory, clock_difference";
+    "lost, rate, stalled, event_rate, byte_rate, slice_rate, ring_fill, memory, disk_free, disk_left, clock_difference";
 
 }  // namespace eventloom

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/command/safe_text.hpp"
 #include "app/observe/access.hpp"
 #include "app/observe/asker.hpp"
 #include "app/observe/page/page.hpp"
@@ -30,6 +31,8 @@ constexpr std::size_t kMostCommandsKept = 1000;
 /// Bytes of a program's name that distinguish two viewers.
 constexpr std::size_t kMostAgent = 64;
 constexpr auto kToSeeTheEnd = std::chrono::seconds(5);
+constexpr std::size_t kLongestComment = 1000;
+constexpr std::string_view kHistogramPath = "/histograms/";
 /// Lifetime of a text's log and time of day; all else is valid until the next snapshot or command.
 constexpr auto kTextHolds = std::chrono::seconds(1);
 
@@ -41,20 +44,52 @@ constexpr std::array kCommands = {NamedCommand{"pause", Command::pause}, NamedCo
                                   NamedCommand{"speed", Command::speed}, NamedCommand{"new-file", Command::new_file},
                                   NamedCommand{"stop", Command::stop},   NamedCommand{"end", Command::end}};
 
-struct Asked {
-  Request request;
-  std::string text;
+struct NamedRunCommand {
+  const char* name;
+  RunRequest::What what;
 };
+constexpr std::array kRunCommands = {NamedRunCommand{"start", RunRequest::What::start},
+                                     NamedRunCommand{"stop-run", RunRequest::What::stop_run},
+                                     NamedRunCommand{"next-run", RunRequest::What::next_run}};
+
+/// `body` holds the command `known`.
+AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& known) {
+  const bool begins = known.what != RunRequest::What::stop_run;
+  if (!begins && (body.contains("number") || body.contains("comment"))) {
+    throw UserError("stop-run takes no number and no comment: they belong to the run that begins");
+  }
+  RunRequest request{.what = known.what};
+  std::string text = known.name;
+  if (body.contains("number")) {
+    const auto& number = body["number"];
+    if (!number.is_number_unsigned() || number == 0) throw UserError("the number of a run must be an integer from 1");
+    request.number = number.get<std::uint64_t>();
+    text += fmt::format(" {}", *request.number);
+  }
+  if (body.contains("comment")) {
+    if (!body["comment"].is_string()) throw UserError("the comment must be a text");
+    request.comment = for_terminal(body["comment"].get<std::string>());
+    if (request.comment.size() > kLongestComment) {
+      throw UserError(fmt::format("the comment must be no longer than {} bytes", kLongestComment));
+    }
+  }
+  return {{}, std::move(request), std::move(text)};
+}
 
 /// Throws UserError if the body is not a command.
-Asked command_in(const std::string& body) {
+AskedCommand command_in(const std::string& body) {
   const auto json = nlohmann::json::parse(body, nullptr, false);
   const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
+  const auto* of_runs =
+      std::ranges::find_if(kRunCommands, [&](const NamedRunCommand& one) { return name == one.name; });
+  if (of_runs != kRunCommands.end()) return run_command_in(json, *of_runs);
   const auto* known = std::ranges::find_if(kCommands, [&](const NamedCommand& one) { return name == one.name; });
   if (known == kCommands.end()) {
-    throw UserError("the body must be {\"command\": \"pause\"}, or resume, speed, new-file, stop or end");
+    throw UserError(
+        "the body must be {\"command\": \"pause\"}, or resume, speed, new-file, stop, end, start, stop-run or "
+        "next-run");
   }
-  Asked asked{{.command = known->command}, known->name};
+  AskedCommand asked{{.command = known->command}, std::nullopt, known->name};
   if (known->command != Command::speed) return asked;
   const auto number = json.value("speed", nlohmann::json());
   const double speed = number.is_number() ? number.get<double>() : -1;
@@ -88,7 +123,8 @@ std::vector<LogLine> lines_of(LogSink& sink) {
 const std::array<Monitor::Route, Monitor::kTexts> Monitor::kRoutes = {
     Route{"/status", "application/json", &Monitor::status_text},
     Route{"/metrics", "text/plain; version=0.0.4; charset=utf-8", &Monitor::metrics_text},
-    Route{"/events/latest", "application/json", &Monitor::events_text}};
+    Route{"/events/latest", "application/json", &Monitor::events_text},
+    Route{"/histograms", "application/json", &Monitor::histograms_text}};
 
 MonitorSettings parse_monitor_address(const std::string& text) {
   const auto place = parse_listen_place(text);
@@ -98,8 +134,9 @@ MonitorSettings parse_monitor_address(const std::string& text) {
   return settings;
 }
 
-Monitor::Monitor(const MonitorSettings& settings, RunDescription run)
+Monitor::Monitor(const MonitorSettings& settings, RunDescription run, RunDesk* desk)
     : token_(settings.token_file.empty() ? new_token() : token_of_file(settings.token_file)),
+      desk_(desk),
       log_(std::make_shared<LogSink>(kLogLines)),
       run_(std::make_shared<RunDescription>(std::move(run))),
       snapshot_(std::make_shared<RunSnapshot>()),
@@ -142,6 +179,12 @@ std::vector<CommandRecord> Monitor::close_commands() {
   return *commands_;
 }
 
+void Monitor::open_commands() {
+  const std::lock_guard lock(mutex_);
+  takes_commands_ = true;
+  commands_ = std::make_shared<Commands>();
+}
+
 void Monitor::conclude(std::shared_ptr<const RunSnapshot> snapshot) {
   std::unique_lock lock(mutex_);
   snapshot_ = std::move(snapshot);
@@ -170,10 +213,13 @@ HttpReply Monitor::reply_of(const HttpRequest& request) {
   static const auto page = shared_text(page_for_monitor());
   const auto& path = request.path;
   if (path == "/") return {200, "text/html; charset=utf-8", page, "", ""};
+  if (path.starts_with(kHistogramPath)) return histogram_reply(request);
   const auto route = std::ranges::find(kRoutes, path, &Route::path);
-  if (route == kRoutes.end()) return refusal(404, "there is /, /status, /metrics, /events/latest and /control");
+  if (route == kRoutes.end()) {
+    return refusal(404, "there is /, /status, /metrics, /events/latest, /histograms, /histograms/NAME and /control");
+  }
   const auto seen = look();
-  if (path == "/status") note_looking(request, seen.snapshot->exit_code.has_value());
+  if (path == "/status") note_looking(request, seen);
   auto& text = texts_[static_cast<std::size_t>(route - kRoutes.begin())];
   const auto now = std::chrono::steady_clock::now();
   if (!text.text || text.seen != seen || now - text.made > kTextHolds) {
@@ -193,14 +239,26 @@ std::string Monitor::events_text(const Seen& seen) const {
   return to_text(latest_events(*seen.run, *seen.snapshot)) + "\n";
 }
 
+std::string Monitor::histograms_text(const Seen& /*seen*/) const { return histograms_.list_text(); }
+
+/// Clients that look at a histogram shall see its final counts, too.
+HttpReply Monitor::histogram_reply(const HttpRequest& request) {
+  const auto seen = look();
+  const auto text = histograms_.text_of(std::string_view(request.path).substr(kHistogramPath.size()));
+  if (!text) return refusal(404, "there is no such histogram: /histograms lists those of this run");
+  note_looking(request, seen);
+  return {200, "application/json", text, "", ""};
+}
+
 Monitor::Seen Monitor::look() const {
   const std::lock_guard lock(mutex_);
   return {run_, snapshot_, commands_};
 }
 
-void Monitor::note_looking(const HttpRequest& request, bool at_the_end) {
+void Monitor::note_looking(const HttpRequest& request, const Seen& seen) {
+  const bool at_the_end = seen.snapshot->exit_code.has_value();
   const std::lock_guard lock(mutex_);
-  const auto name = name_of_asker(request) + " " + request.agent.substr(0, kMostAgent);
+  const auto name = name_of_asker(request) + " " + request.agent.substr(0, kMostAgent) + " " + request.path;
   viewers_.looked(name, at_the_end, std::chrono::steady_clock::now());
   if (at_the_end) seen_.notify_all();
 }
@@ -211,7 +269,7 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
   if (!request.content_type.starts_with("application/json")) {
     return refusal(415, "the content type must be application/json");
   }
-  Asked asked;
+  AskedCommand asked;
   try {
     asked = command_in(request.body);
   } catch (const UserError& error) {
@@ -219,22 +277,38 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
   }
   const CommandRecord record{utc_text(std::chrono::system_clock::now()), name_of_asker(request), asked.text,
                              "accepted"};
-  if (auto reply = accept(asked.request, record)) return *reply;
+  if (asked.run) asked.run->from = record.from;
+  if (auto reply = accept(asked, record)) return *reply;
   spdlog::warn("command {} from {}", record.command, record.from);
   return json_reply(202, to_json(record));
 }
 
-/// Queues the request and returns std::nullopt, or returns the refusal.
-std::optional<HttpReply> Monitor::accept(const Request& request, const CommandRecord& record) {
-  const std::lock_guard lock(mutex_);
-  if (snapshot_->exit_code || !takes_commands_) return refusal(409, "the run has ended");
-  if (request.command == Command::speed && run_->all_live) {
+/// Why a request is refused at present; those that begin or end a run are accepted by the desk. Call under the mutex.
+std::optional<HttpReply> Monitor::refuse_request(const AskedCommand& asked) {
+  const auto command = asked.request.command;
+  const bool of_program = desk_ != nullptr && (asked.run || command == Command::stop || command == Command::end);
+  if (snapshot_->exit_code || !takes_commands_) {
+    if (!of_program) return refusal(409, "the run has ended");
+  } else if (desk_ != nullptr && !of_program && desk_->run().empty()) {
+    return refusal(409, "no run is active; start begins one");
+  }
+  if (command == Command::speed && run_->all_live) {
     return refusal(409, "all sources are live: they come at the speed of the experiment");
   }
   if (queue_.size() >= kMostCommandsWaiting || commands_->size() >= kMostCommandsKept) {
     return refusal(429, "too many commands");
   }
-  queue_.push_back(request);
+  if (!asked.run) return std::nullopt;
+  if (desk_ == nullptr) return refusal(409, "the program has only this run: it was started without --runs");
+  const auto refused = desk_->ask(*asked.run);
+  return refused.empty() ? std::nullopt : std::optional(refusal(409, refused));
+}
+
+/// Queues the request and returns std::nullopt, or returns the refusal.
+std::optional<HttpReply> Monitor::accept(const AskedCommand& asked, const CommandRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (auto reply = refuse_request(asked)) return reply;
+  if (!asked.run) queue_.push_back(asked.request);
   auto commands = *commands_;
   commands.push_back(record);
   commands_ = std::make_shared<const Commands>(std::move(commands));

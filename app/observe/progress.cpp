@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kLeastBar = 4;  // a shorter bar is useless
 constexpr double kBetweenLines_s = 5;
+constexpr double kShown_s = 24 * 3600;  // a disk that lasts longer is not worth a figure
 
 /// Width of the terminal; the maximum value if unknown.
 std::size_t columns() {
@@ -45,18 +46,24 @@ struct Figure {
   int weight;
 };
 
+/// "3.2 khits/s", "17 hits/s"
+std::string joined_unit(const std::string& value, const char* unit) {
+  return value + (value.find(' ') == std::string::npos ? " " : "") + unit;
+}
+
 /// Returns the figures in display order.
 std::vector<Figure> figures_of(const RunSnapshot& snapshot) {
   const auto& figures = snapshot.figures;
   const auto& totals = snapshot.totals;
-  const auto hits = scaled(figures.hits_per_s);
-  const char* space = hits.find(' ') == std::string::npos ? " " : "";
-  std::vector<Figure> list = {{fmt::format("{}{}hits/s", hits, space), 5},
-                              {fmt::format("{:.1f} MB/s", figures.bytes_per_s / 1e6), 3},
+  std::vector<Figure> list = {{joined_unit(scaled(figures.hits_per_s), "hits/s"), 5},
+                              {joined_unit(scaled(figures.bytes_per_s), "B/s"), 3},
                               {fmt::format("{} slices", totals[Metric::slices]), 1},
                               {fmt::format("{} events", totals[Metric::events]), 6},
                               {fmt::format("{} hits lost", hits_lost(totals)), 8},
                               {fmt::format("rings {:.0f} % full", 100 * figures.ring_fill), 4}};
+  if (const auto left = snapshot.disk.left_s; left && *left < kShown_s) {
+    list.push_back({"disk full in " + time_text(*left), 7});
+  }
   if (figures.remaining_s) list.push_back({time_text(*figures.remaining_s) + " left", 9});
   return list;
 }
@@ -101,7 +108,7 @@ std::string bar_of(const RunSnapshot& snapshot, std::size_t columns) {
   }
   text.resize(std::min(text.size(), columns));
   const auto room = columns - text.size();
-  constexpr std::size_t kFrame = 3;  // for "[] "
+  constexpr std::size_t kFrame = 3;  // "[] "
   if (!share || room < kFrame + kLeastBar) return text;
   const auto width = std::min(kBarWidth, room - kFrame);
   std::string bar(static_cast<std::size_t>(*share * static_cast<double>(width)), '#');

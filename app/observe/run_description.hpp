@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/document/detector_json.hpp"
+#include "core/detector/value_table.hpp"
 #include "core/engine/role_layout.hpp"
 #include "io/run_format/detector_record.hpp"
 
@@ -16,9 +18,11 @@ namespace eventloom {
 struct RunDescription {
   struct Rank {
     std::string host;
-    std::string roles;  ///< for example "source 0; builder 1"
+    std::string roles;  ///< "source 0; builder 1"
   };
-  std::string name;  ///< name of the output
+  std::string name;                     ///< name of the output
+  std::optional<std::uint64_t> number;  ///< number among the runs of a folder; not set: it is not one of several
+  std::string comment;                  ///< comment by the person who began it
   std::string command_line;
   std::string began;  ///< UTC
   std::string definition;
@@ -33,6 +37,8 @@ struct RunDescription {
   std::string ucx_version;
   std::string configuration;                     ///< the full setup as an INI file
   std::vector<std::string> sources;              ///< indexed by source number; URIs until the run begins
+  std::vector<std::string> histograms;           ///< names of those of --hist
+  std::shared_ptr<const ValueTable> values;      ///< null: the hits have no calibrated values
   KnownChannels known;                           ///< channels of the detector
   std::shared_ptr<const DetectorJson> detector;  ///< detector_facts() of `known`; null: there is no detector
   Roles roles{.builders = 0};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/observe/disk_watch.hpp"
 #include "core/control/heartbeat.hpp"
 #include "core/monitor/run_picture.hpp"
 #include "formats/control_wire.hpp"
@@ -72,6 +73,7 @@ struct RunSnapshot {
   Counters totals;                   ///< totals of the whole run, including an earlier invocation
   RunFigures figures;
   RunSeries series;
+  DiskFigures disk;
   std::vector<AlarmState> alarms;
   std::optional<int> exit_code;  ///< set once the run has ended
 

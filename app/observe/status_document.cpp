@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "app/document/clock_json.hpp"
 #include "app/document/detector_json.hpp"
+#include "app/document/detector_names.hpp"
 #include "app/observe/rank_remarks.hpp"
 #include "app/observe/snapshot_rates.hpp"
 #include "app/observe/utc_text.hpp"
@@ -29,6 +31,8 @@ double seconds_since(RunPicture::Time then) {
 
 Json run_json(const RunDescription& run, const RunSnapshot& snapshot) {
   Json json{{"name", run.name}, {"command_line", run.command_line}, {"began", text_or_null(run.began)}};
+  if (run.number) json["number"] = *run.number;
+  if (!run.comment.empty()) json["comment"] = run.comment;
   json["now"] = utc_text(std::chrono::system_clock::now());
   json["elapsed_s"] = snapshot.elapsed_s;
   if (snapshot.taken != RunPicture::Time{}) json["age_s"] = seconds_since(snapshot.taken);
@@ -80,16 +84,18 @@ Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::si
   constexpr std::array<const char*, kSourceStates> kNames = {"recorded", "live", "silent", "given up", "full", "ended"};
   const auto before = row_before(snapshot, &RankRecord::sources, rank, row.source);
   const auto name = row.source < run.sources.size() ? run.sources[row.source] : std::string();
-  return {{"index", row.source},
-          {"name", name},
-          {"rank", rank},
-          {"state", kNames[static_cast<std::size_t>(row.state)]},
-          {"hits", row.hits},
-          {"bytes", row.bytes},
-          {"bytes_per_s", rate(snapshot, rank, row.bytes, before.bytes)},
-          {"lost", hits_lost_of_source(counters)},
-          {"dead_time_s", static_cast<double>(counters[Metric::dead_time_ns]) / 1e9},
-          {"counters", counters.by_name()}};
+  Json json{{"index", row.source},
+            {"name", name},
+            {"rank", rank},
+            {"state", kNames[static_cast<std::size_t>(row.state)]},
+            {"hits", row.hits},
+            {"bytes", row.bytes},
+            {"bytes_per_s", rate(snapshot, rank, row.bytes, before.bytes)},
+            {"lost", hits_lost_of_source(counters)},
+            {"dead_time_s", static_cast<double>(counters[Metric::dead_time_ns]) / 1e9},
+            {"counters", counters.by_name()}};
+  if (auto label = source_label(run.known, row.source); !label.empty()) json["label"] = std::move(label);
+  return json;
 }
 
 Json builder_json(const RunSnapshot& snapshot, std::size_t rank, const BuilderRow& row) {
@@ -257,8 +263,8 @@ struct HistogramText {
   const char* unit;
 };
 constexpr std::array kHistogramTexts = {
-    HistogramText{HistogramKind::multiplicity, "multiplicity", "Multiplicity", "hits of an event", "hits"},
-    HistogramText{HistogramKind::duration, "duration", "Duration", "from the first hit to the last", "ns"},
+    HistogramText{HistogramKind::multiplicity, "multiplicity", "Multiplicity", "hits in an event", ""},
+    HistogramText{HistogramKind::duration, "duration", "Duration", "duration", "ns"},
     HistogramText{HistogramKind::interval, "interval", "Time between events", "from first hit to first hit", "ns"},
     HistogramText{HistogramKind::latency, "latency", "Latency", "from the first hit until the event is written", "ns"},
 };
@@ -320,15 +326,22 @@ Json alarms_json(const std::vector<AlarmState>& alarms) {
   return list;
 }
 
-Json event_json(const LatestEvent& latest, double tick_ns, const KnownChannels& known) {
+/// Calculates the value from the first payload word; std::nullopt if the number has two words.
+std::optional<double> value_of(const RunDescription& run, const EventHitRow& hit) {
+  if (!run.values || hit.payload_words == 0) return std::nullopt;
+  const double value = (*run.values)(static_cast<std::uint16_t>(hit.source), hit.channel, {&hit.payload, 1});
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+Json event_json(const RunDescription& run, const LatestEvent& latest) {
   const auto& event = latest.event;
-  ShownEvent shown{
-      Tick(event.time), Tick(event.duration), event.n_hits, event.slice, event.flags, event.payload != 0, {}};
+  ShownEvent shown{Tick(event.time), Tick(event.duration), event.n_hits,          event.slice,
+                   event.flags,      event.payload != 0,   run.values != nullptr, {}};
   for (const auto& hit : latest.hits) {
     shown.hits.push_back({Tick(hit.since_first), hit.source, hit.channel,
-                          hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload)});
+                          hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload), value_of(run, hit)});
   }
-  return to_json(shown, tick_ns, known);
+  return to_json(shown, static_cast<double>(run.tick_ps) / 1000, run.known);
 }
 
 Json log_json(const std::vector<LogLine>& log) {
@@ -356,8 +369,11 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   json["links"] = links_json(run, snapshot);
   json["ranks"] = ranks_json(run, snapshot);
   json["clocks"] = clocks_json(snapshot);
+  json["disk"] = {{"free_bytes", number_or_null(snapshot.disk.free_bytes)},
+                  {"left_s", number_or_null(snapshot.disk.left_s)}};
   json["series"] = series_json(snapshot.series);
   json["histograms"] = histograms_json(run, snapshot);
+  for (const auto& name : run.histograms) json["spectra"].push_back({{"name", name}});
   const auto& channels = snapshot.now.channels();
   json["channels"] = channels_json(run.known, channels.busiest(ChannelCounts::Limits{}.of_source));
   if (!run.known.groups().empty()) json["groups"] = hits_by_group(run, channels);
@@ -375,7 +391,7 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
 StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot) {
   Json list = Json::array();
   for (const auto& event : snapshot.now.events()) {
-    list.push_back(event_json(event, static_cast<double>(run.tick_ps) / 1000, run.known));
+    list.push_back(event_json(run, event));
   }
   return list;
 }

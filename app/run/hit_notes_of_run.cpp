@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "formats/stream_file.hpp"
@@ -47,6 +48,20 @@ HitNotes hit_notes(const RunSetup& setup, bool with_payload) {
   notes.with_values = setup.with_payload && setup.run.detector->calibrates();
   if (notes.with_values) notes.value_unit = setup.run.detector->unit();
   return notes;
+}
+
+EventBatchFormat event_batch_format(const RunSetup& setup) {
+  EventBatchFormat format;
+  format.tick_ps = setup.numbered ? 0 : setup.run.geometry.base.tick_ps;
+  format.n_sources = static_cast<std::uint32_t>(setup.sources.size());
+  format.with_payload = setup.with_payload;
+  if (hit_notes(setup, setup.with_payload).with_values) {
+    format.value_of = [values = value_table(setup)](std::uint16_t source, std::uint32_t channel,
+                                                    std::span<const std::uint32_t> payload) {
+      return (*values)(source, channel, payload);
+    };
+  }
+  return format;
 }
 
 std::shared_ptr<const ValueTable> value_table(const RunSetup& setup) {

@@ -5,6 +5,7 @@
 
 #include "app/run/run_setup.hpp"
 #include "core/detector/value_table.hpp"
+#include "formats/event_batch.hpp"
 #include "io/run_format/hit_notes.hpp"
 
 namespace eventloom {
@@ -14,6 +15,9 @@ std::string payload_text(const SourceInfo& source);
 
 /// Describes the payload and the values of hits in the output of a run. `with_payload`: the output has payload.
 HitNotes hit_notes(const RunSetup& setup, bool with_payload);
+
+/// The contents of batches of events of a run.
+EventBatchFormat event_batch_format(const RunSetup& setup);
 
 /// The values of the hits of a run.
 std::shared_ptr<const ValueTable> value_table(const RunSetup& setup);

@@ -33,12 +33,12 @@ LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std:
   return past;
 }
 
-/// Rank 0 only. Indexed by stream; those of recordings are unused.
+/// Rank 0 only. Indexed by stream; those of recordings, followed or not, are unused.
 std::vector<LivePast> pasts_of(const std::string& output, const RunSetup& setup,
                                const std::vector<Resumption>& resumptions) {
   std::vector<LivePast> pasts(setup.streams.size());
   for (std::uint32_t s = 0; s < pasts.size(); ++s) {
-    if (!setup.streams[s].live) continue;
+    if (!setup.streams[s].live || setup.streams[s].followed) continue;
     pasts[s] = past_of(s, setup.run.geometry, resumptions);
     pasts[s].place = read_live_place(place_of(output, s));
   }
@@ -65,7 +65,7 @@ void prepare_live_sources(const std::string& output, RunSetup& setup, const std:
     pasts = ranks.all_gather(pasts).front();
   }
   for (auto& source : setup.local) {
-    if (source.live == nullptr) continue;
+    if (source.live == nullptr || setup.streams[source.id.value].followed) continue;
     if (!pasts.empty()) source.live->resume_after(pasts[source.id.value]);
     source.live->keep_place(
         [file = place_of(output, source.id.value)](const PeerPlace& place) { keep_place(file, place); });

@@ -1,13 +1,19 @@
 #include "app/run/output_settings.hpp"
 
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "app/command/options.hpp"
 #include "core/definitions/text_mistake.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/text_error.hpp"
+#include "io/udp/udp_address.hpp"
+#include "io/udp/udp_sender.hpp"
 
 namespace eventloom {
 
@@ -40,6 +46,32 @@ std::string file_of(const std::filesystem::path& output, const std::string& name
   return (output.parent_path() / file).string();
 }
 
+void refuse_many(const std::string& address, const UdpAddress& resolved) {
+  const bool v6 = resolved.address.ss_family == AF_INET6;
+  const auto v4_host = ntohl(reinterpret_cast<const sockaddr_in&>(resolved.address).sin_addr.s_addr);
+  const bool is_multicast =
+      v6 ? IN6_IS_ADDR_MULTICAST(&reinterpret_cast<const sockaddr_in6&>(resolved.address).sin6_addr)
+         : IN_MULTICAST(v4_host);
+  if (!is_multicast && (v6 || v4_host != INADDR_BROADCAST)) return;
+  throw UserError("--reply: '" + address + "' is a multicast or broadcast address; give the address of each board");
+}
+
+/// Throws UserError unless the address is that of one board that this host can send to.
+void require_board(const std::string& address) {
+  if (!address.starts_with("udp:")) {
+    throw UserError("--reply: '" + shortened(address) + "' is not udp://HOST:PORT, such as udp://192.168.1.17:7000");
+  }
+  try {
+    const auto resolved = resolve_udp(address);
+    refuse_many(address, resolved);
+    if (resolved.text.ends_with(":0")) throw UserError("'" + address + "' has no port; give the one of the board");
+    UdpSender(address, 0, WhenFull::drop);
+  } catch (const UserError& e) {
+    const std::string what = e.what();
+    throw UserError(what.starts_with("--reply: ") ? what : "--reply: " + what);
+  }
+}
+
 }  // namespace
 
 std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string>& given, const std::string& output) {
@@ -60,6 +92,38 @@ std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string
     all.push_back({std::move(option), std::move(file)});
   }
   return all;
+}
+
+const std::string& utf8_name(const std::string& name, const char* option) {
+  try {
+    static_cast<void>(nlohmann::json(name).dump());
+    return name;
+  } catch (const nlohmann::json::type_error&) {
+    throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
+  }
+}
+
+void add_also_option(const std::string& text, OutputSettings& output) {
+  const auto target = parse_event_target(utf8_name(text, "also"), "--also");
+  for (const auto& other : output.runs.front().also) {
+    if (other.target.hld != target.hld) continue;
+    throw UserError("--also '" + text + "': '" + other.given +
+                    "' writes files of this format already; omit one of them");
+  }
+  for (auto& run : output.runs) {
+    run.also.push_back({text, target});
+    if (!run.define.name.empty()) run.also.back().target.stem += "." + run.define.name;
+  }
+}
+
+ReplyOption parse_reply_option(const std::string& text, std::size_t datagram_bytes) {
+  ReplyOption option{words_of(text), datagram_bytes};
+  for (auto address = option.addresses.begin(); address != option.addresses.end(); ++address) {
+    require_board(*address);
+    if (std::find(option.addresses.begin(), address, *address) == address) continue;
+    throw UserError("--reply: '" + *address + "' is given twice; each address gets every event");
+  }
+  return option;
 }
 
 TapOption parse_tap_option(const std::string& text) {

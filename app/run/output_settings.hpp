@@ -39,6 +39,12 @@ struct TapOption {
   bool by_request = true;  ///< MBS stream server; otherwise MBS transport
 };
 
+/// `run --reply`: where each event is sent.
+struct ReplyOption {
+  std::vector<std::string> addresses;  ///< udp://HOST:PORT, each gets every event
+  std::size_t datagram_bytes = 0;      ///< size of the largest datagram
+};
+
 /// The output of a run, and whether it continues or replaces earlier output.
 struct OutputSettings {
   std::string file;                    ///< run file; with named definitions the index of their run files
@@ -49,10 +55,14 @@ struct OutputSettings {
   std::string save_sorted;             ///< folder for the time-sorted hits; empty: none
   std::string report_json;             ///< file for the summary as JSON; empty: none
   std::optional<TapOption> tap;        ///< not set: no port is opened
+  std::optional<ReplyOption> reply;    ///< not set: nothing is sent
   std::size_t explain = 0;             ///< number of events for which the summary explains the terms of the filters
+  bool merge = false;                  ///< at its end, one merged file replaces each run file and its parts
   bool resume = false;
   bool force = false;  ///< replace a finished run of this output; with `resume` only a finished one
-  std::string setup;   ///< the full setup as an INI file, for the record
+  std::optional<std::uint64_t> run_number;  ///< see RunRecord
+  std::string run_comment;                  ///< rank 0 only
+  std::string setup;                        ///< the full setup as an INI file, for the record
 
   /// Whether the definitions have names, and run files of their own.
   [[nodiscard]] bool has_index() const { return !runs.front().define.name.empty(); }
@@ -63,6 +73,15 @@ struct OutputSettings {
 /// `given`: the values of --define, at least one. A definition without a name writes the run file `output`. Named ones
 /// write one run file each, `run.NAME.h5` for `run.h5`, and `output` is the index of these. Throws UserError.
 std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string>& given, const std::string& output);
+
+/// Returns `name`. The lists of a run's files are JSON, which requires UTF-8: throws UserError that names the option.
+const std::string& utf8_name(const std::string& name, const char* option);
+
+/// Adds the value of an --also to each definition, which has list-mode files of its own. Throws UserError.
+void add_also_option(const std::string& text, OutputSettings& output);
+
+/// Parses "udp://HOST:PORT,udp://HOST:PORT". Throws UserError that names the address unless each is that of one board.
+ReplyOption parse_reply_option(const std::string& text, std::size_t datagram_bytes);
 
 /// Parses "6002", "0.0.0.0:6002/transport" or "mbs://[::1]:6002/stream". Throws UserError.
 TapOption parse_tap_option(const std::string& text);

@@ -32,6 +32,7 @@ SliceBuilderSettings slice_builder_settings(const RunSetup& setup) {
   }
   building.detector = setup.run.detector;
   building.histograms = setup.run.histograms;
+  building.stretch = setup.run.stretch;
   building.save_bin_ticks = histogram_ticks(setup.run);
   return building;
 }
@@ -62,7 +63,7 @@ SessionSettings session_settings(const SourceSettings& sources, const BuildingSe
   settings.patience = patience(sources, building.flush_after, setup);
   settings.duration = setup.time_over ? std::chrono::nanoseconds(1) : sources.duration;
   settings.live = setup.live;
-  settings.all_live = setup.all_live;
+  settings.all_live = setup.all_live && !setup.any_followed;
   settings.telemetry.pictures = view.monitor.has_value();
   settings.telemetry.counters = view.monitor || view.progress != ProgressStyle::none || !view.alarms.empty();
   settings.telemetry.started_ns = setup.started_ns;
@@ -71,8 +72,8 @@ SessionSettings session_settings(const SourceSettings& sources, const BuildingSe
 }
 
 RankRun::RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions,
-                 RunTaps& taps, Session& session)
-    : output_(output), setup_(setup), resumptions_(resumptions), taps_(taps), session_(session) {
+                 RunTaps& taps, RunReplies& replies, Session& session)
+    : output_(output), setup_(setup), resumptions_(resumptions), taps_(taps), replies_(replies), session_(session) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
   if (output.explain != 0) {
     const ExplainedEvents none(setup.run.filter, output.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
@@ -93,16 +94,25 @@ void RankRun::new_file() {
   for (auto& writer : writers_) writer.to->begin_part();
 }
 
+void RankRun::add_cells(std::size_t kind, std::size_t histogram, std::size_t begin,
+                        std::span<std::uint64_t> cells) const {
+  for (const auto& writer : writers_) {
+    if (writer.definition == kind) writer.to->parts().add_cells(histogram, begin, cells);
+  }
+}
+
 /// Whether work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();
   const bool cut_off = sources != nullptr && sources->report().cut_off() && !session_.control().ended();
-  return cut_off || std::ranges::any_of(writers_, [](const Writer& writer) { return writer.to->failed(); });
+  return cut_off || std::ranges::any_of(writers_, [](const Writer& writer) { return writer.to->failed(); }) ||
+         std::ranges::any_of(filter_commands_, [](const auto& command) { return command->failed(); });
 }
 
 std::vector<RunResult> RankRun::close() {
   std::vector<RunResult> results(output_.runs.size());
   taps_.end();
+  for (auto& command : filter_commands_) command->finish();
   for (auto& writer : writers_) {
     auto& result = results[writer.definition];
     for (const auto& part : writer.to->close()) {
@@ -133,7 +143,7 @@ RunResult RankRun::common_result() {
   const auto* sources = session_.sources();
   result.unfinished = session_.ranks().any(unfinished());
   if (latency_) result.latency = latency_->histogram();
-  taps_.add_to(result.totals.counters);
+  count(result.totals.counters);
   if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
   ChannelUse use(*setup_.run.detector);
   session_.add_to(use);
@@ -166,7 +176,17 @@ std::vector<EventSink*> RankRun::sinks_of(std::uint32_t number) {
   std::vector<EventSink*> sinks;
   for (std::size_t i = 0; i < output_.runs.size(); ++i) sinks.push_back(&add_writer(number, i));
   sinks.front() = &tapped(number, *sinks.front());
+  for (std::size_t i = 0; i < sinks.size(); ++i) sinks[i] = &replying(number, i, *sinks[i]);
   return sinks;
+}
+
+EventJudge* RankRun::judge_of(std::uint32_t writer) {
+  const auto& option = setup_.run.filter_command;
+  if (option.text.empty()) return nullptr;
+  FilterCommandSettings settings{option.words, option.timeout, writer, event_batch_format(setup_)};
+  filter_commands_.push_back(std::make_unique<FilterCommand>(
+      std::move(settings), [this](const std::string& why) { session_.control().stop_for(Cause::judge, why); }));
+  return filter_commands_.back().get();
 }
 
 EventSink& RankRun::tapped(std::uint32_t number, EventSink& writer) {
@@ -175,11 +195,19 @@ EventSink& RankRun::tapped(std::uint32_t number, EventSink& writer) {
   return *tapped_.emplace_back(std::make_unique<TappedSink>(writer, *tap, resumptions_.front().finished));
 }
 
+EventSink& RankRun::replying(std::uint32_t number, std::size_t definition, EventSink& writer) {
+  auto* const replies = replies_.of(number);
+  if (replies == nullptr) return writer;
+  return *replying_.emplace_back(
+      std::make_unique<ReplyingSink>(writer, *replies, definition, resumptions_[definition].finished));
+}
+
 EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   const auto& resumption = resumptions_[definition];
   auto settings = output_.parts;
   settings.run_file = output_.runs[definition].file;
   settings.writer = number;
+  settings.run_number = output_.run_number;
   settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
   settings.with_payload = setup_.with_payload && !output_.no_payload;
@@ -187,14 +215,16 @@ EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   if (settings.hits.with_values) settings.values = value_table(setup_);
   settings.numbered = setup_.numbered;
   settings.histograms = setup_.run.histograms;
+  settings.sums_histograms = session_.histograms() != nullptr;
   if (!output_.scratch.empty()) settings.scratch = scratch_folder(output_.scratch, output_.file);
   const auto found = resumption.writers.find(number);
   const auto place = found == resumption.writers.end() ? WriterPlace{} : found->second;
   settings.list = place.list;
   settings.first_segment = place.next_segment;
   settings.companions = companions_of(number, output_.runs[definition], place);
-  auto writer = std::make_unique<ResumableWriter>(std::move(settings), resumption.finished,
-                                                  [this](const auto& why) { session_.control().stop_writing(why); });
+  auto writer = std::make_unique<ResumableWriter>(std::move(settings), resumption.finished, [this](const auto& why) {
+    session_.control().stop_for(Cause::writer, why);
+  });
   writers_.push_back({definition, std::move(writer)});
   return *writers_.back().to;
 }
@@ -215,6 +245,11 @@ std::function<void(const SortedSlice&)> RankRun::sorted_sink_of(BuilderId id) {
   sorted_.push_back(std::make_unique<SortedWriter>(output_.save_sorted, id.value, setup_.run.geometry.base,
                                                    "time-sorted hits of " + output_.file));
   return [writer = sorted_.back().get()](const SortedSlice& slice) { writer->write(slice); };
+}
+
+void RankRun::count(Counters& counters) const {
+  taps_.add_to(counters);
+  replies_.add_to(counters);
 }
 
 void RankRun::report(const BuildProblem& problem) {

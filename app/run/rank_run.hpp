@@ -8,8 +8,10 @@
 
 #include "app/run/event_latency.hpp"
 #include "app/run/explained_events.hpp"
+#include "app/run/filter_command.hpp"
 #include "app/run/output_settings.hpp"
 #include "app/run/resumable_writer.hpp"
+#include "app/run/run_replies.hpp"
 #include "app/run/run_result.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
@@ -32,11 +34,11 @@ class RankRun final : SessionEnds {
   /// Moves the local sources out of `setup`. `resumptions`: one per definition. Throws UserError, the same on all
   /// ranks, if any rank cannot write.
   RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
-          Session& session);
+          RunReplies& replies, Session& session);
 
   /// The roles take turns until no rank has work left, or all have stopped in good order. Throws UserError, the same on
   /// all ranks, if an input fails on any rank.
-  void work(TurnTask& view) { session_.run({&taps_, &view}); }
+  void work(TurnTask& view, TurnTask& safe_work) { session_.run({&taps_, &view, &safe_work}); }
 
   /// Ends the part files and returns the results of this rank, one per definition. Throws UserError like work().
   std::vector<RunResult> close();
@@ -47,13 +49,17 @@ class RankRun final : SessionEnds {
     std::unique_ptr<ResumableWriter> to;
   };
   std::vector<EventSink*> sinks_of(std::uint32_t number) override;
+  EventJudge* judge_of(std::uint32_t writer) override;
   std::function<void(const SortedSlice&)> sorted_sink_of(BuilderId id) override;
   void watch_built(const BuiltSlice& slice) override;
   void watch_unselected(std::span<const BuiltSlice> built) override;
   void new_file() override;
-  void count(Counters& counters) const override { taps_.add_to(counters); }
+  void count(Counters& counters) const override;
+  void add_cells(std::size_t kind, std::size_t histogram, std::size_t begin,
+                 std::span<std::uint64_t> cells) const override;
   void report(const BuildProblem& problem) override;
   EventSink& tapped(std::uint32_t number, EventSink& writer);
+  EventSink& replying(std::uint32_t number, std::size_t definition, EventSink& writer);
   EventSink& add_writer(std::uint32_t number, std::size_t definition);
   [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefinitionOutput& run,
                                                 const WriterPlace& place) const;
@@ -66,9 +72,12 @@ class RankRun final : SessionEnds {
   RunSetup& setup_;
   const std::vector<Resumption>& resumptions_;
   RunTaps& taps_;
+  RunReplies& replies_;
   Session& session_;
   std::vector<Writer> writers_;
   std::vector<std::unique_ptr<TappedSink>> tapped_;
+  std::vector<std::unique_ptr<ReplyingSink>> replying_;
+  std::vector<std::unique_ptr<FilterCommand>> filter_commands_;  ///< one per writer, or none
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;             ///< set if the sources state the time of tick 0
   std::vector<ExplainedEvents> explained_;          ///< indexed by definition; empty without --explain

@@ -26,6 +26,7 @@ class ResumableWriter final : public EventSink {
   /// Ends the last part if possible, and returns the parts that this invocation finished.
   const std::vector<FinishedPart>& close();
   [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] const PartWriter& parts() const { return parts_; }
 
  private:
   template <class Step>

@@ -22,14 +22,15 @@ std::uint64_t added(Adding adding, std::uint64_t a, std::uint64_t b) {
 
 /// Whether a counter covers one invocation only. Counters of slices are already sums over all finished parts.
 bool counted_by_invocation(Account account, Metric metric, bool all_live) {
-  if (account == Account::exchange || account == Account::tap) return true;
+  if (account == Account::exchange || account == Account::tap || account == Account::reply) return true;
   if (metric == Metric::late_transfers || metric == Metric::peak_rss_bytes) return true;
   return metric == Metric::hits_read && all_live;
 }
 
 std::vector<CounterRecord> counters_of_run(const RunResult& result, const RunStatistics& earlier) {
   std::vector<CounterRecord> records;
-  for (const auto account : {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::tap}) {
+  for (const auto account :
+       {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::tap, Account::reply}) {
     for (const auto& metric : metrics_of(account)) {
       auto value = result.totals[metric.metric];
       const auto before = std::ranges::find(earlier.counters, metric.name, &CounterRecord::name);

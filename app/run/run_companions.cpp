@@ -63,10 +63,11 @@ struct EarlierRun {
 std::optional<EarlierRun> earlier_run(const std::string& run_file) {
   if (!is_there(run_file)) return std::nullopt;
   try {
-    auto run = read_run_file(run_file);
+    auto run = read_run_or_merged(run_file);
     EarlierRun earlier{std::move(run.record), {}};
     if (!earlier.record.closed) earlier.work = read_finished_work(run_file);
     for (auto& part : run.parts) earlier.work.parts.push_back({std::move(part), {}, {}});
+    if (run.merged) earlier.work.parts.emplace_back().info.event_files = std::move(run.event_files);
     return earlier;
   } catch (const UserError&) {
     return std::nullopt;

@@ -1,14 +1,19 @@
 #include "app/run/run_config.hpp"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/command/command_line.hpp"
+#include "app/command/command_words.hpp"
 #include "app/command/options.hpp"
+#include "app/command/realtime.hpp"
 #include "app/command/ring_options.hpp"
 #include "app/observe/alarm_command.hpp"
+#include "app/run/repeated_run.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/datagram.hpp"
+#include "formats/reply_datagram.hpp"
 #include "formats/stream_file.hpp"
 #include "formats/utc_time.hpp"
 #include "io/registry/open_sources.hpp"
@@ -93,6 +98,12 @@ void add_event_options(po::options_description& options) {
       {{"define", list_value("[NAME=]DEF"), define.c_str()},
        {"per-source", po::bool_switch(), "apply each definition to the hits of each source alone"},
        {"filter", list_value("EXPR"), kFilterHelp},
+       {"filter-command", text_value("COMMAND", "", "none"),
+        "program with its arguments, started without a shell beside each writer, which judges the events that pass the "
+        "filters: it reads them from its standard input and answers with a byte each, 1 or 0 (formats/README.md; in "
+        "Python: eventloom.filter). If it fails the run stops, resumable"},
+       {"filter-timeout", text_value("TIME", "10s"),
+        "longest time in which the filter command neither reads nor answers"},
        {"hist", list_value("HIST"), kHistogramHelp},
        {"explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
         "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held"},
@@ -101,6 +112,13 @@ void add_event_options(po::options_description& options) {
         "names and positions; 'eventloom inspect --detector-map' writes a first one"},
        {"group", list_value("NAME=..."),
         "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable"},
+       {"from", text_value("TIME", "", "none"),
+        "build events of the hits from TIME on: a length of time after tick 0, or UTC such as 2026-11-25T10:00:00Z; "
+        "others are counted (outside_stretch)"},
+       {"to", text_value("TIME", "", "none"), "likewise: of the hits before TIME"},
+       {"dead-time", list_value("[GROUP=]TIME"),
+        "drop hits within TIME after a hit of the same channel that counts, for the channels of a group or for all; "
+        "they are counted (dead_time); repeatable"},
        {"epochs-per-slice", text_value("N", "", "those in 1 ms, at least 100"), "epochs built together"},
        {"overlap", text_value("TIME", "", "one epoch, or 20 times the longest length in DEF"),
         "longest event that is kept whole, in ticks or with a unit"}});
@@ -117,31 +135,47 @@ void add_exchange_options(po::options_description& options) {
        {"slices-in-flight", text_value("N", "4"), "slices that a builder assembles at a time"}});
   add_transfers_option(options);
   add_ring_options(options);
+  add_realtime_option(options);
 }
 
 void add_output_options(po::options_description& options) {
-  add_option_rows(options,
-                  {{"output", text_value("FILE", "run.h5"), "the run's file; also the prefix of its part files"},
-                   {"also", list_value("FORMAT:PATH"),
-                    "also write the events as list-mode data, as DABC would: lmd:PATH or "
-                    "hld:PATH[?size=BYTES&begin=T,T&end=T,T], files of at most that size, which begin or end with "
-                    "events of these trigger types, and with the part files; one of each at most"},
-                   {"no-payload", po::bool_switch(),
-                    "leave the payload out of the part files, which halves what is written where --also has it"},
-                   {"compress", text_value("LEVEL", "0"), "deflate the output, 1 to 9"},
-                   {"segment-size", text_value("BYTES", "1GiB"), "bytes after which a writer begins a new part file"},
-                   {"segment-time", text_value("TIME", "5min"),
-                    "maximum age of an unfinished part file: the most that a crash can cost"},
-                   {"scratch", text_value("DIR", "", "none"),
-                    "node-local folder where part files are written before they are copied to the output folder"},
-                   {"resume", po::bool_switch(),
-                    "resume an interrupted run of the same output; start from the beginning if there is none"},
-                   {"force", po::bool_switch(),
-                    "replace a finished run of this output; with --resume an interrupted one is still resumed"},
-                   {"report-json", text_value("FILE", "", "none"), "write the summary as JSON"},
-                   {"save-sorted", text_value("DIR", "", "none"),
-                    "also keep the time-sorted hits with histograms and event tags, as streams that '--source "
-                    "sorted:DIR' reads without sorting or searching again"}});
+  add_option_rows(
+      options,
+      {{"output", text_value("FILE", "run.h5"), "the run's file; also the prefix of its part files"},
+       {"runs", text_value("DIR", "", "none"),
+        "many runs in one program, DIR/run_0001.h5 and so on, which 'eventloom control' begins and ends; "
+        "instead of --output, with live sources and --monitor. The log DIR/runs.jsonl decides the next number; "
+        "'eventloom report --runs DIR' shows it. Elsewhere in names of files, {run} stands for the number"},
+       {"idle", po::bool_switch(), "with --runs: wait for 'eventloom control URL start' before the first run"},
+       {"run-hook", text_value("COMMAND", "", "none"),
+        "with --runs: program with its arguments, called without a shell before and after each run with its "
+        "number and start or stop, as to start and stop front ends. Unless it ends with exit code 0 the run "
+        "does not begin"},
+       {"run-hook-timeout", text_value("TIME", "30s"), "longest time that a call of the hook may take"},
+       {"also", list_value("FORMAT:PATH"),
+        "also write the events as list-mode data, as DABC would: lmd:PATH or "
+        "hld:PATH[?size=BYTES&begin=T,T&end=T,T], files of at most that size, which begin or end with "
+        "events of these trigger types, and with the part files; one of each at most"},
+       {"no-payload", po::bool_switch(),
+        "leave the payload out of the part files, which halves what is written where --also has it"},
+       {"compress", text_value("LEVEL", "0"), "deflate the output, 1 to 9"},
+       {"segment-size", text_value("BYTES", "1GiB"), "bytes after which a writer begins a new part file"},
+       {"segment-time", text_value("TIME", "5min"),
+        "maximum age of an unfinished part file: the most that a crash can cost"},
+       {"scratch", text_value("DIR", "", "none"),
+        "node-local folder where part files are written before they are copied to the output folder"},
+       {"merge", po::bool_switch(),
+        "when the run has ended, merge the part files into the run's file, which is then one plain file, as "
+        "'eventloom merge' writes; rank 0 reads and writes all data once more, and the disk must hold both "
+        "until the parts are removed"},
+       {"resume", po::bool_switch(),
+        "resume an interrupted run of the same output; start from the beginning if there is none"},
+       {"force", po::bool_switch(),
+        "replace a finished run of this output; with --resume an interrupted one is still resumed"},
+       {"report-json", text_value("FILE", "", "none"), "write the summary as JSON"},
+       {"save-sorted", text_value("DIR", "", "none"),
+        "also keep the time-sorted hits with histograms and event tags, as streams that '--source "
+        "sorted:DIR' reads without sorting or searching again"}});
 }
 
 void add_watching_options(po::options_description& options) {
@@ -155,7 +189,7 @@ void add_watching_options(po::options_description& options) {
         "have no terminal"},
        {"quiet", po::bool_switch(), "no progress and no messages but errors"},
        {"monitor", text_value("[ADDR:]PORT", "", "none"),
-        "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to "
+        "serve a page, /status, /metrics and /events/latest over HTTP during the run; ADDR defaults to "
         "127.0.0.1, PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the "
         "token"},
        {"monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run"},
@@ -164,6 +198,16 @@ void add_watching_options(po::options_description& options) {
         "client requests buffers; /transport, they are pushed. ADDR defaults to 127.0.0.1, PORT 0 takes free ones; "
         "builder N, or filter N where there are filters, takes PORT + N. A client that is too slow loses whole "
         "buffers; of several --define the first is served"},
+       {"reply", text_value("udp://HOST:PORT,..", "", "none"),
+        "send each event that is kept to a board as soon as it is built, a datagram each (formats/README.md); of "
+        "several "
+        "addresses each gets every event. Never waits: what the system has no room for is dropped and counted"},
+       {"reply-if", list_value("EXPR"),
+        "send only events for which an expression holds, terms as in --filter; repeatable, all must"},
+       {"reply-size", text_value("BYTES", "1472"),
+        "of a reply, at most; 128 to 65507: of a larger event the first hits are sent, with a flag. The default fits "
+        "an "
+        "Ethernet frame"},
        {"alarm", list_value("COND"),
         "raise an alarm while COND holds, NAME[:SOURCE] OP NUMBER[UNIT], repeatable: 'lost>0' (hits), 'stalled>5s', "
         "'rate:3<100' (hits/s of source 3), 'rate<1e6', 'ring_fill>90%', 'memory>4GiB', 'incomplete_slices>=1' or any "
@@ -210,32 +254,8 @@ ViewSettings view_settings(const po::variables_map& values) {
   const auto& command = values["alarm-command"].as<std::string>();
   if (command.empty()) return view;
   if (view.alarms.empty()) throw UserError("--alarm-command needs --alarm, such as --alarm 'lost>0'");
-  view.alarm_command = split_alarm_command(command);
+  view.alarm_command = split_command(command, "--alarm-command");
   return view;
-}
-
-/// Returns `name`. The lists of a run's files are JSON, which requires UTF-8.
-const std::string& utf8_name(const std::string& name, const char* option) {
-  try {
-    static_cast<void>(nlohmann::json(name).dump());
-    return name;
-  } catch (const nlohmann::json::type_error&) {
-    throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
-  }
-}
-
-/// Each definition has its own list-mode files and run file.
-void add_also(const std::string& text, OutputSettings& output) {
-  const auto target = parse_event_target(utf8_name(text, "also"), "--also");
-  for (const auto& other : output.runs.front().also) {
-    if (other.target.hld != target.hld) continue;
-    throw UserError("--also '" + text + "': '" + other.given +
-                    "' writes files of this format already; omit one of them");
-  }
-  for (auto& run : output.runs) {
-    run.also.push_back({text, target});
-    if (!run.define.name.empty()) run.also.back().target.stem += "." + run.define.name;
-  }
 }
 
 DetectorOptions detector_options(const po::variables_map& values, const std::vector<std::string>& sources) {
@@ -243,6 +263,9 @@ DetectorOptions detector_options(const po::variables_map& values, const std::vec
   const auto& file = values["detector"].as<std::string>();
   if (!file.empty()) detector.map = read_detector_map(file);
   for (const auto& text : list_option(values, "group")) detector.groups.push_back(parse_group_option(text));
+  for (const auto& text : list_option(values, "dead-time")) {
+    detector.dead_times.push_back(parse_dead_time_option(text));
+  }
   take_kept_detector(detector, sources);
   return detector;
 }
@@ -278,6 +301,14 @@ ExchangeSettings exchange_settings(const po::variables_map& values) {
   return exchange;
 }
 
+std::optional<ReplyOption> reply_option(const po::variables_map& values) {
+  const auto& addresses = values["reply"].as<std::string>();
+  const auto bytes = bytes_option(values, "reply-size", kLeastReplyBytes, kMaxDatagramBytes);
+  if (!addresses.empty()) return parse_reply_option(addresses, bytes);
+  if (values.count("reply-if") != 0) throw UserError("--reply-if needs --reply udp://HOST:PORT");
+  return std::nullopt;
+}
+
 OutputSettings output_settings(const po::variables_map& values) {
   OutputSettings output;
   output.file = utf8_name(values["output"].as<std::string>(), "output");
@@ -285,7 +316,7 @@ OutputSettings output_settings(const po::variables_map& values) {
   output.explain = count_option(values, "explain", 0, 1'000'000);
   if (output.explain != 0 && values.count("filter") == 0)
     throw UserError("--explain needs --filter: it says what the terms of filters say");
-  for (const auto& text : list_option(values, "also")) add_also(text, output);
+  for (const auto& text : list_option(values, "also")) add_also_option(text, output);
   output.no_payload = values["no-payload"].as<bool>();
   output.report_json = values["report-json"].as<std::string>();
   output.save_sorted = utf8_name(values["save-sorted"].as<std::string>(), "save-sorted");
@@ -294,9 +325,21 @@ OutputSettings output_settings(const po::variables_map& values) {
   output.parts.segment_time = duration_option(values, "segment-time");
   output.scratch = values["scratch"].as<std::string>();
   if (const auto& tap = values["tap"].as<std::string>(); !tap.empty()) output.tap = parse_tap_option(tap);
+  output.reply = reply_option(values);
+  output.merge = values["merge"].as<bool>();
   output.resume = values["resume"].as<bool>();
   output.force = values["force"].as<bool>();
   return output;
+}
+
+FilterCommandOption filter_command(const po::variables_map& values) {
+  FilterCommandOption option;
+  option.text = values["filter-command"].as<std::string>();
+  if (option.text.empty()) return option;
+  option.words = split_command(option.text, "--filter-command");
+  option.timeout = duration_option(values, "filter-timeout");
+  if (option.timeout < std::chrono::milliseconds(100)) throw UserError("--filter-timeout must be 100ms or more");
+  return option;
 }
 
 BuildingSettings building_settings(const po::variables_map& values, const RunConfig& config) {
@@ -304,7 +347,11 @@ BuildingSettings building_settings(const po::variables_map& values, const RunCon
   for (const auto& run : config.output.runs) building.definitions.push_back(run.define);
   building.per_source = values["per-source"].as<bool>();
   building.filters = list_option(values, "filter");
+  building.filter_command = filter_command(values);
+  building.reply_if = list_option(values, "reply-if");
   building.histograms = list_option(values, "hist");
+  building.from = values["from"].as<std::string>();
+  building.to = values["to"].as<std::string>();
   building.detector = detector_options(values, config.sources.uris);
   if (!values["epochs-per-slice"].as<std::string>().empty()) {
     building.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
@@ -312,6 +359,16 @@ BuildingSettings building_settings(const po::variables_map& values, const RunCon
   building.overlap = values["overlap"].as<std::string>();
   building.flush_after = duration_option(values, "flush-after");
   return building;
+}
+
+/// The new output would replace the run that it repeats: only with --force.
+void refuse_to_replace(RunConfig& config) {
+  if (!config.output.force) {
+    throw UserError("--config '" + config.config_file +
+                    "' repeats this run: give the new one an --output of its own, or --force to replace it");
+  }
+  config.config_file.clear();
+  config.repeats = false;
 }
 
 RunConfig to_config(const po::variables_map& values) {
@@ -327,8 +384,12 @@ RunConfig to_config(const po::variables_map& values) {
   config.view = view_settings(values);
   config.stalls = {config.sources.stall_warning, duration_option(values, "stall-timeout")};
   if (config.stalls.warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
+  config.series = series_settings(values, config.sources, config.output);
   config.quiet = values["quiet"].as<bool>();
+  config.realtime = values["realtime"].as<bool>();
   if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();
+  config.repeats = is_repeatable(config.config_file);
+  if (config.repeats && file_key(config.config_file) == file_key(config.output.file)) refuse_to_replace(config);
   return config;
 }
 
@@ -362,6 +423,9 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   add_exchange_options(line.options());
   add_output_options(line.options());
   add_watching_options(line.options());
+  line.also_read_config([](const std::string& file, const std::set<std::string>& given) {
+    return is_repeatable(file) ? std::optional(setup_to_repeat(file, given)) : std::nullopt;
+  });
   line.leave_out_of_setup("resume");
   line.leave_out_of_setup("force");
   line.positional("source", -1);

@@ -8,6 +8,7 @@
 #include "app/run/run_setup.hpp"
 #include "app/run/run_sources.hpp"
 #include "app/run/run_view.hpp"
+#include "app/run/series_settings.hpp"
 #include "core/engine/rank_watch.hpp"
 
 namespace eventloom {
@@ -20,8 +21,11 @@ struct RunConfig {
   OutputSettings output;
   ViewSettings view;
   StallSettings stalls;
-  bool quiet = false;       ///< report only errors
-  std::string config_file;  ///< file of --config; empty: none
+  std::optional<SeriesSettings> series;  ///< not set: the program has one run
+  bool quiet = false;                    ///< report only errors
+  bool realtime = false;                 ///< see apply_realtime()
+  std::string config_file;               ///< file of --config; empty: none
+  bool repeats = false;                  ///< it is the output of a run, which this one repeats
 };
 
 /// Returns nothing if --help or --print-config was asked for. Throws UserError.

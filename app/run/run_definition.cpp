@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "app/command/options.hpp"
+#include "app/run/wanted_stretch.hpp"
+#include "core/dataflow/dead_time.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/definitions/per_source.hpp"
 #include "core/runtime/error.hpp"
@@ -12,6 +14,7 @@
 #include "formats/sorted_hit.hpp"
 #include "formats/units.hpp"
 #include "io/recorded/default_epoch.hpp"
+#include "io/run_format/run_record.hpp"
 
 namespace eventloom {
 
@@ -30,6 +33,10 @@ Tick widest_correction(const Detector& detector) {
 /// fewer epochs fit a builder.
 std::uint64_t default_epochs(SliceGeometry geometry, const RunClock& clock, const Detector& detector) {
   geometry.epochs_per_slice = clock.numbered ? kLeastDefaultEpochs : default_epochs_per_slice(epoch_ps(clock.base));
+  // Otherwise most data would be sent and sorted many times over.
+  constexpr std::uint64_t kFar = 8;
+  const std::uint64_t margin = geometry.margin_epochs().value;
+  if (!clock.numbered && margin > kFar * geometry.epochs_per_slice) geometry.epochs_per_slice = margin;
   const Tick apart = widest_correction(detector);
   while (geometry.epochs_per_slice > kLeastDefaultEpochs && !fits_a_builder(geometry, apart)) {
     geometry.epochs_per_slice = std::max(geometry.epochs_per_slice / 2, kLeastDefaultEpochs);
@@ -73,10 +80,16 @@ RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock,
   run.filters = settings.filters;
   run.filter = EventFilter(run.detector);
   for (const auto& expression : settings.filters) run.filter.add(expression, base.tick_ps);
+  run.reply_if = EventFilter(run.detector, Setting::reply_if);
+  for (const auto& expression : settings.reply_if) run.reply_if.add(expression, base.tick_ps);
+  run.filter_command = settings.filter_command;
+  if (!run.filter_command.text.empty()) run.filters.push_back(kFilterCommand + run.filter_command.text);
   if (!settings.histograms.empty()) run.histograms = std::make_shared<HistogramSet>(run.detector);
   for (const auto& text : settings.histograms) run.histograms->add(text, base.tick_ps, clock.numbered);
+  run.stretch = wanted_stretch(settings.from, settings.to, clock);
   auto& geometry = run.geometry;
   geometry.base = base;
+  geometry.history = dead_time_history(run.detector->longest_dead_time());
   geometry = widest(geometry, run.events);
   const auto wanted = settings.epochs_per_slice.value_or(default_epochs(geometry, clock, *run.detector));
   geometry.epochs_per_slice = chosen_epochs(settings, wanted, base);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/setting.hpp"
 #include "formats/text_file.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
@@ -51,6 +52,7 @@ void add_ranges(const Detector& detector, std::uint16_t source, std::vector<Dete
     range.source = source;
     range.first_channel = low;
     range.offset = info.offset;
+    range.dead_time = info.dead_time;
     range.masked = info.masked;
     range.min_payload = info.min_payload;
     range.max_payload = info.max_payload;
@@ -74,14 +76,45 @@ DetectorRecord record_of(const DetectorOptions& options, const Detector& detecto
   return record;
 }
 
+DetectorPtr resolved(const DetectorMap& map, const DetectorOptions& options, const DetectorSources& sources) {
+  auto detector = resolve_detector(map, options.groups, sources);
+  apply_dead_times(options.dead_times, sources, detector);
+  return std::make_shared<const Detector>(std::move(detector));
+}
+
 bool corrects(const DetectorRow& row) { return row.offset || row.mask || row.min_payload || row.max_payload; }
 
-DetectorRow without_corrections(DetectorRow row) {
-  row.offset.reset();
-  row.mask.reset();
-  row.min_payload.reset();
-  row.max_payload.reset();
+bool has_dead_times(const DetectorMap& map) { return longest_dead_time(map, {}, 1) > 0; }
+
+/// Removes what has been applied to the saved hits.
+DetectorRow to_be_applied(DetectorRow row, const KeptDetector& kept) {
+  if (kept.corrected) {
+    row.offset.reset();
+    row.mask.reset();
+    row.min_payload.reset();
+    row.max_payload.reset();
+  }
+  if (kept.thinned) row.dead_time.reset();
   return row;
+}
+
+/// Throws UserError if the options would apply once more what has been applied to the saved hits.
+void require_applied_once(const DetectorOptions& options) {
+  const auto& [map, groups, dead_times, kept] = options;
+  const std::string saved = "the time-sorted hits were ";
+  if (kept.thinned && !dead_times.empty()) {
+    throw UserError(name_of(Setting::dead_time) + " " + dead_times.front().text + ": " + saved +
+                    "saved without those within dead times, and others cannot be applied to the rest: omit the option");
+  }
+  if (map.text.empty() || map.text == kept.map) return;
+  const auto place = name_of(Setting::detector) + " " + map.file + ": " + saved;
+  if (kept.corrected && std::ranges::any_of(map.rows, corrects)) {
+    throw UserError(place + "corrected by the offsets, masks or cuts of '" + kept.file +
+                    "' when they were saved: this map must not have any");
+  }
+  if (kept.thinned && has_dead_times(map)) {
+    throw UserError(place + "saved without those within dead times: this map must not have any");
+  }
 }
 
 }  // namespace
@@ -105,14 +138,12 @@ void take_kept_detector(DetectorOptions& options, std::span<const std::string> s
   for (const auto& text : sources) {
     if (auto manifest = sorted_manifest(parse_source_uri(text))) options.kept = std::move(manifest->detector);
   }
-  const auto& kept = options.kept;
-  const bool other = !options.map.text.empty() && options.map.text != kept.map;
-  if (other && kept.corrected && std::ranges::any_of(options.map.rows, corrects)) {
-    throw UserError("--detector " + options.map.file +
-                    ": the time-sorted hits were corrected by the offsets, masks or cuts of '" + kept.file +
-                    "' when they were saved: this map must not have any");
-  }
-  if (options.map.text.empty() && !kept.map.empty()) options.map = parse_detector_map(kept.map, kept.file);
+  auto& kept = options.kept;
+  auto map = kept.map.empty() ? DetectorMap{} : parse_detector_map(kept.map, kept.file);
+  // Manifests of earlier versions do not say it: dead times of a map were always applied.
+  kept.thinned = kept.thinned || has_dead_times(map);
+  require_applied_once(options);
+  if (options.map.text.empty()) options.map = std::move(map);
   for (const auto& group : kept.groups) {
     if (std::ranges::find(options.groups, group, &GroupOption::text) == options.groups.end()) {
       options.groups.push_back(parse_group_option(group));
@@ -121,14 +152,15 @@ void take_kept_detector(DetectorOptions& options, std::span<const std::string> s
 }
 
 RunDetector detector_of(const DetectorOptions& options, const DetectorSources& sources) {
-  auto detector = std::make_shared<const Detector>(resolve_detector(options.map, options.groups, sources));
+  const auto detector = resolved(options.map, options, sources);
   RunDetector all{detector, record_of(options, *detector), {}};
-  const bool corrected = options.kept.corrected;
-  all.kept = {all.record.file, all.record.map, all.record.groups, corrected || detector->corrects()};
-  if (!corrected) return all;
+  const auto& kept = options.kept;
+  all.kept = {all.record.file, all.record.map, all.record.groups, kept.corrected || detector->corrects(),
+              kept.thinned || detector->longest_dead_time() > 0};
+  if (!kept.corrected && !kept.thinned) return all;
   auto rest = options.map;
-  for (auto& row : rest.rows) row = without_corrections(row);
-  all.detector = std::make_shared<const Detector>(resolve_detector(rest, options.groups, sources));
+  for (auto& row : rest.rows) row = to_be_applied(row, kept);
+  all.detector = resolved(rest, options, sources);
   return all;
 }
 

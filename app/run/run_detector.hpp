@@ -14,9 +14,10 @@ namespace eventloom {
 
 /// The options of a run that concern its detector.
 struct DetectorOptions {
-  DetectorMap map;                  ///< map of --detector; without rows: none
-  std::vector<GroupOption> groups;  ///< options --group
-  KeptDetector kept;                ///< detector with which the sources were saved, if they are time-sorted hits
+  DetectorMap map;                         ///< map of --detector; without rows: none
+  std::vector<GroupOption> groups;         ///< options --group
+  std::vector<DeadTimeOption> dead_times;  ///< options --dead-time
+  KeptDetector kept;                       ///< detector with which the sources were saved, if they are time-sorted hits
 };
 
 /// Throws UserError.

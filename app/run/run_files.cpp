@@ -35,12 +35,15 @@ void plan_inputs(FilePlan& plan, const InputFiles& inputs) {
 bool was_live(const RunFile& run) {
   return std::ranges::any_of(run.record.sources, [](const SourceRecord& source) {
     const auto* scheme = find_scheme(source.uri.substr(0, source.uri.find(':')));
-    return scheme != nullptr && scheme->is_live();
+    return scheme != nullptr && scheme->is_live();  // followed files can be read again
   });
 }
 
-/// Whether it is a run file, or the index of several.
-bool is_of_output(const fs::path& file) { return is_run_file(file) || is_run_index(file); }
+/// Whether it is a run file, perhaps merged, or the index of several.
+bool is_of_output(const fs::path& file) { return is_run_file(file) || is_run_index(file) || is_merged_file(file); }
+
+/// Recognises the files of a run apart from its parts: a merged file may have the name of the run file.
+bool is_of_run_or_merged(const fs::path& file) { return is_of_run(file) || is_merged_file(file); }
 
 /// Whether the files of an earlier run of `file` may be replaced.
 bool gives_way(const std::string& file, const OutputSettings& output) {
@@ -48,6 +51,7 @@ bool gives_way(const std::string& file, const OutputSettings& output) {
   if (!is_of_output(file)) return false;
   if (output.resume) return true;
   if (is_run_index(file)) return !read_run_index(file).closed;
+  if (is_merged_file(file)) return false;
   const auto run = read_run_file(file);
   return !run.record.closed && !was_live(run);
 }
@@ -69,12 +73,13 @@ void plan_output(FilePlan& plan, const std::string& file, const OutputSettings& 
   // The longest possible name.
   plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
   // A damaged part may be unrecognisable.
-  const bool resumes = settings.resume && is_run_file(output);
+  const bool resumes = settings.resume && (is_run_file(output) || is_merged_file(output));
   const auto is_part = [output](const std::string& name) { return is_name_of_part(output, name); };
   plan.write_in(output.parent_path(), "--output", is_part, resumes ? is_any_file : is_of_run, existing);
   plan.write_in(
       output.parent_path(), "--output",
-      [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);
+      [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run_or_merged,
+      existing);
 }
 
 /// Checks that list-mode files can be written, using a name longer than any that will occur.

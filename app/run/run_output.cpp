@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "app/command/commit.hpp"
 #include "app/command/shell_word.hpp"
@@ -13,9 +14,12 @@
 #include "app/run/hit_notes_of_run.hpp"
 #include "app/run/run_report.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/runtime/activity.hpp"
 #include "core/runtime/log.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/run_format/part_list.hpp"
 #include "io/run_format/run_index.hpp"
+#include "io/run_output/merge.hpp"
 #include "io/run_output/run_file_writer.hpp"
 #include "io/run_output/run_folder.hpp"
 #include "io/sorted/sorted_manifest.hpp"
@@ -29,8 +33,6 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
-
-std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
 
 /// Writes the manifest of --save-sorted beside its streams.
 void write_manifest(const std::string& folder, const RunSetup& setup, const RunResult& result) {
@@ -55,6 +57,8 @@ void write_manifest(const std::string& folder, const RunSetup& setup, const RunR
 RunRecord describe(const OutputSettings& output, const RunSetup& setup, std::size_t definition,
                    const std::string& began) {
   RunRecord record;
+  record.run_number = output.run_number;
+  record.run_comment = output.run_comment;
   record.setup = output.setup + "# in force: " + setup.in_force + '\n';
   record.definition = output.runs[definition].define.text;
   record.filters = setup.run.filters;
@@ -142,6 +146,20 @@ void clear_up(const std::string& run_file, const std::vector<PartInfo>& parts) {
   std::set<std::string> names;
   for (const auto& part : parts) names.insert(part.name);
   remove_leftovers(run_file, names);
+}
+
+void merge_output(const OutputSettings& output, const std::function<void()>& turn) {
+  const Activity activity("merging the part files");
+  std::vector<std::pair<std::string, MergedFile>> merged;
+  for (const auto& run : output.runs) {
+    if (is_merged_file(run.file)) continue;
+    spdlog::info("merging the part files of '{}'", run.file);
+    merged.emplace_back(run.file, write_merged_file(run.file, run.file, {.with_invocations = true, .turn = turn}));
+  }
+  for (auto& [file, contents] : merged) {
+    contents.publish();
+    clear_up(file, {});
+  }
 }
 
 void begin_output(const std::string& run_file, const std::string& save_sorted, const RunRecord& record) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands)
 /// come last: they close the run. `results`, `records`: one per definition.
 void write_results(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                    std::vector<RunRecord>& records, const ExchangeBackend& backend);
+/// Replaces the run files of a closed run, and their parts, by merged files; run files that are merged already stay.
+/// First completes all merged files, so that the definitions of a run stay together. Removes a part only when the file
+/// that holds its events is on disk. Calls `turn` again and again. After an error or a crash, another call completes
+/// the work.
+void merge_output(const OutputSettings& output, const std::function<void()>& turn);
 /// Removes all other files of a closed run: only its run file and `parts` remain.
 void clear_up(const std::string& run_file, const std::vector<PartInfo>& parts);
 

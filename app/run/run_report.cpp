@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,8 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/run_format/run_record.hpp"
 #include "io/run_format/totals_json.hpp"
 
 namespace eventloom {
@@ -38,16 +41,10 @@ Json per_source(const RunSetup& setup, const RunResult& result) {
   return list;
 }
 
-/// Returns how many events the i-th expression accepted and rejected; every expression is evaluated for all events.
-std::pair<std::uint64_t, std::uint64_t> judged_by(const RunTotals& t, std::size_t i) {
-  const std::uint64_t rejected = i < t.rejected_by.size() ? t.rejected_by[i] : 0;
-  return {t[Metric::events] + t[Metric::events_rejected] - rejected, rejected};
-}
-
 Json per_filter(const std::vector<std::string>& filters, const RunTotals& t) {
   Json list = Json::array();
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    const auto [accepted, rejected] = judged_by(t, i);
+    const auto [accepted, rejected] = counts_of_filter(filters, t, i);
     list.push_back({{"expression", filters[i]}, {"accepted", accepted}, {"rejected", rejected}});
   }
   return list;
@@ -55,7 +52,7 @@ Json per_filter(const std::vector<std::string>& filters, const RunTotals& t) {
 
 void print_filters(std::ostream& out, const std::vector<std::string>& filters, const RunTotals& t) {
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    const auto [accepted, rejected] = judged_by(t, i);
+    const auto [accepted, rejected] = counts_of_filter(filters, t, i);
     out << fmt::format("filter '{}': {} events accepted, {} rejected\n", for_terminal(filters[i]), accepted, rejected);
   }
 }
@@ -121,6 +118,12 @@ void print_tap(std::ostream& out, const RunTotals& t) {
   out << fmt::format("tap: {} clients, {} refused, {} events in {} bytes sent; {} events in {} buffers dropped\n",
                      t[Metric::tap_connections], t[Metric::tap_refused], t[Metric::tap_events], t[Metric::tap_bytes],
                      t[Metric::tap_events_dropped], t[Metric::tap_buffers_dropped]);
+}
+
+void print_replies(std::ostream& out, const RunTotals& t) {
+  out << fmt::format("reply: {} events, {} of them cut, in {} datagrams of {} bytes; {} dropped, {} refused\n",
+                     t[Metric::reply_events], t[Metric::reply_cut], t[Metric::reply_datagrams], t[Metric::reply_bytes],
+                     t[Metric::reply_dropped], t[Metric::reply_refused]);
 }
 
 void print_latency(std::ostream& out, const LatencyHistogram& latency) {
@@ -230,10 +233,30 @@ std::string files_of(const OutputSettings& output) {
   return files;
 }
 
+/// "2.3 MB written in 4 part files", or "..., merged into 1 file of 2.1 MB", after which there are no parts.
+std::string written_text(const OutputSettings& output, const std::vector<RunResult>& results) {
+  constexpr double kMega = 1e6;
+  std::uint64_t bytes = 0;
+  std::uint64_t merged_bytes = 0;
+  std::size_t parts = 0;
+  std::size_t merged = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    bytes += bytes_of(results[i].parts);
+    parts += results[i].parts.size();
+    if (!is_merged_file(output.runs[i].file)) continue;
+    ++merged;
+    merged_bytes += std::filesystem::file_size(output.runs[i].file);
+  }
+  const auto written = fmt::format("{:.1f} MB written", static_cast<double>(bytes) / kMega);
+  if (merged == 0) return fmt::format("{} in {} part files", written, parts);
+  return fmt::format("{}, merged into {} file{} of {:.1f} MB", written, merged, merged == 1 ? "" : "s",
+                     static_cast<double>(merged_bytes) / kMega);
+}
+
 Json of_events(const DefinitionOutput& output, const RunSetup& setup, const RunResult& result) {
   Json json = Json::object();
   json["totals"] = to_json(result.totals);
-  json["parts"] = to_json(result.parts);
+  json["parts"] = to_json(is_merged_file(output.file) ? std::vector<PartInfo>() : result.parts);
   json["balanced"] = imbalances(result).empty();
   json["output"] = output.file;
   if (!output.also.empty()) json["also"] = companions_json(output, result.parts);
@@ -321,28 +344,27 @@ int exit_code_of(const std::vector<RunResult>& results) {
 void print_summary(std::ostream& out, const OutputSettings& output, const RunSetup& setup,
                    const std::vector<RunResult>& results, const std::string& stopped_by) {
   const auto& result = results.front();
+  if (output.run_number) {
+    out << fmt::format("run {}{}\n", *output.run_number, stopped_by.empty() ? "" : " was ended by " + stopped_by);
+  }
   if (result.unfinished) {
     out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
         << "; the same command with --resume "
         << (setup.live && !output.save_sorted.empty() ? "and without --save-sorted " : "")
         << "continues the run; finished so far:\n";
   }
-  std::uint64_t bytes = 0;
-  std::size_t parts = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     print_explained(out, output.explain, results[i]);
     print_events(out, prefix_of(output.runs[i].define), setup, results[i]);
-    bytes += bytes_of(results[i].parts);
-    parts += results[i].parts.size();
   }
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
   if (output.tap) print_tap(out, result.totals);
+  if (output.reply) print_replies(out, result.totals);
   const auto hits = result.totals[Metric::hits_in] - result.hits_before;
-  out << fmt::format(
-      "{:.3f} s, {:.1f} million hits/s in, {:.1f} MB written in {} part files, {:.0f} MB peak memory of a rank\n",
-      result.seconds, million_per_second(hits, result.seconds), static_cast<double>(bytes) / 1e6, parts,
-      static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
+  out << fmt::format("{:.3f} s, {:.1f} million hits/s in, {}, {:.0f} MB peak memory of a rank\n", result.seconds,
+                     million_per_second(hits, result.seconds), written_text(output, results),
+                     static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
   out << "output: " << files_of(output) << '\n';
   for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, output.runs[i], results[i].parts);
   out.flush();  // before anything on standard error
@@ -354,6 +376,7 @@ void write_report_json(const OutputSettings& output, const RunSetup& setup, cons
   const auto& result = results.front();
   const auto& t = result.totals;
   Json json{{"format", kRunReport}};
+  if (output.run_number) json["run_number"] = *output.run_number;
   if (output.has_index()) {
     json["definitions"] = per_definition(output, setup, results);
     json["output"] = output.file;
@@ -364,6 +387,7 @@ void write_report_json(const OutputSettings& output, const RunSetup& setup, cons
   t.counters.put_into(json["sent"], Account::exchange);
   t.counters.put_into(json["sent"], {Metric::late_transfers});
   if (output.tap) t.counters.put_into(json["tap"], Account::tap);
+  if (output.reply) t.counters.put_into(json["reply"], Account::reply);
   json["unfinished"] = result.unfinished;
   if (result.latency.count() != 0) json["latency"] = result.latency.to_json();
   json["seconds"] = result.seconds;
@@ -379,6 +403,7 @@ void write_report_json(const OutputSettings& output, const RunSetup& setup, cons
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;
+  if (!setup.realtime.empty()) json["realtime"] = to_json(setup.realtime);
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["commands"] = Json::array();

@@ -29,7 +29,8 @@ int exit_code_of(const std::vector<RunResult>& results);
 void print_summary(std::ostream& out, const OutputSettings& output, const RunSetup& setup,
                    const std::vector<RunResult>& results, const std::string& stopped_by);
 
-/// Writes the summary as one JSON object. Throws UserError if the file cannot be written.
+/// Writes the summary as one JSON object, without part files that have been merged. Throws UserError if the file cannot
+/// be written.
 void write_report_json(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend);
 

@@ -111,7 +111,8 @@ void refuse_other_definitions(const OutputSettings& output) {
   }
 }
 
-/// Live sources do not begin again at the first slice of the run.
+/// Live sources do not begin again at the first slice of the run, nor do followed files that their recorder has
+/// removed.
 SliceId first_finished(SliceId first, const std::vector<SliceRun>& runs) {
   for (const auto& run : runs) first.value = std::min(first.value, run.first);
   return first;
@@ -139,6 +140,16 @@ RunStatistics earlier_statistics(const std::string& run_file) {
   }
 }
 
+/// Throws UserError if a merged file is damaged: it cannot be built again in part.
+void expect_undamaged(const std::string& merged_file) {
+  const Activity activity("checking the merged file");
+  try {
+    verify_columns(merged_file);
+  } catch (const UserError& e) {
+    throw UserError(fmt::format("{}; restore it, or {}", e.what(), kToBeginAnew));
+  }
+}
+
 /// State of a run as known to rank 0 before any part is read.
 struct FoundRun {
   Resumption resumption;
@@ -153,7 +164,8 @@ FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunS
     spdlog::info("there is no '{}' to resume: the run begins with the first slice", run_file);
     return found;
   }
-  auto run = read_run_file(run_file);
+  auto run = read_run_or_merged(run_file);
+  if (run.merged) expect_undamaged(run_file);
   if (!run.record.closed) found.work = read_finished_work(run_file);
   if (setup.live && !run.record.closed && found.work.parts.empty()) {
     spdlog::info("'{}' was stopped before anything was finished: the run starts over", run_file);
@@ -163,6 +175,7 @@ FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunS
   refuse_differences(run_file, resumption.before, now);
   resumption.statistics = earlier_statistics(run_file);
   resumption.complete = resumption.before.closed;
+  resumption.merged = run.merged;
   if (setup.live && saves_sorted && !found.work.parts.empty()) {
     throw UserError(
         fmt::format("'{}' was interrupted, and a run with --save-sorted would start over, but live data cannot "
@@ -216,6 +229,11 @@ void refuse_damage(const std::string& run_file, bool saves_sorted, bool live, co
 /// Treats a closed run as an interrupted one in which all but the damaged parts are finished.
 FinishedWork reopen(const DefinitionOutput& output, Resumption& resumption, const DamagedParts& damaged) {
   const auto folder = std::filesystem::path(output.file).parent_path();
+  if (resumption.merged) {
+    throw UserError(
+        fmt::format("'{}' is merged, so that other definitions of its run cannot be completed beside it; {}",
+                    output.file, kToBeginAnew));
+  }
   for (const auto& info : resumption.parts) {
     if (is_name_of_part(output.file, info.name)) continue;
     throw UserError(fmt::format("'{}': its part '{}' does not have the name of a part of this file; was it renamed?",
@@ -312,7 +330,12 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   compare(found, "--epochs-per-slice", before.epochs_per_slice, now.epochs_per_slice);
   compare(found, "--overlap (ticks)", before.overlap.value, now.overlap.value);
   compare(found, "--time-origin", time_origin_in(before), time_origin_in(now));
-  compare(found, "--also", joined(setup_options(before, "also"), " and "), joined(setup_options(now, "also"), " and "));
+  const auto is_per_source = [](const RunRecord& record) { return setup_option(record, "per-source") == "true"; };
+  compare(found, "--per-source", is_per_source(before), is_per_source(now));
+  for (const char* option : {"from", "to", "dead-time", "also"}) {
+    compare(found, "--" + std::string(option), joined(setup_options(before, option), " and "),
+            joined(setup_options(now, option), " and "));
+  }
   compare(found, "payload in the output", before.with_payload, now.with_payload);
   compare(found, "times by event number", before.numbered, now.numbered);
   compare_sources(found, before, now);
@@ -335,13 +358,15 @@ SliceSet finished_in_all(const std::vector<Resumption>& resumptions) {
 
 std::vector<Resumption> find_complete_runs(const OutputSettings& output, const Collective& ranks) {
   std::vector<Resumption> found(output.runs.size());
-  agree(ranks, [&] {
+  agree_at_rest(ranks, [&] {
     if (ranks.rank() == 0) refuse_other_definitions(output);
     for (std::size_t i = 0; i < found.size() && ranks.rank() == 0; ++i) {
       const auto& file = output.runs[i].file;
       if (!std::filesystem::exists(file)) continue;
-      auto run = read_run_file(file);
+      auto run = read_run_or_merged(file);
+      if (run.merged) expect_undamaged(file);
       found[i].complete = run.record.closed;
+      found[i].merged = run.merged;
       found[i].before = std::move(run.record);
       found[i].parts = std::move(run.parts);
     }
@@ -366,7 +391,7 @@ std::vector<Resumption> resume_run(const OutputSettings& output, const RunSetup&
   const bool first = ranks.rank() == 0;
   const bool saves_sorted = !output.save_sorted.empty();
   std::vector<FoundRun> found(runs.size());
-  agree(ranks, [&] {
+  agree_at_rest(ranks, [&] {
     if (first) refuse_other_definitions(output);
     for (std::size_t i = 0; i < runs.size() && first; ++i) {
       found[i] = look_for_run(runs[i].file, saves_sorted, setup, now[i]);

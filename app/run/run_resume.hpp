@@ -20,6 +20,7 @@ namespace eventloom {
 struct Resumption {
   bool resumes = false;   ///< there is an interrupted run, whose finished parts are kept
   bool complete = false;  ///< nothing is left to do
+  bool merged = false;    ///< it is complete and has no parts: --merge has made one file of them; rank 0 only
   SliceSet finished;      ///< slices before the first of the run count as finished
   std::map<std::uint32_t, WriterPlace> writers;
   // Rank 0 only:

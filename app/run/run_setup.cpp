@@ -48,6 +48,7 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, std::uint64
   info.payload_names = header.payload_names;
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
+  info.followed = is_followed(spec.uri);
   if (!info.live) info.epoch_bytes = epoch_bytes(source, loops);
   info.joined = peer.joined;
   info.wraps_after = peer.wraps_after;
@@ -66,6 +67,11 @@ nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, std::u
   return json;
 }
 
+/// Whether builders change times of hits or drop hits at the user's request.
+bool changes_hits(const RunDefinition& run) {
+  return run.detector->corrects() || run.detector->longest_dead_time() > 0 || run.stretch != kAllTime;
+}
+
 /// Determines how time-sorted streams are read.
 void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   const auto is_sorted = [](const SourceInfo& s) { return (s.flags & kSorted) != 0; };
@@ -80,7 +86,7 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
     // Events by number are matched again: their tags cover all hits of a number. Groups, positions and gains may be
     // others than those of the run that tagged the hits, and hits may be corrected only now.
     wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses_detector() &&
-                      !setup.run.detector->corrects() && sorted->definition == wanted.definition->text() &&
+                      !changes_hits(setup.run) && sorted->definition == wanted.definition->text() &&
                       sorted->overlap == wanted.overlap;
   }
   setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
@@ -119,7 +125,7 @@ void require_slice_fits(const RunSetup& setup) {
   const auto& geometry = setup.run.geometry;
   if (!fits_a_builder(geometry, 0)) {
     throw UserError(
-        "a slice with its overlap and the reach of the event definition on both sides must be shorter than 2^32 ticks; "
+        "a slice with its overlap and the reach of the event definition on both sides must be shorter than 2^36 ticks; "
         "use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
   }
   for (std::size_t s = 0; s < setup.offsets.size(); ++s) {
@@ -128,7 +134,7 @@ void require_slice_fits(const RunSetup& setup) {
     throw UserError(
         "--detector: the offsets within source " + std::to_string(s) + " (" + setup.streams[s].name + ") differ by " +
         std::to_string(apart.value) +
-        " ticks, more than fits, with a slice and its overlap, into 2^32; use a coarser --tick, or make the "
+        " ticks, more than fits, with a slice and its overlap, into 2^36; use a coarser --tick, or make the "
         "times of its channels agree when they are converted");
   }
 }
@@ -155,15 +161,19 @@ bool begins_with(const SourceInfo& source, Epoch first) {
   return source.first_epoch && *source.first_epoch >= first && *source.first_epoch - first <= most_apart(source);
 }
 
+/// Recordings, also those that are followed, have data from their beginning.
+bool is_recorded(const SourceInfo& source) { return !source.live || source.followed; }
+
 /// Returns the first epoch of most live sources: a single clock that is wrong at the start must not determine where the
 /// run begins.
 std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> found;
   std::ptrdiff_t most = 0;
   for (const auto& source : sources) {
-    if (!source.live || !source.first_epoch) continue;
-    const auto n = std::ranges::count_if(
-        sources, [&](const SourceInfo& other) { return other.live && begins_with(other, *source.first_epoch); });
+    if (is_recorded(source) || !source.first_epoch) continue;
+    const auto n = std::ranges::count_if(sources, [&](const SourceInfo& other) {
+      return !is_recorded(other) && begins_with(other, *source.first_epoch);
+    });
     if (n < most || (n == most && found < source.first_epoch)) continue;
     most = n;
     found = source.first_epoch;
@@ -175,7 +185,8 @@ std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
 Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> first = first_live_epoch(sources);
   for (const auto& source : sources) {
-    if (!source.live && source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
+    if (is_recorded(source) && source.first_epoch && (!first || *source.first_epoch < *first))
+      first = source.first_epoch;
   }
   return first.value_or(Epoch(0));
 }
@@ -192,11 +203,11 @@ SliceId first_slice_of(const RunSetup& setup) {
   for (std::size_t s = 0; s < sources.size(); ++s) {
     const auto& source = sources[s];
     if (!source.first_epoch) continue;
-    const bool counts = source.joined && begins_with(source, *live);
+    const bool counts = !is_recorded(source) && source.joined && begins_with(source, *live);
     const auto offsets = setup.offsets.empty() ? OffsetSpan{} : setup.offsets[s];
     const Epoch whole_from = last_corrected(*setup.streams[s].first_epoch, offsets, geometry.base.epoch_ticks);
     if (counts) whole.value = std::max(whole.value, geometry.slice_of(whole_from).value + 1);
-    if (!source.live) recorded = std::min(recorded, *source.first_epoch);
+    if (is_recorded(source)) recorded = std::min(recorded, *source.first_epoch);
   }
   return recorded < geometry.owned_epochs(whole).begin ? geometry.slice_of(first) : whole;
 }
@@ -232,10 +243,12 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
     SourceInfo info;
     info.name = info.uri = spec.uri.text();
     info.live = is_live(spec.uri);
+    info.followed = is_followed(spec.uri);
     setup.streams.push_back(std::move(info));
   }
   setup.live = std::ranges::any_of(setup.streams, &SourceInfo::live);
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
+  setup.any_followed = std::ranges::any_of(setup.streams, &SourceInfo::followed);
 }
 
 /// Adds the range of wrapping numbers to those that have wrapped: all begin within half the range of the highest.
@@ -286,6 +299,7 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
   std::vector<std::uint32_t> flags;
   for (const auto& source : setup.sources) flags.push_back(source.flags);
   if (setup.run.histograms) setup.run.histograms->set_streams(flags, setup.with_payload);
+  setup.run.reply_if.set_streams(flags, setup.with_payload);
   setup.run.filter.set_streams(std::move(flags), setup.with_payload);
 }
 
@@ -303,6 +317,7 @@ void report_sources_beyond(const RunSetup& setup) {
   std::vector<const Expression*> conditions;
   for (const auto& events : setup.run.events) conditions.push_back(events.definition->traits().condition);
   for (const auto& filter : setup.run.filter.expressions()) conditions.push_back(&filter);
+  for (const auto& wanted : setup.run.reply_if.expressions()) conditions.push_back(&wanted);
   std::erase(conditions, nullptr);
   for (const auto* condition : conditions) {
     for (const auto& term : condition->terms()) {
@@ -314,14 +329,13 @@ void report_sources_beyond(const RunSetup& setup) {
 }
 
 void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std::optional<SortedInfo>& sorted) {
-  require_one_clock(setup.streams);
   setup.sources = sorted ? sorted->sources : setup.streams;
   setup.numbered = is_numbered(setup.sources.front());
   const auto& base = setup.streams.front().base;
   DetectorSources known{{}, base.tick_ps, setup.numbered};
   for (const auto& source : setup.sources) known.names.push_back(source.name);
   setup.detector = detector_of(building.detector, known);
-  setup.run = interpret(building, {base, setup.numbered}, setup.detector.detector);
+  setup.run = interpret(building, {base, setup.numbered, setup.time_of_tick_0}, setup.detector.detector);
   require_whole_events(building, setup.run);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   require_known_quantities(building, setup);
@@ -353,6 +367,13 @@ SliceId first_slice_with_data(const RunSetup& setup) {
   return setup.run.geometry.slice_of(first_epoch_of(corrected_streams(setup)));
 }
 
+void keep_feeds(const SourceSettings& sources, const ExchangeSettings& exchange, const Collective& ranks) {
+  agree(ranks, [&] {
+    const auto specs = expand_sources(sources.uris);
+    keep_feeds(sources, specs, assign_roles(exchange, specs, ranks.size()), ranks.rank());
+  });
+}
+
 RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& building, const ExchangeSettings& exchange,
                     const Communicator& communicator, SetupWatch& watch) {
   RunSetup setup;
@@ -378,7 +399,12 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
     }
   });
   const auto described = all_gather_json(communicator, mine);
-  agree(communicator, [&] { resolve_setup(setup, building, take_info(setup, described)); });
+  agree(communicator, [&] {
+    const auto sorted = take_info(setup, described);
+    require_one_clock(setup.streams);
+    take_time_origin(setup, sources.time_origin, communicator.rank() == 0);
+    resolve_setup(setup, building, sorted);
+  });
   auto needs = ring_needs(communicator, setup.roles);
   needs.message_bytes = message_bytes(setup.streams, setup.run.geometry);
   setup.ring = ring_size(needs, exchange.ring);
@@ -387,7 +413,6 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
     report_sources_beyond(setup);
     report_far_clocks(setup.streams);
   }
-  agree(communicator, [&] { take_time_origin(setup, sources.time_origin, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);
   return setup;
 }

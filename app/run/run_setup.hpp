@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command/realtime.hpp"
 #include "app/run/run_definition.hpp"
 #include "app/run/run_sources.hpp"
 #include "app/run/source_info.hpp"
@@ -44,18 +45,23 @@ struct RunSetup {
   bool numbered = false;        ///< times are event numbers
   bool live = false;            ///< any source is live
   bool all_live = false;        ///< all sources are live
+  bool any_followed = false;    ///< any source is followed: a resumed run reads what it had not finished again
   std::int64_t started_ns = 0;  ///< Unix time of tick 0 as stated by a live source, for latencies; 0: unknown
   std::string time_of_tick_0;   ///< UTC, from --time-origin or the sources; empty: unknown
   EventFileRun event_files;     ///< properties that list-mode data state, with --also or --tap
   bool time_over = false;       ///< --duration elapsed while waiting for live sources
   SliceId first_slice;          ///< slice of the earliest data of any source; in a resumed run the first unfinished one
   SliceSet finished;            ///< slices finished by an earlier invocation
-  std::vector<std::string> hosts;  ///< indexed by rank
+  std::vector<std::string> hosts;      ///< indexed by rank
+  std::vector<RankRealtime> realtime;  ///< indexed by rank; empty without --realtime
   std::vector<LocalSource> local;
 };
 
 /// Returns the slice of the earliest data of any source; others may lack data there.
 SliceId first_slice_with_data(const RunSetup& setup);
+
+/// Collective. Opens the feeds of the run's sources, see keep_feeds(). Throws UserError, the same on all ranks.
+void keep_feeds(const SourceSettings& sources, const ExchangeSettings& exchange, const Collective& ranks);
 
 /// Observes how a run is set up.
 class SetupWatch : public LiveWait {

@@ -1,10 +1,13 @@
 #include "app/run/run_sources.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "app/command/mpi_command.hpp"
@@ -83,13 +86,19 @@ void drain_unknown(const std::vector<LocalSource>& local) {
   }
 }
 
-/// Names the sources that the run waits for, again each time the wait has doubled.
+/// How long a run waits before it says so: most sources are there at once.
+constexpr auto kAtOnce = std::chrono::milliseconds(200);
+constexpr std::size_t kMostNamed = 8;
+
+/// Names the sources that the run waits for, at once, and again each time the wait has doubled.
 class SetupPatience {
  public:
   explicit SetupPatience(nanoseconds first) : first_(first) {}
 
-  void report(const std::vector<LocalSource>& local) {
+  /// `all`: the sources of all ranks.
+  void report(const std::vector<LocalSource>& local, const Readiness& all) {
     const nanoseconds waited = steady_clock::now() - begin_;
+    if (waited >= kAtOnce && all.known != said_) say(local, all);
     if (first_.count() == 0 || waited < std::max(first_, 2 * reported_)) return;
     reported_ = waited;
     for (const auto& source : local) {
@@ -100,7 +109,22 @@ class SetupPatience {
   }
 
  private:
+  /// Each rank names its own.
+  void say(const std::vector<LocalSource>& local, const Readiness& all) {
+    said_ = all.known;
+    std::string names;
+    std::size_t n = 0;
+    for (const auto& source : local) {
+      if (source.live == nullptr || source.live->peer().known) continue;
+      if (++n <= kMostNamed) names += (n == 1 ? "" : ", ") + source.live->name();
+    }
+    if (n == 0) return;
+    if (n > kMostNamed) names += fmt::format(" and {} more", n - kMostNamed);
+    spdlog::info("waiting for {} ({} of {} heard)", names, all.known, all.live);
+  }
+
   nanoseconds first_;
+  std::optional<std::size_t> said_;  ///< number of known sources when the wait was last reported
   nanoseconds reported_{};
   steady_clock::time_point begin_ = steady_clock::now();
 };
@@ -116,9 +140,9 @@ class SetupEnd {
   /// Call when the first data of any source are known.
   void heard() { heard_ = heard_.value_or(steady_clock::now()); }
 
-  void look(Readiness& mine) {
+  void look(Readiness& mine, bool asked_to_end) {
     const auto now = steady_clock::now();
-    if (stop_signal() != 0) stopped_ = stopped_.value_or(now);
+    if (stop_signal() != 0 || asked_to_end) stopped_ = stopped_.value_or(now);
     mine.stopped = stopped_ && now - *stopped_ >= kLastCall;
     mine.give_up = mine.stopped || (heard_ && timeout_.count() > 0 && now - *heard_ >= timeout_);
     mine.time_over = duration_.count() > 0 && now - begin_ >= duration_;
@@ -177,7 +201,7 @@ std::vector<LocalSource> open_local_sources(const SourceSettings& settings, cons
                                             const Roles& roles, int rank) {
   const Activity activity("opening the sources");
   std::vector<LocalSource> local;
-  SourceOpener opener(settings.time_base, settings.live);
+  SourceOpener opener(settings.time_base, settings.live, settings.shelf);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const SourceId id{static_cast<std::uint16_t>(s)};
     if (roles.rank_of(id) != rank) continue;
@@ -189,6 +213,15 @@ std::vector<LocalSource> open_local_sources(const SourceSettings& settings, cons
   return local;
 }
 
+void keep_feeds(const SourceSettings& settings, const std::vector<SourceSpec>& specs, const Roles& roles, int rank) {
+  const Activity activity("opening the sources");
+  SourceOpener opener(settings.time_base, settings.live);
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    const SourceId id{static_cast<std::uint16_t>(s)};
+    if (roles.rank_of(id) == rank) settings.shelf->keep(id, [&] { return opener.open_feed(specs[s], id); });
+  }
+}
+
 bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
                    LiveWait& watch) {
   const Activity activity("waiting for live sources");
@@ -198,11 +231,11 @@ bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settin
   for (;;) {
     watch.wait(all.live, all.known);
     auto mine = look(local);
-    end.look(mine);
+    end.look(mine, watch.waits_no_longer());
     all = of_all(mine, ranks);
     if (all.known == all.live || all.give_up || all.time_over) break;
     if (all.heard != 0) end.heard();
-    waiting.report(local);
+    waiting.report(local, all);
     std::this_thread::sleep_for(kSourceLook);
   }
   if (all.stopped || all.time_over) drain_unknown(local);
@@ -222,7 +255,9 @@ void loop_recordings(std::vector<LocalSource>& local, const std::vector<SourceSp
   const auto all = of_all(mine, ranks);
   if (all.end <= all.first) return;  // no data
   agree(ranks, [&] {
-    const Tick shifted = 2 * largest_offset(building.detector.map, all.base.tick_ps);
+    const auto& detector = building.detector;
+    const Tick shifted = 2 * largest_offset(detector.map, all.base.tick_ps) +
+                         longest_dead_time(detector.map, detector.dead_times, all.base.tick_ps);
     const Epoch apart = epoch_of(shifted, all.base.epoch_ticks) + 1;
     const Epoch gap =
         interpret(building, {.base = all.base}, named_groups(building.detector)).geometry.margin_epochs() + apart;

@@ -10,6 +10,7 @@
 #include "core/control/collective.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
+#include "io/live/kept_feed.hpp"
 #include "io/live/live_options.hpp"
 #include "io/registry/source_spec.hpp"
 
@@ -21,6 +22,7 @@ struct SourceSettings {
   TimeBaseOptions time_base;
   std::string time_origin;  ///< UTC of tick 0 as utc_text() writes it; empty: not given
   LiveOptions live;
+  FeedShelf* shelf = nullptr;                ///< this rank's feeds, which outlast the run; null: they end with it
   double speed = 0;                          ///< recorded time per real time; 0: as fast as possible
   std::uint64_t loops = 1;                   ///< passes over recorded sources
   std::chrono::nanoseconds duration{};       ///< 0: until the sources end
@@ -32,6 +34,10 @@ struct SourceSettings {
 std::vector<LocalSource> open_local_sources(const SourceSettings& settings, const std::vector<SourceSpec>& specs,
                                             const Roles& roles, int rank);
 
+/// Opens the feeds of live sources that belong to `rank` and are not on the shelf yet, so that they receive before a
+/// run begins. Throws UserError.
+void keep_feeds(const SourceSettings& settings, const std::vector<SourceSpec>& specs, const Roles& roles, int rank);
+
 /// Observes the wait for live sources.
 class LiveWait {
  public:
@@ -39,6 +45,8 @@ class LiveWait {
   /// Called before each look at the sources, with the number of live sources and of those described; both are 0 the
   /// first time.
   virtual void wait(std::size_t live, std::size_t known) = 0;
+  /// Whether the run was asked to end, as by a signal.
+  [[nodiscard]] virtual bool waits_no_longer() const { return false; }
 };
 
 /// Collective. Waits until all live sources are described and their first data are known; at most --epoch-timeout

@@ -42,10 +42,6 @@ void require_ports(const TapOption& option, std::uint32_t writers) {
                   writers, option.place.port, option.place.port + std::uint64_t{writers} - 1, kLast));
 }
 
-int rank_of_writer(const Roles& roles, std::uint32_t writer) {
-  return roles.filters == 0 ? roles.rank_of(BuilderId{writer}) : roles.rank_of(FilterId{writer});
-}
-
 /// Returns the address as a client would write it, and the host if the address does not contain it.
 std::string place_of(const std::string& address, const std::string& host, bool by_request) {
   const auto port = address.substr(address.rfind(':'));
@@ -72,7 +68,7 @@ RunTaps::RunTaps(const TapOption& option, const EventFileRun& run, const Roles& 
   agree(ranks, [&] {
     require_ports(option, roles.writers());
     for (std::uint32_t writer = 0; writer < roles.writers(); ++writer) {
-      if (rank_of_writer(roles, writer) != ranks.rank()) continue;
+      if (roles.rank_of_writer(writer) != ranks.rank()) continue;
       auto tap = std::make_unique<EventTap>(settings_of(option, writer), make_lmd_events(run));
       mine[writer] = place_of(tap->address(), host_name(), option.by_request);
       taps_[writer] = std::move(tap);

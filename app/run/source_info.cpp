@@ -20,6 +20,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"text", info.text},
                       {"payload_names", info.payload_names},
                       {"live", info.live},
+                      {"followed", info.followed},
                       {"joined", info.joined},
                       {"wraps_after", info.wraps_after.value},
                       {"counts_tai", info.counts_tai},
@@ -45,6 +46,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.text = json.at("text");
   info.payload_names = json.at("payload_names");
   info.live = json.at("live");
+  info.followed = json.at("followed");
   info.joined = json.at("joined");
   info.wraps_after = Epoch(json.at("wraps_after").get<std::uint64_t>());
   info.counts_tai = json.at("counts_tai");

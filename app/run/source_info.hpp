@@ -29,6 +29,7 @@ struct SourceInfo {
   std::vector<std::string> payload_names;  ///< see StreamHeader
   std::optional<Epoch> first_epoch;        ///< not set for an empty stream, or a live one that is not yet known
   bool live = false;
+  bool followed = false;                        ///< live, from files: its data can be read again
   bool joined = false;                          ///< a live source that sent data before the first that was received
   Epoch wraps_after = 0;                        ///< see LivePeer
   bool counts_tai = false;                      ///< times are White Rabbit stamps

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -13,26 +12,26 @@
 #include <vector>
 
 #include "app/command/safe_text.hpp"
+#include "app/document/detector_names.hpp"
+#include "core/dataflow/live_stream.hpp"
+#include "core/runtime/trouble_text.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {
 
 namespace {
 
-std::string source_name(std::uint32_t number, const SourceInfo& source) {
-  return fmt::format("source {} ({})", number, for_terminal(source.name));
+/// "source 3 (dssd: udp://:7100 board 3)", with the name that the map gives it.
+std::string source_name(const RunSetup& setup, std::uint32_t number, const SourceInfo& source) {
+  const auto label = source_label(KnownChannels(setup.detector.record), number);
+  return fmt::format("source {} ({}{})", number, label.empty() ? "" : for_terminal(label) + ": ",
+                     for_terminal(source.name));
 }
 
 void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
   for (std::uint32_t s = 0; s < setup.sources.size(); ++s) {
-    const auto counts = counts_of(result, s).counters;
-    std::map<std::string_view, std::uint64_t> troubles;
-    for (const auto& metric : metrics_of(Account::source)) {
-      if (metric.trouble && counts[metric.metric] != 0) troubles[metric.name] = counts[metric.metric];
-    }
-    std::string text;
-    for (const auto& [name, n] : troubles) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n);
-    if (!text.empty()) out << source_name(s, setup.sources[s]) << ": " << text << '\n';
+    const auto text = trouble_text(counts_of(result, s).counters);
+    if (!text.empty()) out << source_name(setup, s, setup.sources[s]) << ": " << text << '\n';
   }
 }
 
@@ -49,7 +48,7 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
   std::string text;
   for (std::size_t i = 0; i < std::min(steps.size(), kNamed); ++i) {
     text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", duration_text(Tick(steps[i].first), kPsPerNs),
-                        source_name(steps[i].second, setup.sources[steps[i].second]));
+                        source_name(setup, steps[i].second, setup.sources[steps[i].second]));
   }
   if (steps.size() > kNamed) text += fmt::format(", less in {} more", steps.size() - kNamed);
   out << "times go back by up to " << text << '\n';
@@ -57,10 +56,18 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
 
 }  // namespace
 
+void show_labels(RunSetup& setup) {
+  const KnownChannels known(setup.detector.record);
+  for (auto& source : setup.local) {
+    const auto label = source_label(known, source.id.value);
+    if (source.live != nullptr && !label.empty()) source.live->show_as(label + ": " + source.live->name());
+  }
+}
+
 void report_remarks(const RunSetup& setup, const RunResult& result) {
   for (const auto& [source, texts] : result.remarks) {
     for (const auto& text : texts) {
-      spdlog::warn("{}: {}", source_name(source, setup.streams.at(source)), text);
+      spdlog::warn("{}: {}", source_name(setup, source, setup.streams.at(source)), text);
     }
   }
 }

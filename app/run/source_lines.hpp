@@ -8,6 +8,9 @@
 
 namespace eventloom {
 
+/// Messages of the live sources on this rank name them as the detector map does.
+void show_labels(RunSetup& setup);
+
 /// Prints the part of the summary on individual sources: a line per source with counters of trouble, and a line with
 /// the sources whose times go back, the largest step first.
 void print_sources(std::ostream& out, const RunSetup& setup, const RunResult& result);

@@ -8,6 +8,7 @@
 #include "app/command/safe_text.hpp"
 #include "core/detector/channel_use.hpp"
 #include "core/runtime/log.hpp"
+#include "formats/channel_text.hpp"
 
 namespace eventloom {
 
@@ -17,8 +18,10 @@ std::string text_of(const ChannelSelection& channels) {
   constexpr std::uint32_t kLastChannel = 0xfffffff;
   std::string text = channels.source.empty() ? "all sources" : "source " + channels.source;
   if (channels.low == 0 && channels.high == kLastChannel) return text;
-  if (channels.low == channels.high) return text + fmt::format(", channel {0} (0x{0:x})", channels.low);
-  return text + fmt::format(", channels {0} to {1} (0x{0:x}-0x{1:x})", channels.low, channels.high);
+  if (channels.low == channels.high)
+    return text + fmt::format(", channel {} (0x{:x})", channel_text(channels.low), channels.low);
+  return text + fmt::format(", channels {} to {} (0x{:x}-0x{:x})", channel_text(channels.low),
+                            channel_text(channels.high), channels.low, channels.high);
 }
 
 /// Omits options whose whole group has no hits: the group is reported instead.
@@ -34,8 +37,8 @@ bool takes_out(const DetectorRow& row) { return row.mask.value_or(false) || row.
 std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, const RunSetup& setup,
                                               std::span<const std::uint64_t> seen, bool resumed) {
   const auto& detector = *setup.run.detector;
-  const auto& [map, groups, kept] = options;
-  const bool hits_are_gone = kept.corrected && std::ranges::any_of(map.rows, takes_out);
+  const auto& map = options.map;
+  const bool hits_are_gone = options.kept.corrected && std::ranges::any_of(map.rows, takes_out);
   if (detector.selections().empty() || hits_are_gone) return std::nullopt;
   ChannelUse use(detector);
   use.add(seen);
@@ -49,7 +52,7 @@ std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, co
       unused.entries.push_back({map.place(row), row.line, text_of(row.channels)});
       continue;
     }
-    const auto& option = groups.at(i - map.rows.size());
+    const auto& option = options.groups.at(i - map.rows.size());
     if (says_more(detector, option, used))
       unused.entries.push_back({"--group " + option.text, 0, text_of(option.channels)});
   }

@@ -9,6 +9,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/idle.hpp"
 #include "core/runtime/text_error.hpp"
 
 namespace eventloom {
@@ -27,9 +28,7 @@ Outcome outcome_of(const Failure& failure) {
   return failure.code == kExitUsage ? Outcome::usage : Outcome::program;
 }
 
-}  // namespace
-
-void agree(const Collective& ranks, const std::function<void()>& work) {
+Failure attempt(const Collective& ranks, const std::function<void()>& work) {
   shared = false;
   Failure mine;
   try {
@@ -38,6 +37,11 @@ void agree(const Collective& ranks, const std::function<void()>& work) {
     mine = Failure::of(std::current_exception());
     if (mine.code != kExitUsage) mine.text = name_of_rank(ranks.rank(), ranks.size()) + mine.text;
   }
+  return mine;
+}
+
+/// Throws the failure of the lowest rank that has one.
+void share(const Collective& ranks, const Failure& mine) {
   const Activity activity(kWaitingForRanks);
   const auto all = ranks.all_gather(outcome_of(mine));
   const auto failed = std::ranges::find_if(all, [](Outcome outcome) { return outcome != Outcome::good; });
@@ -48,6 +52,23 @@ void agree(const Collective& ranks, const std::function<void()>& work) {
   leave_together();
   if (*failed == Outcome::usage) throw TextError(text, excerpt);
   throw SharedError(text, *failed == Outcome::no_memory);
+}
+
+/// Waits until all ranks have called it. MPI's own operations would poll without a pause.
+void rest(const Collective& ranks) {
+  const Activity activity(kWaitingForRanks);
+  const auto barrier = ranks.barrier();
+  for (Idle idle; !barrier->done();) idle.wait();
+}
+
+}  // namespace
+
+void agree(const Collective& ranks, const std::function<void()>& work) { share(ranks, attempt(ranks, work)); }
+
+void agree_at_rest(const Collective& ranks, const std::function<void()>& work) {
+  const auto mine = attempt(ranks, work);
+  rest(ranks);
+  share(ranks, mine);
 }
 
 void meet(const Collective& ranks) {

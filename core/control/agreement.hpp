@@ -26,6 +26,9 @@ class SharedError : public std::runtime_error {
 /// an error that the user can fix as UserError, any other as SharedError.
 void agree(const Collective& ranks, const std::function<void()>& work);
 
+/// Collective: like agree(), for work that may take long on some ranks: the others sleep meanwhile.
+void agree_at_rest(const Collective& ranks, const std::function<void()>& work);
+
 /// Collective: waits until all ranks have called it, and yields the core to those that still work.
 void meet(const Collective& ranks);
 

@@ -19,7 +19,11 @@ constexpr std::int64_t kLook = 100'000;
 }  // namespace
 
 ClockSync::ClockSync(std::unique_ptr<MessageChannel> channel, int rank, int size, Settings settings, Clock clock)
-    : channel_(std::move(channel)), rank_(rank), ranks_(size), settings_(settings), clock_(std::move(clock)) {
+    : channel_(std::move(channel)),
+      rank_(rank),
+      ranks_(size),
+      settings_(std::move(settings)),
+      clock_(std::move(clock)) {
   if (leads()) {
     peers_.resize(static_cast<std::size_t>(ranks_));
     peers_[0].quality = {};
@@ -145,7 +149,9 @@ void ClockSync::ask(int rank) {
 void ClockSync::take_answer(int rank, std::int64_t remote, std::int64_t received) {
   auto& from = peer(rank);
   if (!std::exchange(from.asked, false)) throw std::runtime_error("clock answer without a request");
-  from.fit.add({from.sent, remote, received});
+  const RoundTrip trip{from.sent, remote, received};
+  from.fit.add(trip);
+  if (settings_.heard) settings_.heard(rank, trip);
   if (from.left > 0 && received - from.begun < settings_.longest_batch_ns) return ask(rank);
   from.fit.end_batch();
   from.took = received - from.begun;

@@ -27,6 +27,8 @@ class ClockSync {
     std::int64_t interval_ns = 1'000'000'000;  ///< between batches; shorter at first, while rates are unknown
     /// A batch that has taken this long ends after the current round trip, so that it delays no rank on crowded cores.
     std::int64_t longest_batch_ns = 100'000'000;
+    /// On rank 0: receives every round trip with the rank that answered. May be empty.
+    std::function<void(int rank, const RoundTrip& trip)> heard = {};
   };
 
   /// `channel`: this rank's, used only for the clocks; the run has `size` ranks. `clock`: this rank's; monotonic,
@@ -56,6 +58,8 @@ class ClockSync {
   /// Bound on the error of global_ns() on the worst rank, as of the last model from rank 0; grows when the next is
   /// overdue. Infinite until all ranks have been measured.
   [[nodiscard]] double precision_ns() const;
+  /// Converts this rank's clock to rank 0's, as of the last model; the identity before the first, and on rank 0.
+  [[nodiscard]] const ClockModel& model() const { return model_; }
   /// Clock quality of this rank, as of its last model. Rank 0's is exact.
   [[nodiscard]] const ClockQuality& quality() const { return quality_; }
   /// On rank 0: clock quality of all ranks, by rank. Empty on the others.

@@ -120,6 +120,7 @@ void Heartbeat::conclude(Time now) {
     outcome.progress += status.progress;
     outcome.live_epoch = std::max(outcome.live_epoch, status.live_epoch);
     outcome.live_end = std::max(outcome.live_end, status.live_end);
+    outcome.safe_end = std::max(outcome.safe_end, status.safe_end);
     add(votes, status.live_votes);
     outcome.all_done &= status.done;
     outcome.all_frozen &= status.frozen;

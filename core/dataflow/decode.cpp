@@ -1,13 +1,16 @@
 #include "core/dataflow/decode.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "core/definitions/hit_key.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/setting.hpp"
+#include "formats/bare_hits.hpp"
 #include "formats/marker_reader.hpp"
 
 namespace eventloom {
@@ -47,9 +50,18 @@ struct HitWriter {
       is_early_ = epoch < range_.begin ? 1 : 0;
       if (!inside_) return;
     }
-    base_ = static_cast<std::uint32_t>(epoch - range_.begin) * epoch_ticks_;
-    last_ = base_;
-    source_.epochs.push_back({base_, at_});
+    const std::uint64_t base = (epoch - range_.begin).value * epoch_ticks_;
+    base_ = static_cast<std::uint32_t>(base);
+    if (at_ == hits_.size) first_tick_ = base;
+    source_.epochs.push_back({base, at_});
+  }
+  /// Whether a time is earlier than the one before it. As epochs ascend, one look at the whole buffer suffices. A
+  /// buffer longer than 2^32 ticks always counts as falling.
+  [[nodiscard]] bool falls() const {
+    const auto first = hits_.size;
+    if (at_ == first) return false;
+    if (source_.epochs.back().tick - first_tick_ + epoch_ticks_ > std::uint64_t{1} << 32) return true;
+    return falls_anywhere({tick_ + first, at_ - first}, static_cast<std::uint32_t>(first_tick_));
   }
   void hit(std::uint32_t tick_in_epoch, std::uint32_t channel, std::span<const std::uint32_t> payload) {
     if constexpr (kClip) {
@@ -73,9 +85,25 @@ struct HitWriter {
       payload_[at_] = payload.data();
       payload_words_[at_] = static_cast<std::uint32_t>(payload.size());
     }
-    falls_ |= static_cast<std::uint32_t>(tick < last_);
-    last_ = tick;
     ++at_;
+  }
+  /// Hits without payload; time-sorted ones always have some.
+  std::size_t bare_hits(std::span<const std::uint32_t> words, std::uint32_t epoch_ticks) requires(!kSorted) {
+    const auto n = unpack_(words, epoch_ticks, base_, {tick_ + at_, channel_ + at_});
+    const auto n_hits = static_cast<std::uint32_t>(n);
+    if constexpr (kClip) {
+      if (!inside_) {
+        clipped_ += n_hits;
+        early_ += is_early_ * n_hits;
+        return n;
+      }
+    }
+    if constexpr (kPayload) {
+      std::fill_n(payload_ + at_, n, nullptr);
+      std::fill_n(payload_words_ + at_, n, 0U);
+    }
+    at_ += n_hits;
+    return n;
   }
   void tag(std::uint32_t value) {
     if constexpr (kSorted) {
@@ -92,6 +120,7 @@ struct HitWriter {
     if (owned_.contains(first_corrected(epoch_, offsets_, epoch_ticks_))) left_out_.count(marker);
   }
 
+  BareHitUnpacker unpack_ = bare_hit_unpacker();
   DecodedHits& hits_;
   std::uint32_t* tick_;
   std::uint32_t* channel_;
@@ -99,9 +128,8 @@ struct HitWriter {
   const std::uint32_t** payload_;
   std::uint32_t* payload_words_;
   std::uint32_t at_;
-  std::uint32_t base_ = 0;
-  std::uint32_t last_ = 0;
-  std::uint32_t falls_ = 0;
+  std::uint32_t base_ = 0;        ///< low 32 bits of the epoch's first tick
+  std::uint64_t first_tick_ = 0;  ///< the first tick of the first epoch with hits
   std::uint32_t clipped_ = 0;
   std::uint32_t early_ = 0;  ///< clipped hits that precede the range
   std::uint32_t is_early_ = 0;
@@ -136,8 +164,7 @@ bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
 }
 
 std::uint32_t hits_before(const DecodedSource& source, Tick tick) {
-  const auto at =
-      std::ranges::lower_bound(source.epochs, static_cast<std::uint32_t>(tick), {}, &DecodedSource::EpochMark::tick);
+  const auto at = std::ranges::lower_bound(source.epochs, tick.value, {}, &DecodedSource::EpochMark::tick);
   return at == source.epochs.end() ? source.end : at->hit;
 }
 
@@ -172,9 +199,8 @@ void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, s
 void SliceDecoder::set_range(std::uint16_t stream, SliceId slice) {
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
   sent_ = read_ = offsets_.empty() ? window_ : sent_epochs(settings_.geometry, slice, offsets_[stream]);
-  // Slice 0 includes hits long before tick 0, whose ticks may exceed 32 bits.
-  constexpr Tick kMostTicks(std::numeric_limits<std::uint32_t>::max());
-  const Epoch most = epoch_of(kMostTicks, epoch_ticks);
+  // Slice 0 includes hits long before tick 0, whose ticks may not fit the keys.
+  const Epoch most = epoch_of(Tick(kMostSliceTicks - 1), epoch_ticks);
   if (sent_.end - sent_.begin > most) read_.begin = sent_.end - most;
   hits_.sources[stream].start = tick_of_epoch(read_.begin, epoch_ticks);
   hits_.sources[stream].early = 0;
@@ -246,6 +272,11 @@ void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& 
     drop(source, in_corrected_epochs(source, damage_of(header, DropCause::lost)), "it was lost before it was recorded");
     return;
   }
+  // Each hit has a word, whatever a header says that does not fit its words.
+  if (hits_.size + std::min<std::uint64_t>(header.n_hits, words.size()) > kMostHits) {
+    throw UserError("a slice holds more than 2^" + std::to_string(kHitNumberBits) + " hits: choose a smaller " +
+                    name_of(Setting::epochs_per_slice));
+  }
   if (!words_intact(header, words)) {
     drop(source, in_corrected_epochs(source, damage_of(header, DropCause::corrupt)),
          "the checksum of an epoch buffer is wrong");
@@ -277,8 +308,8 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   const MarkerContext context{header.epochs(), epoch_ticks, settings_.payload[source]};
   const auto error = MarkerReader(words, context, writer).read();
   if (!error && !writer.wrong_ && writer.at_ - hits_.size + writer.clipped_ == header.n_hits) {
+    decoded.ordered = decoded.ordered && !writer.falls();
     hits_.size = writer.at_;
-    decoded.ordered = decoded.ordered && writer.falls_ == 0;
     decoded.early += writer.early_;
     if (!settings_.sorted) leave_out(source, writer.left_out_);
     return;
@@ -288,6 +319,13 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   auto damage = in_corrected_epochs(source, damage_of(header, DropCause::corrupt));
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
   drop(source, damage, error ? error->reason : "the number of hits in an epoch buffer differs from its header");
+}
+
+std::uint64_t DecodedHits::tick_of_hit(std::uint32_t number) const {
+  const auto low = tick.data()[number];
+  const auto stream = std::ranges::upper_bound(sources, number, {}, &DecodedSource::end);
+  const auto next = std::ranges::upper_bound(stream->epochs, number, {}, &DecodedSource::EpochMark::hit);
+  return next == stream->epochs.begin() ? low : tick_after(std::prev(next)->tick, low);
 }
 
 /// Must be called in ascending order of sources.

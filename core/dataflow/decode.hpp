@@ -21,7 +21,7 @@ namespace eventloom {
 /// The hits of one stream in DecodedHits. Epochs are in ascending order; times within an epoch may not be.
 struct DecodedSource {
   struct EpochMark {
-    std::uint32_t tick;  ///< first tick of the epoch, relative to `start`
+    std::uint64_t tick;  ///< first tick of the epoch, relative to `start`
     std::uint32_t hit;   ///< number of its first hit
   };
   std::uint32_t begin = 0;
@@ -41,7 +41,8 @@ struct TaggedEvent {
 /// All hits sent for a slice, in columns: source by source, each in the order of its stream, so that the number of a
 /// hit orders hits of equal time.
 struct DecodedHits {
-  Scratch<std::uint32_t> tick;  ///< relative to DecodedSource::start of the stream
+  /// The low 32 bits of the ticks relative to DecodedSource::start; the others follow from the epochs of the stream.
+  Scratch<std::uint32_t> tick;
   Scratch<std::uint32_t> channel;
   Scratch<std::uint16_t> source;
   Scratch<const std::uint32_t*> payload;  ///< points into the epoch buffers; unset without payload
@@ -50,11 +51,31 @@ struct DecodedHits {
   std::vector<TaggedEvent> tags;       ///< stream by stream
   std::uint32_t size = 0;
 
+  /// Calls `use(base, begin, end)` for runs of hits of a stream whose ticks are base + (tick - base modulo 2^32).
+  template <class Use>
+  void each_run(const DecodedSource& stream, Use use) const;
+  /// All bits of the tick of a hit.
+  [[nodiscard]] std::uint64_t tick_of_hit(std::uint32_t number) const;
   /// Hits with begin <= tick < end, both epoch boundaries, as counted while decoding.
   [[nodiscard]] std::uint64_t count(Tick begin, Tick end) const;
   /// The same for one stream.
   [[nodiscard]] std::uint64_t count_of(std::size_t stream, Tick begin, Tick end) const;
 };
+
+/// A tick, given its low 32 bits and a tick at most 2^32 - 1 before it.
+constexpr std::uint64_t tick_after(std::uint64_t base, std::uint32_t low) {
+  return base + static_cast<std::uint32_t>(low - static_cast<std::uint32_t>(base));
+}
+
+template <class Use>
+void DecodedHits::each_run(const DecodedSource& stream, Use use) const {
+  if (stream.epochs.empty()) return;
+  if (stream.epochs.back().tick < std::uint64_t{1} << 31) return use(std::uint64_t{0}, stream.begin, stream.end);
+  for (std::size_t i = 0; i < stream.epochs.size(); ++i) {
+    const auto end = i + 1 < stream.epochs.size() ? stream.epochs[i + 1].hit : stream.end;
+    use(stream.epochs[i].tick, stream.epochs[i].hit, end);
+  }
+}
 
 /// Converts the epoch buffers of one slice to columns. A buffer is used completely or not at all.
 class SliceDecoder {

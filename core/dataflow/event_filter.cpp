@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/definitions/text_mistake.hpp"
-#include "core/runtime/setting.hpp"
 #include "core/runtime/text_error.hpp"
 
 namespace eventloom {
@@ -78,13 +77,30 @@ class Compactor {
   std::size_t to_word_ = 0;
 };
 
+/// Removes foreign events and those that `accepts` refuses, and completes the account.
+template <class Accepts>
+void keep_events(BuiltSlice& slice, Accepts accepts) {
+  Compactor compactor(slice);
+  EventWalk walk(slice);
+  for (EventHits event; walk.next(event);) {
+    const bool accepted = accepts(event);
+    if (!accepted) {
+      slice.ledger.hits_in_events -= slice.events.hits_in_slice[event.number];
+      slice.ledger.hits_rejected += slice.events.hits_in_slice[event.number];
+      slice.events_rejected += slice.events.owned[event.number];
+    }
+    compactor.pass(event, accepted && slice.events.owned[event.number] != 0);
+  }
+  compactor.finish();
+}
+
 }  // namespace
 
 void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
   try {
     expressions_.push_back(parse_expression(expression, tick_ps, measure_.detector()));
   } catch (const TextMistake& mistake) {
-    throw TextError(name_of(Setting::filter) + " '" + shortened(expression) + "': " + mistake.what() + "; expected " +
+    throw TextError(name_of(setting_) + " '" + shortened(expression) + "': " + mistake.what() + "; expected " +
                         std::string(expression_usage()),
                     marked(expression, mistake.where()));
   }
@@ -94,7 +110,7 @@ void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags, bool with
   measure_.set_streams(std::move(stream_flags));
   for (const auto& expression : expressions_) {
     const auto refuse = [&](const char* name, const std::string& why) {
-      throw TextError(name_of(Setting::filter) + " '" + shortened(expression.text()) + "': '" + name + "' " + why,
+      throw TextError(name_of(setting_) + " '" + shortened(expression.text()) + "': '" + name + "' " + why,
                       marked_word(expression.text(), name));
     };
     if (expression.uses(Quantity::Kind::trigger) && !measure_.has_triggers())
@@ -105,6 +121,10 @@ void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags, bool with
       refuse("causal",
              "needs the positions of channels: give x_m, y_m and z_m in " + name_of(Setting::detector) + " MAP.csv");
   }
+}
+
+bool EventFilter::holds(const EventHits& event) const {
+  return std::ranges::all_of(expressions_, [&](const auto& expression) { return measure_.holds(expression, event); });
 }
 
 bool EventFilter::accepts(const EventHits& event, BuiltSlice& slice) const {
@@ -118,21 +138,28 @@ bool EventFilter::accepts(const EventHits& event, BuiltSlice& slice) const {
   return accepted;
 }
 
-void EventFilter::select(BuiltSlice& slice) const {
-  Compactor compactor(slice);
-  EventWalk walk(slice);
+void EventFilter::restart(BuiltSlice& slice, std::size_t n_conditions) const {
   slice.events_rejected = 0;
-  slice.rejected_by.assign(expressions_.size(), 0);
-  for (EventHits event; walk.next(event);) {
-    const bool accepted = accepts(event, slice);
-    if (!accepted) {
-      slice.ledger.hits_in_events -= slice.events.hits_in_slice[event.number];
-      slice.ledger.hits_rejected += slice.events.hits_in_slice[event.number];
-      slice.events_rejected += slice.events.owned[event.number];
-    }
-    compactor.pass(event, accepted && slice.events.owned[event.number] != 0);
+  slice.rejected_by.assign(n_conditions, 0);
+}
+
+void EventFilter::select(BuiltSlice& slice) const {
+  restart(slice, expressions_.size());
+  keep_events(slice, [&](const EventHits& event) { return accepts(event, slice); });
+}
+
+bool EventFilter::select(BuiltSlice& slice, std::size_t kind, EventJudge& judge) const {
+  restart(slice, expressions_.size() + 1);
+  std::vector<std::uint8_t> asked;
+  EventWalk walk(slice);
+  for (EventHits event; walk.next(event);) asked.push_back(accepts(event, slice) ? 1 : 0);
+  std::vector<std::uint8_t> keep(asked.size());
+  if (!judge.judge(slice, kind, asked, keep)) return false;
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    if (asked[i] != 0 && keep[i] == 0) slice.rejected_by.back() += slice.events.owned[i];
   }
-  compactor.finish();
+  keep_events(slice, [&](const EventHits& event) { return keep[event.number] != 0; });
+  return true;
 }
 
 }  // namespace eventloom

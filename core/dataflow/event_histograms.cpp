@@ -12,7 +12,7 @@ constexpr std::size_t kFewHits = 64;
 
 bool includes(const HitSelection& selection, std::uint16_t source, std::uint32_t channel, GroupSet groups, double value,
               std::int64_t since) {
-  if (selection.window && (since < selection.window->from || since > selection.window->to)) return false;
+  if (!selection.is_in_window(since)) return false;
   return selection.includes(source, channel, groups, value);
 }
 

@@ -98,7 +98,7 @@ std::vector<SelectedHit> EventMeasure::select(const HitSelection& selection, con
     const auto payload = event.payload.subspan(word, n);
     word += n;
     const auto since = static_cast<std::int64_t>(event.times[i] - event.time);
-    if (selection.window && (since < selection.window->from || since > selection.window->to)) continue;
+    if (!selection.is_in_window(since)) continue;
     const auto source = event.sources[i];
     const auto channel = event.channels[i];
     if (includes(selection, source, channel, payload))

@@ -52,16 +52,12 @@ void EventSearch::build(SliceHits slice, SliceId id, BuiltSlice& out, std::vecto
   collector_.collect(slice.decoded, slice.keys, events_, slice.bounds, settings_.with_payload, out);
   const std::uint64_t out_of_step = out.ledger.dropped();  // among the decoded hits, hence already counted there
   account_for_damage(slice.damage, geometry_, out);
-  const auto* correction = slice.correction;
-  if (correction != nullptr) correction->account(out);
+  if (slice.removed != nullptr) slice.removed->account(out);
   if (match_) {
-    const auto taken_out = correction != nullptr ? correction->taken_out() : std::span<const TakenOut>();
+    const auto taken_out = slice.removed != nullptr ? slice.removed->taken_out() : std::span<const TakenOut>();
     match_->flag_missing(slice.decoded, events_, taken_out, out);
   }
-  const auto& bounds = slice.bounds;
-  const std::uint64_t decoded =
-      correction != nullptr ? correction->kept_in_slice() : slice.decoded.count(bounds.slice_begin, bounds.slice_end);
-  out.ledger.hits_in = decoded + out.ledger.dropped() - out_of_step;
+  out.ledger.hits_in = slice.n_remaining + out.ledger.dropped() - out_of_step;
 }
 
 }  // namespace eventloom

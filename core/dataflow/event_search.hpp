@@ -6,8 +6,8 @@
 
 #include "core/dataflow/collect_events.hpp"
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/hit_correction.hpp"
 #include "core/dataflow/number_match.hpp"
+#include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/dataflow/source_slice.hpp"
 #include "core/definitions/event_list.hpp"
@@ -23,7 +23,8 @@ struct SliceHits {
   std::span<const HitKey> keys;
   SliceBounds bounds;                    ///< the overlap is that of the search
   std::span<const SourceDamage> damage;  ///< ordered by source
-  const HitCorrection* correction;       ///< null if the detector changes no hits
+  RemovedHits* removed;                  ///< null if no hit is removed or has its time changed
+  std::uint64_t n_remaining;             ///< hits of the slice that are not removed
 };
 
 /// The events of one definition in the slices of a builder, and their account. Reuses its memory between slices.

@@ -29,17 +29,19 @@ class HistogramSet {
   /// UserError if a histogram needs values or trigger types that these sources lack.
   void set_streams(std::vector<std::uint32_t> stream_flags, bool with_payload);
 
-  [[nodiscard]] bool empty() const { return specs_.empty(); }
   [[nodiscard]] const std::vector<HistogramSpec>& specs() const { return specs_; }
   [[nodiscard]] bool has_any(bool of_all_hits) const;
   [[nodiscard]] const EventMeasure& measure() const { return measure_; }
-  [[nodiscard]] std::uint64_t tick_ps() const { return tick_ps_; }
 
   [[nodiscard]] std::size_t cells() const { return first_cell_.back(); }
+  /// How many cells a histogram has.
+  [[nodiscard]] std::size_t cells_in(std::size_t histogram) const {
+    return first_cell_[histogram + 1] - first_cell_[histogram];
+  }
   /// The cells of a histogram: its bins, then two more.
   [[nodiscard]] std::span<const std::uint64_t> cells_of(std::size_t histogram,
                                                         std::span<const std::uint64_t> cells) const {
-    return cells.subspan(first_cell_[histogram], first_cell_[histogram + 1] - first_cell_[histogram]);
+    return cells.subspan(first_cell_[histogram], cells_in(histogram));
   }
   /// The cell of an entry; std::nullopt if a coordinate is NaN. `at`: one number per axis.
   [[nodiscard]] std::optional<std::uint32_t> cell(std::size_t histogram, std::span<const double> at) const;

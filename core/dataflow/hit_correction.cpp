@@ -16,9 +16,7 @@ HitCorrection::HitCorrection(const SliceBuilderSettings& settings)
                if (rule.masked || !rule.cut) rule.min_payload = rule.max_payload = 0;
                return rule;
              }),
-      kinds_(first_payload_kinds(settings.stream_flags)),
-      by_number_(std::ranges::any_of(
-          settings.events, [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; })) {
+      kinds_(first_payload_kinds(settings.stream_flags)) {
   for (std::size_t s = 0; s < settings.detector->sources(); ++s) {
     takes_out_.push_back(false);
     settings.detector->visit(static_cast<std::uint16_t>(s), [this](std::uint32_t, const ChannelInfo& info) {
@@ -28,13 +26,12 @@ HitCorrection::HitCorrection(const SliceBuilderSettings& settings)
 }
 
 std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const SliceBounds& bounds, Tick n_ticks,
-                                               std::vector<BuildProblem>& problems) {
+                                               RemovedHits& removed, std::vector<BuildProblem>& problems) {
   bounds_ = bounds;
+  removed_ = &removed;
   n_ticks_ = n_ticks;
   n_keys_ = kept_in_slice_ = 0;
   keys_.require(hits.size);
-  dropped_.assign(settings_.detector->sources(), {});
-  taken_out_.clear();
   for (std::size_t s = 0; s < hits.sources.size(); ++s) {
     const auto& stream = hits.sources[s];
     // Modulo 2^64: adding a tick of the stream gives a small number again.
@@ -52,12 +49,12 @@ std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const Sl
     }
   }
   count_early(hits);
-  std::ranges::sort(taken_out_);
-  for (std::size_t s = 0; s < dropped_.size(); ++s) {
-    if (dropped_[s].untimed == 0) continue;
+  for (std::size_t s = 0; s < settings_.detector->sources(); ++s) {
+    const auto untimed = removed.of(s, DropCause::untimed);
+    if (untimed == 0) continue;
     Damage damage;
     damage.first_epoch = epoch_of(bounds.start, settings_.geometry.base.epoch_ticks);
-    damage.n_hits = static_cast<std::uint32_t>(dropped_[s].untimed);
+    damage.n_hits = static_cast<std::uint32_t>(untimed);
     damage.cause = DropCause::untimed;
     problems.push_back({{static_cast<std::uint16_t>(s)}, damage, "their corrected times are before tick 0"});
   }
@@ -76,70 +73,69 @@ void HitCorrection::shift(const DecodedHits& hits, std::uint16_t source, DeltaOf
   const std::uint64_t begin = bounds_.slice_begin.value;
   const std::uint64_t length = bounds_.slice_end.value - begin;
   const std::uint64_t n_ticks = n_ticks_.value;
-  for (std::uint32_t i = stream.begin; i < stream.end; ++i) {
-    const std::int64_t tick = ticks[i] + delta_of(i);
-    *out = make_key(static_cast<std::uint32_t>(tick), i);
-    out += static_cast<std::uint64_t>(tick) < n_ticks ? 1 : 0;
-    in_slice += static_cast<std::uint64_t>(tick) - begin < length ? 1 : 0;
-    before += tick < 0 ? 1 : 0;
-  }
+  hits.each_run(stream, [&](std::uint64_t base, std::uint32_t first, std::uint32_t end) {
+    for (std::uint32_t i = first; i < end; ++i) {
+      const std::int64_t tick = static_cast<std::int64_t>(tick_after(base, ticks[i])) + delta_of(i);
+      *out = make_key(static_cast<std::uint64_t>(tick), i);
+      out += static_cast<std::uint64_t>(tick) < n_ticks ? 1 : 0;
+      in_slice += static_cast<std::uint64_t>(tick) - begin < length ? 1 : 0;
+      before += tick < 0 ? 1 : 0;
+    }
+  });
   n_keys_ = static_cast<std::size_t>(out - keys_.data());
   kept_in_slice_ += in_slice;
-  if (is_first()) dropped_[source].untimed += before;
+  if (removed_->is_first()) removed_->add(source, DropCause::untimed, before);
 }
 
 void HitCorrection::apply_rules(const DecodedHits& hits, const DecodedSource& stream, std::int64_t base) {
   const auto* sources = hits.source.data();
   const auto* channels = hits.channel.data();
   const auto* ticks = hits.tick.data();
-  for (std::uint32_t i = stream.begin; i < stream.end;) {
-    const std::uint16_t source = sources[i];
-    const auto rules = rules_.of(source);
-    for (; i < stream.end && sources[i] == source; ++i) {
-      const Rule& rule = rules[channels[i]];
-      apply(rule, hits, i, ticks[i] + base + rule.offset);
+  hits.each_run(stream, [&](std::uint64_t from, std::uint32_t first, std::uint32_t end) {
+    for (std::uint32_t i = first; i < end;) {
+      const std::uint16_t source = sources[i];
+      const auto rules = rules_.of(source);
+      for (; i < end && sources[i] == source; ++i) {
+        const Rule& rule = rules[channels[i]];
+        apply(rule, hits, i, static_cast<std::int64_t>(tick_after(from, ticks[i])) + base + rule.offset);
+      }
     }
-  }
+  });
 }
 
 inline void HitCorrection::apply(const Rule& rule, const DecodedHits& hits, std::uint32_t number, std::int64_t tick) {
-  if (rule.masked) return drop(hits.source.data()[number], tick, &Dropped::masked);
+  const std::uint16_t source = hits.source.data()[number];
+  if (rule.masked) return removed_->remove(source, tick, DropCause::masked);
   if (rule.cut) {
     const auto payload = settings_.with_payload
                              ? std::span(hits.payload.data()[number], hits.payload_words.data()[number])
                              : std::span<const std::uint32_t>();
-    const double first = payload_number(kinds_, hits.source.data()[number], payload);
+    const double first = payload_number(kinds_, source, payload);
     const bool good = rule.min_payload <= first && first <= rule.max_payload;  // false without payload
-    if (!good) return drop(hits.source.data()[number], tick, &Dropped::cut);
+    if (!good) return removed_->remove(source, tick, DropCause::cut);
   }
-  if (tick < 0) return drop(hits.source.data()[number], tick, &Dropped::untimed);
+  if (tick < 0) return removed_->remove(source, tick, DropCause::untimed);
   if (Tick(tick) >= n_ticks_) return;
-  keys_.data()[n_keys_++] = make_key(static_cast<std::uint32_t>(tick), number);
+  keys_.data()[n_keys_++] = make_key(static_cast<std::uint64_t>(tick), number);
   const Tick length = bounds_.slice_end - bounds_.slice_begin;
   kept_in_slice_ += Tick(tick) - bounds_.slice_begin < length ? 1 : 0;
 }
 
-/// Counts a hit in the slice that it belongs to.
-void HitCorrection::drop(std::uint16_t source, std::int64_t tick, std::uint64_t Dropped::*cause) {
-  const Tick at(tick);
-  const bool here = tick < 0 ? is_first() : at >= bounds_.slice_begin && at < bounds_.slice_end;
-  if (!here) return;
-  ++(dropped_[source].*cause);
-  if (by_number_ && tick >= 0) taken_out_.push_back({at, source});
-}
-
 /// Counts hits of epochs that are sent with slice 0 only because all their corrected times are before tick 0.
 void HitCorrection::count_early(const DecodedHits& hits) {
-  if (!is_first()) return;
+  if (!removed_->is_first()) return;
   for (std::size_t s = 0; s < hits.sources.size(); ++s) {
-    if (hits.sources[s].early != 0) dropped_.at(s).untimed += hits.sources[s].early;
+    if (hits.sources[s].early != 0) {
+      removed_->add(static_cast<std::uint16_t>(s), DropCause::untimed, hits.sources[s].early);
+    }
   }
 }
 
 std::span<const HitKey> HitCorrection::order_equal_times(const DecodedHits& hits, std::span<const HitKey> keys) {
   const auto* sources = hits.source.data();
-  const auto* ticks = hits.tick.data();
-  const auto place = [=](HitKey key) { return std::tuple(sources[number_of(key)], ticks[number_of(key)], key); };
+  const auto place = [&hits, sources](HitKey key) {
+    return std::tuple(sources[number_of(key)], hits.tick_of_hit(number_of(key)), key);
+  };
   ordered_.assign(keys.begin(), keys.end());
   for (auto begin = ordered_.begin(); begin != ordered_.end();) {
     const auto end = std::find_if(begin, ordered_.end(), [&](HitKey key) { return tick_of(key) != tick_of(*begin); });
@@ -147,21 +143,6 @@ std::span<const HitKey> HitCorrection::order_equal_times(const DecodedHits& hits
     begin = end;
   }
   return ordered_;
-}
-
-void HitCorrection::account(BuiltSlice& out) const {
-  auto& dropped = out.ledger.hits_dropped;
-  for (std::size_t s = 0; s < dropped_.size(); ++s) {
-    const auto& of = dropped_[s];
-    dropped[static_cast<std::size_t>(DropCause::untimed)] += of.untimed;
-    const auto enter = [&](DropCause cause, std::uint64_t n) {
-      if (n == 0) return;
-      dropped[static_cast<std::size_t>(cause)] += n;
-      out.losses.push_back({static_cast<std::uint32_t>(s), cause, n});
-    };
-    enter(DropCause::masked, of.masked);
-    enter(DropCause::cut, of.cut);
-  }
 }
 
 }  // namespace eventloom

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/number_match.hpp"
+#include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/dataflow/source_slice.hpp"
 #include "core/definitions/event_list.hpp"
@@ -26,9 +26,9 @@ class HitCorrection {
   explicit HitCorrection(const SliceBuilderSettings& settings);
 
   /// The remaining hits within `n_ticks` of bounds.start, in the order of their numbers; valid until the next call.
-  /// Appends untimed hits to `problems`.
+  /// Enters the others into `removed`, and untimed ones also into `problems`.
   std::span<const HitKey> correct(const DecodedHits& hits, const SliceBounds& bounds, Tick n_ticks,
-                                  std::vector<BuildProblem>& problems);
+                                  RemovedHits& removed, std::vector<BuildProblem>& problems);
 
   /// Restores the order of the run among hits of equal times that were saved in another order: by source, then by
   /// time as saved. `keys`: the result of correct(), sorted by time. The result is valid until the next call.
@@ -36,15 +36,6 @@ class HitCorrection {
 
   /// Number of remaining hits that lie in the slice.
   [[nodiscard]] std::uint64_t kept_in_slice() const { return kept_in_slice_; }
-  /// Number of the slice's hits of a source that were masked, cut or untimed.
-  [[nodiscard]] std::uint64_t dropped_of(std::size_t source) const {
-    const auto& of = dropped_[source];
-    return of.masked + of.cut + of.untimed;
-  }
-  /// Enters the slice's masked, cut and untimed hits into its account.
-  void account(BuiltSlice& out) const;
-  /// The slice's removed hits, ascending. Empty unless events are built by number.
-  [[nodiscard]] std::span<const TakenOut> taken_out() const { return taken_out_; }
 
  private:
   /// The treatment of the hits of a channel.
@@ -56,28 +47,17 @@ class HitCorrection {
     double max_payload = 0;
     friend bool operator==(const Rule&, const Rule&) = default;
   };
-  /// Counts of a source's dropped hits.
-  struct Dropped {
-    std::uint64_t masked = 0;
-    std::uint64_t cut = 0;
-    std::uint64_t untimed = 0;
-  };
-
-  [[nodiscard]] bool is_first() const { return bounds_.start + bounds_.slice_begin == 0; }
   template <class DeltaOf>
   void shift(const DecodedHits& hits, std::uint16_t source, DeltaOf delta_of);
   void apply_rules(const DecodedHits& hits, const DecodedSource& stream, std::int64_t base);
   void apply(const Rule& rule, const DecodedHits& hits, std::uint32_t number, std::int64_t tick);
-  void drop(std::uint16_t source, std::int64_t tick, std::uint64_t Dropped::*cause);
   void count_early(const DecodedHits& hits);
 
   const SliceBuilderSettings& settings_;
   ChannelTable<Rule> rules_;
   std::vector<PayloadKind> kinds_;  ///< kinds of the first payload word, indexed by source; empty: u32
-  bool by_number_;
-  std::vector<bool> takes_out_;   ///< indexed by source: some of its hits are masked or cut
-  std::vector<Dropped> dropped_;  ///< indexed by source
-  std::vector<TakenOut> taken_out_;
+  std::vector<bool> takes_out_;     ///< indexed by source: some of its hits are masked or cut
+  RemovedHits* removed_ = nullptr;
   Scratch<HitKey> keys_;
   std::vector<HitKey> ordered_;
   std::size_t n_keys_ = 0;

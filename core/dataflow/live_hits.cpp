@@ -7,7 +7,7 @@ namespace {
 void add_decoded(const SliceHits& slice, std::vector<std::uint64_t>& hits) {
   const Tick begin = slice.bounds.slice_begin;
   const Tick end = slice.bounds.slice_end;
-  if (slice.correction == nullptr) {
+  if (slice.removed == nullptr) {
     for (std::size_t s = 0; s < hits.size(); ++s) hits[s] += slice.decoded.count_of(s, begin, end);
     return;
   }
@@ -16,7 +16,7 @@ void add_decoded(const SliceHits& slice, std::vector<std::uint64_t>& hits) {
     const auto source = sources[number_of(key)];
     if (tick_of(key) >= begin && tick_of(key) < end && source < hits.size()) ++hits[source];
   }
-  for (std::size_t s = 0; s < hits.size(); ++s) hits[s] += slice.correction->dropped_of(s);
+  for (std::size_t s = 0; s < hits.size(); ++s) hits[s] += slice.removed->of(s);
 }
 
 }  // namespace

@@ -80,6 +80,9 @@ class LiveStream : public Source {
   /// Fixes header(): a peer that later differs from it is rejected. Throws UserError if the recording cannot be
   /// started.
   virtual void fix_header() = 0;
+  /// Sets name(), for messages.
+  // Overriders move it. NOLINTNEXTLINE(performance-unnecessary-value-param)
+  virtual void show_as(std::string /*name*/) {}
   /// Call before begin_at() in a resumed run: data that the peer has sent since then are lost, and become damage at the
   /// beginning.
   virtual void resume_after(const LivePast& /*past*/) {}
@@ -109,6 +112,9 @@ class LiveStream : public Source {
   /// Stops waiting for data of epochs before `end`: those received are delivered, even if held back for others, and
   /// these epochs are then complete. Returns false until that has happened.
   [[nodiscard]] virtual bool settle(Epoch end) = 0;
+
+  /// Data before this epoch are on disk, in the output of the run: the source need not keep them.
+  virtual void safe_before(Epoch /*epoch*/) {}
 
   // At the end of the run.
 

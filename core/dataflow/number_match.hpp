@@ -1,24 +1,17 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
+#include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/source_slice.hpp"
 #include "core/definitions/event_list.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
-
-/// A hit masked or cut by a detector map: its time, relative like those of the keys, and its source.
-struct TakenOut {
-  Tick tick = 0;
-  std::uint16_t source = 0;
-  friend auto operator<=>(const TakenOut&, const TakenOut&) = default;
-};
 
 /// Requirements of event building by number besides equal times: all numbered sources contribute to every event, and
 /// agree on its trigger type and its tag.

@@ -10,7 +10,9 @@
 #include "core/dataflow/event_search.hpp"
 #include "core/dataflow/hit_correction.hpp"
 #include "core/dataflow/hit_histograms.hpp"
+#include "core/dataflow/hit_thinning.hpp"
 #include "core/dataflow/live_hits.hpp"
+#include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/time_sort.hpp"
 #include "core/detector/channel_use.hpp"
 #include "core/runtime/error.hpp"
@@ -29,7 +31,7 @@ void require_short_stretch(const SliceBuilderSettings& settings) {
   }
   if (fits_a_builder(settings.geometry, apart)) return;
   throw UserError(
-      "a slice with its overlap and the reach of its event definition is longer than 2^32 ticks: choose smaller " +
+      "a slice with its overlap and the reach of its event definition is longer than 2^36 ticks: choose smaller " +
       name_of(Setting::epochs_per_slice) + ", " + name_of(Setting::overlap) + ", " + name_of(Setting::define) +
       " lengths or " + name_of(Setting::detector) + " offsets");
 }
@@ -41,6 +43,11 @@ void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std:
     if (owned.contains(item.damage.first_epoch)) out.push_back(item);
   }
   for (auto& item : out) item.damage.origin = item.source.value;
+}
+
+bool builds_by_number(const SliceBuilderSettings& settings) {
+  return std::ranges::any_of(settings.events,
+                             [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; });
 }
 
 void add_losses(std::span<const BuildProblem> problems, BuiltSlice& out) {
@@ -56,18 +63,34 @@ struct SliceBuilder::Work {
       : settings(std::move(given)),
         decoder(settings),
         use(*settings.detector),
+        removed(settings.detector->sources(), builds_by_number(settings)),
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
     for (const auto& wanted : settings.events) searches.emplace_back(settings, wanted);
     if (settings.detector->corrects()) correction.emplace(settings);
+    if (HitThinning::is_needed(settings)) thinning.emplace(settings);
     if (settings.histograms) histograms.emplace(settings.histograms, settings.with_payload);
   }
 
-  /// The hits that the builder sees, in the order of the run.
+  /// The hits that the builder sees, in the order of the run, without those that are removed.
+  std::span<const HitKey> remaining_hits(const SliceBounds& bounds, Epoch n_epochs,
+                                         std::vector<BuildProblem>& problems) {
+    removed.restart(bounds);
+    const auto keys = sort_hits(bounds, n_epochs, problems);
+    return thinning ? thinning->thin(decoder.hits(), keys, bounds, removed) : keys;
+  }
+
+  /// Number of the slice's hits among them.
+  [[nodiscard]] std::uint64_t n_remaining(const SliceBounds& bounds) const {
+    const auto n =
+        correction ? correction->kept_in_slice() : decoder.hits().count(bounds.slice_begin, bounds.slice_end);
+    return thinning ? n - thinning->n_removed() : n;
+  }
+
   std::span<const HitKey> sort_hits(const SliceBounds& bounds, Epoch n_epochs, std::vector<BuildProblem>& problems) {
     const std::uint32_t epoch_ticks = settings.geometry.base.epoch_ticks;
     if (!correction) return time_sort.sort(decoder.hits(), n_epochs, epoch_ticks);
     const Tick n_ticks = tick_of_epoch(n_epochs, epoch_ticks);
-    const auto kept = correction->correct(decoder.hits(), bounds, n_ticks, problems);
+    const auto kept = correction->correct(decoder.hits(), bounds, n_ticks, removed, problems);
     const auto sorted = time_sort.sort(kept, n_ticks);
     return settings.sorted ? correction->order_equal_times(decoder.hits(), sorted) : sorted;
   }
@@ -97,8 +120,10 @@ struct SliceBuilder::Work {
   SliceDecoder decoder;
   ChannelUse use;
   TimeSort time_sort;
-  std::vector<EventSearch> searches;        ///< one per kind of events
+  std::vector<EventSearch> searches;  ///< one per kind of events
+  RemovedHits removed;
   std::optional<HitCorrection> correction;  ///< only if the detector changes hits
+  std::optional<HitThinning> thinning;      ///< only if hits are removed by their times
   std::optional<HitHistograms> histograms;
   SortedSliceEncoder encoder;
 };
@@ -125,9 +150,10 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
   const std::size_t before = problems.size();
   work.decoder.decode(slice, sources, problems);
   work.note_use();
-  const auto keys = work.sort_hits(bounds, sent.end - sent.begin, problems);
-  const SliceHits hits{work.decoder.hits(), keys, bounds, work.decoder.damage(),
-                       work.correction ? &*work.correction : nullptr};
+  const auto keys = work.remaining_hits(bounds, sent.end - sent.begin, problems);
+  const bool removes = work.correction || work.thinning;
+  const SliceHits hits{work.decoder.hits(),     keys, bounds, work.decoder.damage(), removes ? &work.removed : nullptr,
+                       work.n_remaining(bounds)};
   const std::size_t common = problems.size();
   const auto live_hits = count_live_hits(hits, geometry.owned_epochs(slice), work.settings.live);
   const auto filled = work.histograms ? work.histograms->fill(hits) : std::span<const FilledCell>();

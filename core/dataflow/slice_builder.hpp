@@ -18,7 +18,7 @@ class ChannelUse;
 /// Keeps its working memory between slices; one instance per thread. Independent of ranks.
 class SliceBuilder {
  public:
-  /// Uses the margin of the widest events. Throws UserError if the ticks sent for a slice do not fit 32 bits.
+  /// Uses the margin of the widest events. Throws UserError if the ticks sent for a slice do not fit 36 bits.
   explicit SliceBuilder(SliceBuilderSettings settings);
   ~SliceBuilder();
   SliceBuilder(SliceBuilder&&) noexcept;

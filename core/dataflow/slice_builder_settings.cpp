@@ -1,7 +1,8 @@
 #include "core/dataflow/slice_builder_settings.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "core/definitions/hit_key.hpp"
 
 namespace eventloom {
 
@@ -36,8 +37,8 @@ SliceGeometry widest(const SliceGeometry& geometry, const std::vector<WantedEven
 }
 
 bool fits_a_builder(const SliceGeometry& geometry, Tick apart) {
-  constexpr Tick kMost(std::numeric_limits<std::uint32_t>::max());
-  if (geometry.margin() >= kMost / 4 || geometry.epochs_per_slice > kMost.value) return false;
+  constexpr Tick kMost(kMostSliceTicks - 1);
+  if (geometry.margin() >= kMost / 2 || geometry.epochs_per_slice > kMost.value) return false;
   const Epoch epochs = Epoch(geometry.epochs_per_slice) + 2 * geometry.margin_epochs() + 2;
   const Epoch most = epoch_of(kMost, geometry.base.epoch_ticks);
   return epochs < most && apart < tick_of_epoch(most - epochs, geometry.base.epoch_ticks);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,6 +20,9 @@ struct SortedInput {
   std::uint32_t n_sources = 0;  ///< number of sources of the run that sorted them
 };
 
+/// All ticks that hits may have: max_epoch() is below the last.
+inline constexpr TickRange kAllTime{0, std::numeric_limits<Tick>::max()};
+
 /// One kind of events to search for.
 struct WantedEvents {
   EventDefinitionPtr definition;  ///< never null
@@ -27,7 +31,7 @@ struct WantedEvents {
 };
 
 struct SliceBuilderSettings {
-  SliceGeometry geometry;             ///< includes the margin of the widest events, see widest()
+  SliceGeometry geometry;             ///< includes the margin of the widest events and of dead times, see widest()
   std::vector<WantedEvents> events;   ///< never empty; each is built independently of the others
   std::vector<PayloadTable> payload;  ///< indexed by stream
   bool with_payload = false;          ///< whether hits of any source have payload
@@ -39,6 +43,7 @@ struct SliceBuilderSettings {
   Tick save_bin_ticks = 0;                              ///< width of the bins of saved histograms
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null
   std::shared_ptr<const HistogramSet> histograms = {};  ///< null: none
+  TickRange stretch = kAllTime;                         ///< hits at other times are dropped
 };
 
 /// `geometry` with the overlap and the reach of these events.
@@ -46,8 +51,8 @@ SliceGeometry geometry_of(SliceGeometry geometry, const WantedEvents& wanted);
 /// `geometry` with overlap and reach of the events that need the widest margin around a slice.
 SliceGeometry widest(const SliceGeometry& geometry, const std::vector<WantedEvents>& events);
 
-/// Whether the ticks of a slice fit the 32 bits in which builders count the ticks of a stream, including its margins
-/// and the width `apart` of the time corrections of the stream.
+/// Whether the ticks of a slice are below kMostSliceTicks, including its margins and the width `apart` of the time
+/// corrections of the stream.
 bool fits_a_builder(const SliceGeometry& geometry, Tick apart);
 
 /// Span of the time corrections of each of `n_streams`, indexed by stream; empty if there are none. Each sorted stream

@@ -50,7 +50,8 @@ void SortedSliceEncoder::add_epoch(std::span<const HitKey> keys, std::uint32_t f
   add_histogram(keys.subspan(first, end - first), epoch);
   for (std::uint32_t at = first; at < end; ++at) {
     const Tick tick = tick_of(keys[at]);
-    if (at == first || tick != tick_of(keys[at - 1])) writer_.time(static_cast<std::uint32_t>(tick) % epoch_ticks_);
+    if (at == first || tick != tick_of(keys[at - 1]))
+      writer_.time(static_cast<std::uint32_t>(tick.value % epoch_ticks_));
     if (!events_.empty() && events_.front().begin == at) {
       const auto& event = events_.front();
       writer_.tag(encode_tag({event.end - event.begin, event.truncated}));

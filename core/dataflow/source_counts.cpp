@@ -7,6 +7,12 @@ namespace eventloom {
 
 void TriggerCounts::add(const TriggerCounts& other) { std::ranges::transform(n_, other.n_, n_.begin(), std::plus{}); }
 
+TriggerCounts TriggerCounts::since(const TriggerCounts& before) const {
+  TriggerCounts counts;
+  std::ranges::transform(n_, before.n_, counts.n_.begin(), std::minus{});
+  return counts;
+}
+
 void TriggerCounts::add_to(CountsByName& counts) const {
   for (std::size_t type = 0; type < n_.size(); ++type) {
     if (n_[type] != 0) counts["trigger_" + (type == kTypes ? "other" : std::to_string(type))] = n_[type];
@@ -16,6 +22,10 @@ void TriggerCounts::add_to(CountsByName& counts) const {
 void SourceCounts::add(const SourceCounts& other) {
   counters.add(other.counters);
   triggers.add(other.triggers);
+}
+
+SourceCounts SourceCounts::since(const SourceCounts& before) const {
+  return {counters.since(before.counters), triggers.since(before.triggers)};
 }
 
 CountsByName SourceCounts::by_name() const {

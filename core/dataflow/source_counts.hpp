@@ -17,6 +17,7 @@ class TriggerCounts {
   void count(std::size_t type) { ++n_[std::min(type, kTypes)]; }
   [[nodiscard]] std::uint64_t operator[](std::size_t type) const { return n_[type]; }
   void add(const TriggerCounts& other);
+  [[nodiscard]] TriggerCounts since(const TriggerCounts& before) const;
   /// Adds the nonzero counts, named trigger_0 to trigger_255 and trigger_other.
   void add_to(CountsByName& counts) const;
 
@@ -30,6 +31,8 @@ struct SourceCounts {
   TriggerCounts triggers;
 
   void add(const SourceCounts& other);
+  /// Returns what was counted after `before`, an earlier state of these counts.
+  [[nodiscard]] SourceCounts since(const SourceCounts& before) const;
   /// The counts to report.
   [[nodiscard]] CountsByName by_name() const;
 };

@@ -28,7 +28,7 @@ bool take_tagged_events(const DecodedHits& hits, std::span<const HitKey> keys, c
   events.restart(keys, bounds);
   std::vector<EventRange> tagged;
   for (const auto& [hit, tag] : hits.tags) {
-    const HitKey first = make_key(hit < hits.size ? hits.tick.data()[hit] : 0, hit);
+    const HitKey first = make_key(hit < hits.size ? hits.tick_of_hit(hit) : 0, hit);
     const auto begin = static_cast<std::uint32_t>(std::ranges::lower_bound(keys, first) - keys.begin());
     if (begin == keys.size() || tag.n_hits == 0) return false;  // not written by a run
     const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(std::size_t{begin} + tag.n_hits, keys.size()));

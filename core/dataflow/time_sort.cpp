@@ -13,25 +13,18 @@ constexpr std::uint64_t kTileHits = 4096;
 /// With fewer hits per source in a tile, starting the loops would cost more than the cache saves.
 constexpr std::uint64_t kPieceHits = 64;
 constexpr unsigned kMaxDigitBits = 11;
-
-/// Division of a tile's ticks into digits.
-struct Digits {
-  unsigned count;
-  unsigned bits;
-};
-
-Digits digits_for(std::uint64_t n_ticks, std::uint32_t n_hits) {
-  const auto bits = std::max(1U, static_cast<unsigned>(std::bit_width(n_ticks - 1)));
-  // One digit if there are about as many hits as ticks; otherwise not many more counters than hits.
-  if (n_ticks <= 2 * std::uint64_t{n_hits}) return {1, bits};
-  const unsigned most = std::min(static_cast<unsigned>(std::bit_width(n_hits)), kMaxDigitBits);
-  const unsigned count = (bits + most - 1) / most;
-  return {count, (bits + count - 1) / count};
-}
+/// The low 32 bits of the ticks of a tile must suffice.
+constexpr unsigned kMostTileBits = 30;
 
 void positions_from_counts(std::uint32_t* counters, std::size_t bins) {
   std::uint32_t position = 0;
   for (std::size_t b = 0; b < bins; ++b) position += std::exchange(counters[b], position);
+}
+
+/// Number of the first of ascending hits, all of the epoch that begins at `epoch_tick`, from `tick` on.
+std::uint32_t first_from(const std::uint32_t* ticks, HitPiece hits, std::uint64_t epoch_tick, std::uint64_t tick) {
+  const auto earlier = [=](std::uint32_t low) { return tick_after(epoch_tick, low) < tick; };
+  return static_cast<std::uint32_t>(std::partition_point(ticks + hits.begin, ticks + hits.end, earlier) - ticks);
 }
 
 }  // namespace
@@ -40,69 +33,118 @@ std::span<const HitKey> TimeSort::sort(const DecodedHits& hits, Epoch n_epochs, 
   HitKey* out = keys_.require(hits.size);
   cursors_.clear();
   for (const auto& s : hits.sources) cursors_.push_back({s.begin, 0});
-  const std::uint64_t wanted = std::max(kTileHits, kPieceHits * hits.sources.size());
-  const std::uint64_t tiles = std::clamp<std::uint64_t>(hits.size / wanted, 1, n_epochs.value);
-  const std::uint64_t tile_ticks = tick_of_epoch((n_epochs + Epoch(tiles - 1)) / tiles, epoch_ticks).value;
+  const std::uint64_t tile_ticks = ticks_of_tile(hits, n_epochs, epoch_ticks);
   std::uint32_t done = 0;
   for (std::uint64_t begin = 0; done < hits.size; begin += tile_ticks) {
     const std::uint32_t n = cut_tile(hits, begin + tile_ticks);
-    if (n > 0) sort_tile(hits.tick.data(), {static_cast<std::uint32_t>(begin), n, tile_ticks}, out + done);
+    if (n > 0) sort_tile(hits.tick.data(), {begin, n, tile_ticks}, out + done);
     done += n;
   }
   return {out, hits.size};
 }
 
+std::uint64_t TimeSort::ticks_of_tile(const DecodedHits& hits, Epoch n_epochs, std::uint32_t epoch_ticks) {
+  const std::uint64_t n_ticks = tick_of_epoch(n_epochs, epoch_ticks).value;
+  const std::uint64_t to_merge = merge_.best_hits(hits.sources.size(), hits.size, n_ticks);
+  in_order_ = std::ranges::all_of(hits.sources, &DecodedSource::ordered);
+  merges_ = in_order_ && to_merge != 0;
+  if (merges_) return (n_ticks * std::min<std::uint64_t>(to_merge, hits.size) + hits.size - 1) / hits.size;
+  const std::uint64_t wanted = std::max(kTileHits, kPieceHits * hits.sources.size());
+  const std::uint64_t least = (n_ticks >> kMostTileBits) + 1;
+  const std::uint64_t tiles =
+      std::clamp<std::uint64_t>(hits.size / wanted, std::min(least, n_epochs.value), n_epochs.value);
+  return tick_of_epoch((n_epochs + Epoch(tiles - 1)) / tiles, epoch_ticks).value;
+}
+
 /// Finds the pieces of all sources before `end_tick`; returns their number of hits.
 std::uint32_t TimeSort::cut_tile(const DecodedHits& hits, std::uint64_t end_tick) {
   pieces_.clear();
-  tile_ordered_ = true;
   std::uint32_t n = 0;
   for (std::size_t i = 0; i < cursors_.size(); ++i) {
     auto& cursor = cursors_[i];
     const auto& source = hits.sources[i];
-    while (cursor.epoch < source.epochs.size() && source.epochs[cursor.epoch].tick < end_tick) ++cursor.epoch;
-    const std::uint32_t end = cursor.epoch < source.epochs.size() ? source.epochs[cursor.epoch].hit : source.end;
+    const auto& epochs = source.epochs;
+    while (cursor.epoch < epochs.size() && epochs[cursor.epoch].tick < end_tick) ++cursor.epoch;
+    std::uint32_t end = cursor.epoch < epochs.size() ? epochs[cursor.epoch].hit : source.end;
+    if (merges_ && end > cursor.hit) {
+      const auto& last = epochs[cursor.epoch - 1];
+      end = first_from(hits.tick.data(), {std::max(cursor.hit, last.hit), end}, last.tick, end_tick);
+    }
     if (end == cursor.hit) continue;
     pieces_.push_back({cursor.hit, end});
-    tile_ordered_ = tile_ordered_ && source.ordered;
     n += end - cursor.hit;
     cursor.hit = end;
   }
-  tile_ordered_ = tile_ordered_ && pieces_.size() == 1;
   return n;
 }
 
 void TimeSort::sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* out) {
-  if (tile_ordered_) {
-    each_hit([&](std::uint32_t i) { *out++ = make_key(ticks[i], i); });
+  if (merges_ && merge_.suits(pieces_.size(), tile.n_hits, tile.n_ticks)) {
+    return merge_.sort(ticks, pieces_, tile.begin, out);
+  }
+  const auto begin = static_cast<std::uint32_t>(tile.begin);
+  const HitKey first = make_key(tile.begin, 0);
+  const auto after = [=](std::uint32_t i) { return static_cast<std::uint32_t>(ticks[i] - begin); };
+  if (in_order_ && pieces_.size() == 1) {
+    each_hit([&](std::uint32_t i) { *out++ = first + make_key(after(i), i); });
     return;
   }
   sort_digits(
-      tile, [&](auto use) { each_hit([&](std::uint32_t i) { use(make_key(ticks[i], i)); }); }, out);
+      tile,
+      [&](auto use) {
+        each_hit([&](std::uint32_t i) { use(std::uint64_t{after(i)}, first + make_key(after(i), i)); });
+      },
+      out);
+}
+
+TimeSort::Digits TimeSort::digits_for(std::uint64_t n_ticks, std::uint32_t n_hits) {
+  const auto bits = std::max(1U, static_cast<unsigned>(std::bit_width(n_ticks - 1)));
+  // One digit if there are about as many hits as ticks; otherwise not many more counters than hits.
+  if (n_ticks <= 2 * std::uint64_t{n_hits}) return {1, bits};
+  const unsigned most = std::min(static_cast<unsigned>(std::bit_width(n_hits)), kMaxDigitBits);
+  const unsigned count = (bits + most - 1) / most;
+  return {count, (bits + count - 1) / count};
+}
+
+template <class EachKey>
+void TimeSort::find_positions(const Digits& digits, EachKey each_key) {
+  const auto [count, bits] = digits;
+  const std::size_t bins = digits.bins();
+  std::uint32_t* counters = counters_.require(count * bins);
+  std::fill_n(counters, count * bins, 0U);
+  const auto mask = bins - 1;
+  if (count == 1) {
+    each_key([=](std::uint64_t after, HitKey) { ++counters[after & mask]; });
+  } else if (count == 2) {
+    std::uint32_t* high = counters + bins;
+    each_key([=, bits = bits](std::uint64_t after, HitKey) {
+      ++counters[after & mask];
+      ++high[after >> bits & mask];
+    });
+  } else {
+    each_key([=, count = count, bits = bits](std::uint64_t after, HitKey) {
+      for (unsigned digit = 0; digit < count; ++digit) ++counters[digit * bins + (after >> digit * bits & mask)];
+    });
+  }
+  for (unsigned digit = 0; digit < count; ++digit) positions_from_counts(counters + digit * bins, bins);
 }
 
 template <class EachKey>
 void TimeSort::sort_digits(const Tile& tile, EachKey each_key, HitKey* out) {
-  const auto [count, bits] = digits_for(tile.n_ticks, tile.n_hits);
-  const std::uint32_t mask = (1U << bits) - 1;
-  std::uint32_t* counters = counters_.require(std::size_t{mask} + 1);
+  const auto digits = digits_for(tile.n_ticks, tile.n_hits);
+  find_positions(digits, each_key);
+  std::uint32_t* position = counters_.data();
+  const auto mask = digits.bins() - 1;
   HitKey* to = out;
   HitKey* from = spare_.require(tile.n_hits);
-  if (count % 2 == 0) std::swap(from, to);  // the last digit must move the keys to `out`
-  for (unsigned digit = 0; digit < count; ++digit) {
-    const unsigned low = digit * bits;
-    const auto bin_of = [=, begin = tile.begin, mask = mask](HitKey key) {
-      return (static_cast<std::uint32_t>(tick_of(key)) - begin) >> low & mask;
-    };
-    std::fill_n(counters, std::size_t{mask} + 1, 0U);
-    each_key([&](HitKey key) { ++counters[bin_of(key)]; });
-    positions_from_counts(counters, std::size_t{mask} + 1);
-    if (digit == 0) {
-      each_key([&](HitKey key) { to[counters[bin_of(key)]++] = key; });
-    } else {
-      for (std::uint32_t k = 0; k < tile.n_hits; ++k) to[counters[bin_of(from[k])]++] = from[k];
-    }
+  if (digits.count % 2 == 0) std::swap(from, to);  // the last digit must move the keys to `out`
+  each_key([=](std::uint64_t after, HitKey key) { to[position[after & mask]++] = key; });
+  const HitKey first = make_key(tile.begin, 0);
+  for (unsigned digit = 1; digit < digits.count; ++digit) {
     std::swap(from, to);
+    position += digits.bins();
+    const unsigned low = kHitNumberBits + digit * digits.bits;
+    for (std::uint32_t k = 0; k < tile.n_hits; ++k) to[position[(from[k] - first) >> low & mask]++] = from[k];
   }
 }
 
@@ -117,12 +159,12 @@ std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, Tick n_tick
   std::uint32_t begin = 0;
   for (std::size_t tile = 0; tile < ends.size(); ++tile) {
     const auto in_tile = std::span(scattered_.data() + begin, ends[tile] - begin);
-    const auto first_tick = static_cast<std::uint32_t>(tile << tile_bits);
+    const auto first_tick = std::uint64_t{tile} << tile_bits;
     if (!in_tile.empty()) {
       sort_digits(
           {first_tick, static_cast<std::uint32_t>(in_tile.size()), std::uint64_t{1} << tile_bits},
           [&](auto use) {
-            for (const HitKey key : in_tile) use(key);
+            for (const HitKey key : in_tile) use(tick_of(key).value - first_tick, key);
           },
           out + begin);
     }
@@ -134,7 +176,6 @@ std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, Tick n_tick
 /// Moves the keys to their tiles of 2^`tile_bits` ticks, keeping their order; returns where each tile ends.
 std::span<const std::uint32_t> TimeSort::scatter(std::span<const HitKey> keys, unsigned tile_bits,
                                                  std::uint64_t n_tiles) {
-  // One tile may have all 2^32 ticks, and shifting 32 bits by 32 is undefined.
   const auto tile_of = [tile_bits](HitKey key) { return tick_of(key).value >> tile_bits; };
   // Neighbours are mostly hits of one source and in one tile: their position is kept in a register, since updating a
   // counter in memory would make each wait for the previous one.

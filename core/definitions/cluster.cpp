@@ -25,11 +25,13 @@ double parse_distance(std::string_view text) {
 }  // namespace
 
 Cluster::Cluster(const DefinitionValues& values)
-    : near_{values.duration(0), parse_part(values.text(1), parse_distance)},
+    : near_{values.duration(0), parse_part(values.text(1), parse_distance), false},
       min_hits_(std::max<std::uint64_t>(values.count_if_any(2), 1)),
       detector_(values.detector()),
       pixels_(!detector_->has_positions()),
-      positions_(*detector_, [](const ChannelInfo& info) { return info.position ? &*info.position : nullptr; }) {}
+      positions_(*detector_, [](const ChannelInfo& info) { return info.position ? &*info.position : nullptr; }) {
+  near_.pixels = pixels_;
+}
 
 std::string Cluster::text() const { return fmt::format("cluster:{},{},{}", near_.time.value, near_.radius, min_hits_); }
 
@@ -44,7 +46,6 @@ DefinitionTraits Cluster::traits() const {
 
 /// Hits without a position have a plane of their own.
 std::vector<PlacedKey> Cluster::place(const SortedHits& hits) const {
-  constexpr std::uint64_t kAlone = std::uint64_t{1} << 32;
   const auto of_sources = positions_.of_sources();
   std::vector<PlacedKey> placed(hits.keys.size());
   for (std::uint32_t i = 0; i < hits.keys.size(); ++i) {
@@ -52,7 +53,7 @@ std::vector<PlacedKey> Cluster::place(const SortedHits& hits) const {
     const std::uint16_t source = hits.source[number];
     const std::uint32_t channel = hits.channel[number];
     auto& hit = placed[i];
-    hit = {tick_of(hits.keys[i]), kAlone | i, {}};
+    hit = {tick_of(hits.keys[i]), kAlonePlane | i, {}};
     if (pixels_) {
       const auto pixel = pixel_of(channel);
       if (!pixel) continue;

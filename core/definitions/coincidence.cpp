@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/definitions/key_distances.hpp"
 #include "core/definitions/saturating.hpp"
 
 namespace eventloom {
@@ -81,17 +82,9 @@ std::uint32_t Coincidence::find_accepted(std::span<const HitKey> keys, WindowCou
 }
 
 /// Finds the hits that open windows with enough hits; returns their number. Includes the first of several hits at one
-/// tick if any of them qualifies. Branch-free, since branches on real data are unpredictable.
+/// tick if any of them qualifies.
 std::uint32_t Coincidence::find_candidates(std::span<const HitKey> keys, std::uint32_t* candidates) const {
-  if (plan_.min_hits() > keys.size()) return 0;
-  const auto others = static_cast<std::size_t>(plan_.min_hits() - 1);
-  const auto end = static_cast<std::uint32_t>(keys.size() - others);
-  std::uint32_t n = 0;
-  for (std::uint32_t i = 0; i < end; ++i) {
-    candidates[n] = i;
-    n += static_cast<std::uint32_t>(tick_of(keys[i + others]) - tick_of(keys[i]) <= window_);
-  }
-  return n;
+  return find_close(keys, static_cast<std::size_t>(plan_.min_hits() - 1), window_, candidates);
 }
 
 }  // namespace eventloom

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/definitions/pixel_table.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -31,12 +33,21 @@ class Roots {
   std::vector<std::uint32_t> parents_;
 };
 
+template <class Grid>
+void join_neighbours(std::span<const PlacedKey> hits, Neighbourhood near, Roots& roots) {
+  Grid grid(hits, near);
+  for (std::uint32_t i = 0; i < hits.size(); ++i) {
+    grid.add(i, [&](std::uint32_t earlier) { roots.join(earlier, i); });
+  }
+}
+
 HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near) {
   const auto n = static_cast<std::uint32_t>(hits.size());
   Roots roots(n);
-  NeighbourGrid grid(hits, near);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    grid.add(i, [&](std::uint32_t earlier) { roots.join(earlier, i); });
+  if (PixelTable::suits(hits, near)) {
+    join_neighbours<PixelTable>(hits, near, roots);
+  } else {
+    join_neighbours<NeighbourGrid>(hits, near, roots);
   }
   HitSets sets;
   std::vector<std::uint32_t> set_of(n);  // indexed by root

@@ -8,6 +8,7 @@
 
 #include "core/definitions/definition_values.hpp"
 #include "core/definitions/event_definition.hpp"
+#include "core/definitions/key_distances.hpp"
 #include "core/definitions/saturating.hpp"
 #include "core/definitions/widened_events.hpp"
 
@@ -43,19 +44,11 @@ class Gap final : public EventDefinition {
   }
 
   void find(const SortedHits& hits, EventList& events) const override {
-    // The starts of runs and the runs that are long enough are collected without branches, since branches on real data
-    // are unpredictable.
     const auto keys = hits.keys;
     if (keys.empty()) return;
-    const Tick gap = gap_;
     const auto n = static_cast<std::uint32_t>(keys.size());
     std::uint32_t* starts = events.scratch(keys.size() + 1);
-    std::uint32_t runs = 1;
-    starts[0] = 0;
-    for (std::uint32_t i = 1; i < n; ++i) {
-      starts[runs] = i;
-      runs += static_cast<std::uint32_t>(tick_of(keys[i]) - tick_of(keys[i - 1]) > gap);
-    }
+    const std::uint32_t runs = find_run_starts(keys, gap_, starts);
     starts[runs] = n;
     if (widening_.any()) return widen(keys, {starts, runs + std::size_t{1}}, events);
     for (std::uint32_t r = 0; r < runs; ++r) {

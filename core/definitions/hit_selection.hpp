@@ -49,6 +49,11 @@ struct HitSelection {
     const std::uint64_t number = of == Of::channel ? channel : source;
     return low <= number && number <= high;
   }
+  /// Whether the selection's window, if any, holds a hit `since` ticks after the hit that opens it (for an event, its
+  /// first).
+  [[nodiscard]] bool is_in_window(std::int64_t since) const {
+    return !window || (window->from <= since && since <= window->to);
+  }
   friend bool operator==(const HitSelection&, const HitSelection&) = default;
 };
 

@@ -12,6 +12,9 @@
 
 namespace eventloom {
 
+/// Planes from this one on hold one hit each.
+inline constexpr std::uint64_t kAlonePlane = std::uint64_t{1} << 32;
+
 /// A hit with the place that decides which hits are its neighbours.
 struct PlacedKey {
   Tick tick = 0;
@@ -23,6 +26,7 @@ struct PlacedKey {
 struct Neighbourhood {
   Tick time = 0;
   double radius = 0;
+  bool pixels = false;  ///< positions are whole numbers of pixels, from 0 to 255
 
   /// `later` is not earlier than `earlier`.
   [[nodiscard]] bool links(const PlacedKey& earlier, const PlacedKey& later) const {

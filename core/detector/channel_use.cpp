@@ -19,7 +19,10 @@ ChannelUse::ChannelUse(const Detector& detector) : detector_(&detector), sources
       return false;
     });
   }
-  for (std::size_t s = 0; s < sources_.size(); ++s) close_in(static_cast<std::uint16_t>(s));
+  for (std::size_t s = 0; s < sources_.size(); ++s) {
+    close_in(static_cast<std::uint16_t>(s));
+    if (sources_[s].first != sources_[s].end) sources_[s].lately.assign(kLately, ~0U);
+  }
 }
 
 /// Calls `use(bit)` for the pieces of the selection until it returns true; returns whether it did.
@@ -43,6 +46,7 @@ void ChannelUse::see(std::span<const std::uint16_t> sources, std::span<const std
 }
 
 void ChannelUse::mark(std::uint16_t source, std::uint32_t channel) {
+  sources_[source].lately[channel % kLately] = channel;
   const auto bit = sources_[source].first_bit + detector_->piece_of(source, channel);
   if (seen(bit)) return;
   seen_[bit / 64] |= std::uint64_t{1} << bit % 64;

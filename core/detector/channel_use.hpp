@@ -11,7 +11,9 @@ namespace eventloom {
 
 /// Records which of the channels that a detector selects have had hits.
 ///
-/// Costs nothing once all have: only channels without hits are searched for. `detector` must outlive it.
+/// Costs nothing once all have: only channels without hits are searched for. A selection of a whole source also has
+/// channels that never have hits; so that this costs little, the last channels with hits are known without a search.
+/// `detector` must outlive it.
 class ChannelUse {
  public:
   explicit ChannelUse(const Detector& detector);
@@ -21,7 +23,7 @@ class ChannelUse {
     const auto& of = sources_[source];
     if (of.first == of.end) return;
     for (const auto channel : channels) {
-      if (channel - of.low <= of.span) mark(source, channel);
+      if (channel - of.low <= of.span && of.lately[channel % kLately] != channel) mark(source, channel);
     }
   }
   /// Records hits of several sources.
@@ -43,9 +45,12 @@ class ChannelUse {
     std::size_t first_bit = 0;
     std::size_t first = 0;
     std::size_t end = 0;
-    std::uint32_t low = 0;   ///< first channel of these pieces
-    std::uint32_t span = 0;  ///< last channel minus `low`
+    std::uint32_t low = 0;              ///< first channel of these pieces
+    std::uint32_t span = 0;             ///< last channel minus `low`
+    std::vector<std::uint32_t> lately;  ///< kLately channels that have had hits, by their low bits; no channel: ~0
   };
+
+  static constexpr std::size_t kLately = 1024;
 
   [[nodiscard]] bool wanted(std::size_t bit) const { return (selected_[bit / 64] & ~seen_[bit / 64]) >> bit % 64 & 1U; }
   [[nodiscard]] bool seen(std::size_t bit) const { return (seen_[bit / 64] >> bit % 64 & 1U) != 0; }

@@ -85,6 +85,14 @@ std::string Detector::unit() const {
   return common.value_or("");
 }
 
+Tick Detector::longest_dead_time() const {
+  Tick longest = 0;
+  for (const auto& pieces : sources_) {
+    for (const auto& piece : pieces) longest = std::max(longest, piece.info.dead_time);
+  }
+  return longest;
+}
+
 Tick Detector::largest_offset() const {
   Tick largest = 0;
   for (const auto& pieces : sources_) {

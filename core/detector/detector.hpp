@@ -39,6 +39,7 @@ inline constexpr std::size_t kMaxGroups = 64;
 /// Properties of a channel of a source.
 struct ChannelInfo {
   std::int64_t offset = 0;  ///< ticks, added to the times of its hits
+  Tick dead_time = 0;       ///< hits this soon after a hit that counts are dropped, see ChannelDeadTime
   bool masked = false;      ///< its hits are dropped
   bool cut = false;  ///< hits are dropped if the first number of their payload is outside [min_payload, max_payload]
   double min_payload = -std::numeric_limits<double>::infinity();
@@ -118,6 +119,8 @@ class Detector {
 
   /// Whether it changes hits by any offset, mask or cut.
   [[nodiscard]] bool corrects() const;
+  /// 0: no channel has a dead time.
+  [[nodiscard]] Tick longest_dead_time() const;
   /// Whether any channel has a position.
   [[nodiscard]] bool has_positions() const;
   /// Whether any channel has a gain or zero.

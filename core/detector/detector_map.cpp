@@ -58,6 +58,12 @@ OffsetText offset_in(std::string_view text, std::uint64_t unit_ps) {
   return offset;
 }
 
+OffsetText dead_time_in(std::string_view text, std::uint64_t unit_ps) {
+  auto length = offset_in(text, unit_ps);
+  if (length.negative) expected("a length of time of at least 0", text);
+  return length;
+}
+
 bool mask_in(std::string_view text) {
   if (text != "0" && text != "1") expected("0 or 1", text);
   return text == "1";
@@ -140,6 +146,10 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"offset_ns", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, 1000); }},
     {"offset_us", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, 1'000'000); }},
     {"offset_ticks", [](std::string_view cell, DetectorRow& row) { row.offset = offset_in(cell, kTicks); }},
+    {"dead_time_ps", [](std::string_view cell, DetectorRow& row) { row.dead_time = dead_time_in(cell, 1); }},
+    {"dead_time_ns", [](std::string_view cell, DetectorRow& row) { row.dead_time = dead_time_in(cell, 1000); }},
+    {"dead_time_us", [](std::string_view cell, DetectorRow& row) { row.dead_time = dead_time_in(cell, 1'000'000); }},
+    {"dead_time_ticks", [](std::string_view cell, DetectorRow& row) { row.dead_time = dead_time_in(cell, kTicks); }},
     {"mask", [](std::string_view cell, DetectorRow& row) { row.mask = mask_in(cell); }},
     {"min_payload", [](std::string_view cell, DetectorRow& row) { row.min_payload = payload_bound_in(cell); }},
     {"max_payload", [](std::string_view cell, DetectorRow& row) { row.max_payload = payload_bound_in(cell); }},
@@ -185,28 +195,40 @@ const Column& column_of(const std::string& name) {
   if (found != kColumns.end()) return *found;
   const auto names = column_names();
   // Completing the name would choose a unit by chance.
-  const auto hint =
-      name == "offset" ? " (did you mean offset_ns, offset_ps, offset_us or offset_ticks?)" : did_you_mean(name, names);
+  const bool lacks_unit = name == "offset" || name == "dead_time";
+  const auto hint = lacks_unit
+                        ? " (did you mean " + name + "_ns, " + name + "_ps, " + name + "_us or " + name + "_ticks?)"
+                        : did_you_mean(name, names);
   throw std::invalid_argument("there is no column '" + name + "'" +
                               (hint.empty() ? "; columns are separated by commas: " + listed(names) : hint));
 }
 
 using Columns = std::vector<const Column*>;
 
+/// Returns "offset" or "dead_time" for a column that states it in some unit; empty for other columns.
+std::string_view stated_length(std::string_view column) {
+  for (const std::string_view length : {"offset", "dead_time"}) {
+    const bool is_error = column.starts_with("offset_error_");
+    if (column.starts_with(length) && column.substr(length.size()).starts_with('_') && !is_error) return length;
+  }
+  return {};
+}
+
 Columns columns_of(const CsvLine& header) {
   Columns columns;
-  const Column* offset = nullptr;
   for (const auto& name : header.fields) {
     const auto& column = column_of(name);
     if (std::ranges::find(columns, &column) != columns.end()) {
       throw std::invalid_argument("there are two columns '" + name + "'");
     }
-    const bool is_offset = column.name.starts_with("offset_") && !column.name.starts_with("offset_error_");
-    if (is_offset && offset != nullptr) {
-      throw std::invalid_argument("there are two columns with offsets, '" + std::string(offset->name) + "' and '" +
-                                  name + "': use one");
+    const auto length = stated_length(column.name);
+    const auto other = std::ranges::find_if(
+        columns, [length](const Column* known) { return !length.empty() && stated_length(known->name) == length; });
+    if (other != columns.end()) {
+      throw std::invalid_argument("there are two columns with " +
+                                  std::string(length == "offset" ? "offsets" : "dead times") + ", '" +
+                                  std::string((*other)->name) + "' and '" + name + "': use one");
     }
-    if (is_offset) offset = &column;
     columns.push_back(&column);
   }
   return columns;
@@ -251,6 +273,14 @@ GroupOption group_option_in(const std::string& text) {
   return option;
 }
 
+DeadTimeOption dead_time_option_in(const std::string& text) {
+  const auto equals = text.find('=');
+  const bool of_group = equals != std::string::npos;
+  DeadTimeOption option{text, of_group ? text.substr(0, equals) : "", of_group ? text.substr(equals + 1) : text};
+  if (of_group && !is_identifier(option.group)) expected("GROUP=TIME or TIME, such as PMT=5us or 500ns", text);
+  return option;
+}
+
 std::string place_of(const std::string& file, std::uint64_t row, std::uint64_t line) {
   return file + ": row " + std::to_string(row) + " (line " + std::to_string(line) + ")";
 }
@@ -284,6 +314,10 @@ DetectorMap parse_detector_map(std::string text, const std::string& file) {
     map.rows.back().number = number;
   }
   return map;
+}
+
+DeadTimeOption parse_dead_time_option(const std::string& text) {
+  return at_place(name_of(Setting::dead_time) + " " + text, [&] { return dead_time_option_in(text); });
 }
 
 GroupOption parse_group_option(const std::string& text) {

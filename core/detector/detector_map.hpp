@@ -32,6 +32,7 @@ struct DetectorRow {
   std::uint64_t line = 0;    ///< line of the file, counted from 1
   ChannelSelection channels;
   std::optional<OffsetText> offset;
+  std::optional<OffsetText> dead_time;  ///< not negative
   std::optional<bool> mask;
   std::optional<double> min_payload;
   std::optional<double> max_payload;
@@ -59,6 +60,15 @@ struct DetectorMap {
 /// Fields may be quoted (RFC 4180); empty lines and lines that begin with '#' are skipped. Throws UserError that names
 /// the file, the row, the column and what was expected.
 DetectorMap parse_detector_map(std::string text, const std::string& file);
+
+/// An option such as "PMT=5us", or "5us" for all channels: the dead time of the channels of a group.
+struct DeadTimeOption {
+  std::string text;
+  std::string group;  ///< empty: all channels
+  std::string length;
+};
+/// Throws UserError.
+DeadTimeOption parse_dead_time_option(const std::string& text);
 
 /// An option such as "A=source:0-3", "A=source:top_*" or "A=channel:0x1200-0x12ff".
 struct GroupOption {

@@ -13,6 +13,7 @@
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/setting.hpp"
+#include "formats/duration_text.hpp"
 
 namespace eventloom {
 
@@ -22,6 +23,8 @@ namespace {
 constexpr std::size_t kMostPieces = std::size_t{4} << 20;
 /// Offsets are bounded so that sums with times do not overflow.
 constexpr Tick kMostOffset(std::uint64_t{1} << 60);
+/// Dead times are bounded likewise; longer ones do not fit a slice.
+constexpr Tick kMostDeadTime(std::uint64_t{1} << 32);
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t value = 0;
@@ -76,10 +79,12 @@ struct Change {
   Numbers sources;
   const DetectorRow* row = nullptr;
   std::optional<std::int64_t> offset;
+  std::optional<Tick> dead_time;
   GroupSet groups = 0;
 
   void apply(ChannelInfo& info) const {
     if (offset) info.offset = *offset;
+    if (dead_time) info.dead_time = *dead_time;
     if (row->mask) info.masked = *row->mask;
     if (row->min_payload) info.min_payload = *row->min_payload;
     if (row->max_payload) info.max_payload = *row->max_payload;
@@ -118,6 +123,40 @@ std::int64_t ticks_of(const OffsetText& offset, const std::string& place, const 
   if (!ticks) throw UserError(place + "column offset: it is longer than 2^60 ticks");
   const auto size = static_cast<std::int64_t>(*ticks);
   return offset.negative ? -size : size;
+}
+
+constexpr const char* kNumbersHaveNone = "the times of the sources are event numbers, which have no dead time";
+
+Tick dead_ticks_of(const OffsetText& length, const std::string& place, const DetectorSources& sources) {
+  if (sources.numbered) throw UserError(place + "column dead_time: " + kNumbersHaveNone);
+  const auto ticks =
+      length.unit_ps == 0 ? to_ticks(length.size, 1, 1) : to_ticks(length.size, length.unit_ps, sources.tick_ps);
+  if (!ticks || *ticks > kMostDeadTime) {
+    throw UserError(place + "column dead_time: expected a whole number of ticks, which are " +
+                    duration_text(1, sources.tick_ps) + " long, of at most 2^32");
+  }
+  return *ticks;
+}
+
+Tick dead_ticks_of(const DeadTimeOption& option, std::uint64_t tick_ps) {
+  const auto place = name_of(Setting::dead_time) + " " + option.text + ": ";
+  try {
+    const Tick ticks = parse_duration(option.length, tick_ps);
+    if (ticks <= kMostDeadTime) return ticks;
+  } catch (const std::invalid_argument& e) {
+    throw UserError(place + e.what());
+  }
+  throw UserError(place + "it is longer than 2^32 ticks");
+}
+
+/// The groups of an option, or all channels.
+std::optional<GroupSet> groups_of(const DeadTimeOption& option, const Detector& detector) {
+  if (option.group.empty()) return std::nullopt;
+  if (const auto number = detector.group(option.group)) return GroupSet{1} << *number;
+  const std::vector<std::string_view> known(detector.groups().begin(), detector.groups().end());
+  throw UserError(name_of(Setting::dead_time) + " " + option.text + ": there is no group '" + option.group + "'" +
+                  did_you_mean(option.group, known) + "; groups come from " + name_of(Setting::group) + " or " +
+                  name_of(Setting::detector));
 }
 
 std::size_t number_of_group(Detector& detector, const std::string& name, const std::string& place) {
@@ -190,14 +229,37 @@ Tick largest_offset(const DetectorMap& map, std::uint64_t tick_ps) {
   return largest;
 }
 
+Tick longest_dead_time(const DetectorMap& map, std::span<const DeadTimeOption> options, std::uint64_t tick_ps) {
+  Tick longest = 0;
+  for (const auto& row : map.rows) {
+    if (row.dead_time) longest = std::max(longest, size_of(*row.dead_time, tick_ps).value_or(Tick(0)));
+  }
+  for (const auto& option : options) longest = std::max(longest, dead_ticks_of(option, tick_ps));
+  return longest;
+}
+
+void apply_dead_times(std::span<const DeadTimeOption> options, const DetectorSources& sources, Detector& detector) {
+  for (const auto& option : options) {
+    if (sources.numbered) throw UserError(name_of(Setting::dead_time) + " " + option.text + ": " + kNumbersHaveNone);
+    const Tick dead = dead_ticks_of(option, sources.tick_ps);
+    const auto groups = groups_of(option, detector);
+    for (std::size_t s = 0; s < detector.sources(); ++s) {
+      detector.change({.source = static_cast<std::uint16_t>(s)}, [&](ChannelInfo& info) {
+        if (!groups || (info.groups & *groups) != 0) info.dead_time = dead;
+      });
+    }
+  }
+}
+
 Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> groups, const DetectorSources& sources) {
   Detector detector(sources.names.size());
   add_names(detector, map, groups);
   std::vector<Change> changes;
   for (const auto& row : map.rows) {
     const auto place = place_of(map, row);
-    Change change{required_sources(row.channels, place, sources), &row, {}, 0};
+    Change change{required_sources(row.channels, place, sources), &row, {}, {}, 0};
     if (row.offset) change.offset = ticks_of(*row.offset, place, sources);
+    if (row.dead_time) change.dead_time = dead_ticks_of(*row.dead_time, place, sources);
     if (row.groups) change.groups = groups_of(detector, *row.groups, place);
     changes.push_back(std::move(change));
   }

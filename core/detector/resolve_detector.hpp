@@ -26,11 +26,16 @@ std::vector<std::uint16_t> selected_sources(const std::string& text, const std::
 
 /// Largest absolute offset in the map, in ticks of this length.
 Tick largest_offset(const DetectorMap& map, std::uint64_t tick_ps);
+/// Longest dead time in the map and the options, likewise.
+Tick longest_dead_time(const DetectorMap& map, std::span<const DeadTimeOption> options, std::uint64_t tick_ps);
 
 /// Applies the rows of the map, in their order, to the channels of these sources, and adds the groups of `groups`. The
 /// detector's selections are those of the rows, then those of `groups`. A source name selects the sources with this
 /// name, or whose name ends with it after a '/'; a glob likewise. Throws UserError for selections that match nothing,
 /// and for offsets that do not fit.
 Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> groups, const DetectorSources& sources);
+
+/// Gives the channels of each option's group its dead time, in place of that of the map. Throws UserError.
+void apply_dead_times(std::span<const DeadTimeOption> options, const DetectorSources& sources, Detector& detector);
 
 }  // namespace eventloom

@@ -47,6 +47,13 @@ std::vector<int> Roles::builder_ranks() const {
   return listed(distinct);
 }
 
+std::vector<int> Roles::writer_ranks() const {
+  if (filters == 0) return builder_ranks();
+  std::set<int> distinct;
+  add_ranks<FilterId>(*this, filters, distinct);
+  return listed(distinct);
+}
+
 bool Roles::others_can_build() const { return exchange_ranks().size() >= 2 * source_ranks().size(); }
 
 std::vector<int> Roles::exchange_ranks() const {

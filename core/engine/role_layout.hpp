@@ -28,6 +28,8 @@ struct Roles {
   [[nodiscard]] std::vector<int> source_ranks() const;
   /// Ranks with at least one builder, ascending.
   [[nodiscard]] std::vector<int> builder_ranks() const;
+  /// Ranks with at least one writer, ascending.
+  [[nodiscard]] std::vector<int> writer_ranks() const;
   /// Whether build-only ranks are at least as many as source ranks.
   [[nodiscard]] bool others_can_build() const;
   /// Ranks with a source or a builder, ascending.
@@ -36,6 +38,9 @@ struct Roles {
   [[nodiscard]] int assigner_rank() const { return rank_of(SourceId{0}); }
   /// Builders write if there are no filters.
   [[nodiscard]] std::uint32_t writers() const { return filters == 0 ? builders : filters; }
+  [[nodiscard]] int rank_of_writer(std::uint32_t writer) const {
+    return filters == 0 ? rank_of(BuilderId{writer}) : rank_of(FilterId{writer});
+  }
 
  private:
   [[nodiscard]] int rank_of_role(std::uint32_t role) const {

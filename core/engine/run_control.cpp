@@ -39,7 +39,10 @@ std::string cause_of(const Request& request) {
     case Cause::command: break;
     case Cause::signal: return signal_name(request.signal);
     case Cause::writer: return "a full or failing disk";
+    case Cause::judge: return "a failing " + name_of(Setting::filter_command);
     case Cause::time: return "the end of " + name_of(Setting::duration);
+    case Cause::stop_run: return "stop-run";
+    case Cause::next_run: return "next-run";
   }
   return "a command";
 }
@@ -52,9 +55,9 @@ RunControl::RunControl(RankWatch& watch, nanoseconds duration, Network& network)
       heartbeat_(network.open_channel(), rank_, network.ranks().size(), kNotice, kLongestNotice),
       duration_(duration) {}
 
-void RunControl::stop_writing(const std::string& why) {
+void RunControl::stop_for(Cause cause, const std::string& why) {
   spdlog::error("{}: {}; the run stops in good order", watch_.name(rank_), why);
-  ask(Command::stop, Cause::writer);
+  ask(Command::stop, cause);
 }
 
 void RunControl::ask(const Request& request) {
@@ -78,6 +81,7 @@ RankStatus RunControl::status(bool done) const {
   status.begun_end = sources_ == nullptr ? 0 : sources_->begun_end().value;
   status.progress = progress_;
   status.live_epoch = sources_ == nullptr ? 0 : sources_->live().peer_watermark();
+  status.safe_end = safe_end_.value;
   status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
   if (sources_ != nullptr) status.live_votes = sources_->live().votes();
   status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
@@ -135,6 +139,10 @@ void RunControl::follow(const Verdict& verdict) {
   if (sources_ != nullptr) {
     sources_->live().set_others({verdict.live_epoch, verdict.live_full != 0, verdict.live_jump});
   }
+  if (sources_ != nullptr && verdict.safe_end > told_safe_) {
+    told_safe_ = verdict.safe_end;
+    sources_->safe_before({verdict.safe_end});
+  }
   over_ = verdict.all_done != 0 || verdict.any_failed != 0;
   if (over_) watch_.leave_loop();
   if (over_) return;
@@ -187,6 +195,7 @@ void RunControl::begin_stop(const Verdict& verdict) {
   ends_ = live_geometry_ && verdict.request.command == Command::end;
   if (sources_ != nullptr) sources_->freeze();
   stopped_by_ = cause_of(verdict.request);
+  stop_cause_ = verdict.request.cause;
   if (rank_ == 0) {
     spdlog::warn("{}, at {}: {} in good order", stopped_by_, watch_.name(verdict.asked_by),
                  ends_ ? "ending" : "stopping");
@@ -207,6 +216,7 @@ void RunControl::stop_sources(const Verdict& verdict) {
   // Live data of later slices cannot be read again: live sources end here in any case.
   const bool nothing_after = ends_ || all_live_;
   const SliceId end = nothing_after ? live_end(verdict) : SliceId{verdict.begun_end};
+  if (ends_) end_slice_ = end;
   if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", end.value);
   if (sources_ == nullptr) return;
   if (nothing_after) {

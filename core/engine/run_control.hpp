@@ -46,20 +46,27 @@ class RunControl final : public Ending {
   }
   /// Called on every rank when a new file is requested.
   void set_new_file(std::function<void()> begin) { new_file_ = std::move(begin); }
+  /// The slices before it are on disk: the sources of all ranks are informed. Any rank may call it.
+  void set_safe(SliceId slice) { safe_end_ = slice; }
   /// Sends a request to all ranks: one per round, in the order made. Stop and end take precedence and cancel pending
   /// requests; end outranks stop. May be called at any time, from the rank's own thread only.
   void ask(const Request& request);
   void ask(Command command, Cause cause = Cause::command) { ask(Request{.command = command, .cause = cause}); }
-  /// This rank cannot write its output, for the reason `why`: requests an orderly stop.
-  void stop_writing(const std::string& why);
+  /// This rank cannot write its output (Cause::writer) or cannot judge its events (Cause::judge), for the reason `why`:
+  /// requests an orderly stop.
+  void stop_for(Cause cause, const std::string& why);
 
   bool over(SteadyTime now, bool done, std::size_t work) override;
   void fail(const UserError& error) override { error_ = error.what(); }
 
   /// After the loop, the same on all ranks: the cause, such as "SIGUSR1"; empty if no rank requested a stop.
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
+  /// After the loop, likewise.
+  [[nodiscard]] std::optional<Cause> stop_cause() const { return stop_cause_; }
   /// After the loop: whether the data end where the run was stopped, so that it is complete.
   [[nodiscard]] bool ended() const { return ends_; }
+  /// After the loop: the data end before this slice, if the run was ended so.
+  [[nodiscard]] std::optional<SliceId> end_slice() const { return end_slice_; }
   /// Whether the run was paused in the last round.
   [[nodiscard]] bool paused() const { return paused_; }
   /// Speed at which recordings are sent, as of the last round.
@@ -111,6 +118,9 @@ class RunControl final : public Ending {
   std::optional<SliceGeometry> live_geometry_;
   OffsetSpan offsets_;
   bool ends_ = false;  ///< stopping, and the data end here
+  std::optional<SliceId> end_slice_;
+  SliceId safe_end_{};           ///< known to this rank
+  std::uint64_t told_safe_ = 0;  ///< passed to its sources
   std::uint64_t progress_ = 0;
   std::deque<Request> asked_;  ///< requests of this rank, not yet reported
   std::function<void()> new_file_;
@@ -121,6 +131,7 @@ class RunControl final : public Ending {
   bool stopping_ = false;  ///< frozen, or continues only to the slice of the stop
   bool over_ = false;
   std::string stopped_by_;
+  std::optional<Cause> stop_cause_;
   std::string error_;
   std::string failure_;
   SteadyTime last_turn_{};

@@ -20,10 +20,20 @@ Session::Session(SessionSettings settings, const SessionHost& host)
     settings_.telemetry.writers = wiring_.roles().writers();
     telemetry_ = std::make_unique<Telemetry>(host.network, settings_.telemetry);
     telemetry_->set_counting([this](RankRecord& record) { count(record); });
+    if (settings_.telemetry.pictures && settings_.building.histograms) open_feed(host.network);
   }
   if (!settings_.live) return;
   control_.set_live(settings_.all_live, settings_.wiring.schedule.first_slice, settings_.building.geometry,
                     total_span(offsets()));
+}
+
+void Session::open_feed(Network& network) {
+  const auto n = settings_.building.histograms->specs().size();
+  histograms_ = std::make_unique<HistogramFeed>(
+      network, settings_.building.histograms, settings_.building.events.size(), wiring_.roles().writer_ranks(),
+      [this, n](std::size_t histogram, std::size_t begin, std::span<std::uint64_t> cells) {
+        ends_->add_cells(histogram / n, histogram % n, begin, cells);
+      });
 }
 
 void Session::begin(SessionEnds& ends, std::vector<LocalSource> sources) {
@@ -43,9 +53,15 @@ void Session::run(std::vector<TurnTask*> tasks) {
   if (telemetry_) tasks.insert(tasks.begin(), this);
   wiring_.run(roles, control_, std::move(tasks));
   if (telemetry_) telemetry_->finish(clock_(), idle_);
+  if (histograms_) histograms_->finish(clock_(), idle_);
   agree(ranks_, [&] {
     if (!control_.error().empty()) throw UserError(control_.error());
   });
+}
+
+void Session::turn(SteadyTime now) {
+  telemetry_->do_work(now, control_.rounds());
+  if (histograms_) histograms_->do_work(now);
 }
 
 void Session::add_filter(FilterId id) {
@@ -104,7 +120,7 @@ Selector Session::selector_of(std::uint32_t writer) {
   auto sinks = ends_->sinks_of(writer);
   if (telemetry_) sinks.front() = &telemetry_->watch(writer, *sinks.front());
   return {settings_.filter, std::move(sinks),
-          [this](std::span<const BuiltSlice> built) { ends_->watch_unselected(built); }};
+          [this](std::span<const BuiltSlice> built) { ends_->watch_unselected(built); }, ends_->judge_of(writer)};
 }
 
 /// Counts what the sinks do not see.

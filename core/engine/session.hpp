@@ -15,6 +15,7 @@
 #include "core/engine/slice_output.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/engine/wiring.hpp"
+#include "core/monitor/histogram_feed.hpp"
 #include "core/monitor/telemetry.hpp"
 
 namespace eventloom {
@@ -50,6 +51,9 @@ class SessionEnds {
   /// Returns a writer's sinks for the selected events, one per kind of events. A writer is a filter, or a builder if
   /// there are no filters. Called once per writer on this rank. May throw UserError.
   virtual std::vector<EventSink*> sinks_of(std::uint32_t writer) = 0;
+  /// Returns the writer's judge of events, or null. Called once per writer on this rank, after sinks_of(). May throw
+  /// UserError.
+  virtual EventJudge* judge_of(std::uint32_t /*writer*/) { return nullptr; }
   /// Returns the callback for the time-sorted hits of a builder, in ascending order of slices. Empty: they are not
   /// kept. May throw UserError.
   virtual std::function<void(const SortedSlice&)> sorted_sink_of(BuilderId /*builder*/) { return {}; }
@@ -63,6 +67,9 @@ class SessionEnds {
   virtual void stand_in(BuilderId /*builder*/, SliceId /*slice*/, const SliceAssembly& /*input*/) {}
   /// Adds further counts of this rank's outputs, for telemetry.
   virtual void count(Counters& /*counters*/) const {}
+  /// Adds what this rank's writers of a kind of events have counted in cells of a histogram, see HistogramFeed.
+  virtual void add_cells(std::size_t /*kind*/, std::size_t /*histogram*/, std::size_t /*begin*/,
+                         std::span<std::uint64_t> /*cells*/) const {}
   /// Called for each epoch buffer that is dropped.
   virtual void report(const BuildProblem& problem) = 0;
 };
@@ -95,6 +102,8 @@ class Session final : private TurnTask {
   [[nodiscard]] Wiring& wiring() { return wiring_; }
   /// On rank 0, if telemetry is enabled: the state of the run, complete after run(). Null elsewhere.
   [[nodiscard]] const RunPicture* picture() const;
+  /// Null unless telemetry includes pictures, and there are histograms.
+  [[nodiscard]] HistogramFeed* histograms() { return histograms_.get(); }
   /// Adds the channels of the detector that have had hits at this rank's builders.
   void add_to(ChannelUse& use) const;
   /// Null on ranks without sources.
@@ -111,7 +120,8 @@ class Session final : private TurnTask {
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
   [[nodiscard]] Selector selector_of(std::uint32_t writer);
   void count(RankRecord& record) const;
-  void turn(SteadyTime now) override { telemetry_->do_work(now, control_.rounds()); }
+  void open_feed(Network& network);
+  void turn(SteadyTime now) override;
 
   SessionSettings settings_;
   SessionEnds* ends_ = nullptr;  ///< null before begin()
@@ -122,6 +132,7 @@ class Session final : private TurnTask {
   SourceRole* sources_ = nullptr;             ///< owned by roles_
   std::vector<const BuilderRole*> builders_;  ///< owned by roles_
   std::unique_ptr<Telemetry> telemetry_;      ///< null if disabled
+  std::unique_ptr<HistogramFeed> histograms_;
   SteadyClock clock_;
   IdlePolicy& idle_;
 };

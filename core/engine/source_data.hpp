@@ -46,6 +46,11 @@ class SourceData {
   /// Slices before it will not be collected again.
   void release_before(SliceId slice) { source_.stream->release_before(sent_epochs(slice).begin); }
 
+  /// The slices before it are on disk; kNoSlice: all.
+  void safe_before(SliceId slice) {
+    if (live() != nullptr) live()->safe_before(slice == kNoSlice ? kNoEpoch : sent_epochs(slice).begin);
+  }
+
   /// One past the last slice with data, once known.
   [[nodiscard]] std::optional<SliceId> data_end() const { return data_end_; }
   /// One past the last slice to send, as currently known; kNoSlice while unknown.

@@ -60,6 +60,10 @@ void SourceRole::stop_at(SliceId stop) {
   for (auto& stream : streams_) stream.stop_at(stop);
 }
 
+void SourceRole::safe_before(SliceId slice) {
+  for (auto& stream : streams_) stream.safe_before(slice);
+}
+
 void SourceRole::end_at(SliceId end) {
   stop_at(end);
   for (auto& stream : streams_) stream.end_at(end);

@@ -40,6 +40,9 @@ class SourceRole final : public Role {
   /// slices. None has done so yet if `end` is at least as far from begun_end() as margins reach.
   void end_at(SliceId end);
 
+  /// The slices before it are on disk, see LiveStream::safe_before().
+  void safe_before(SliceId slice);
+
   /// Whether transfers wait for their time: by `speed`, by slots, or because sources are live.
   [[nodiscard]] bool keeps_a_pace() const { return shared_.pace.limits_rate() || shared_.live.any(); }
   /// Whether the last turn sent anything, and only the builders limit the rate.

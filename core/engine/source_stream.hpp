@@ -49,6 +49,7 @@ class SourceStream {
   /// See SourceRole.
   void stop_at(SliceId stop) { data_.stop_at(stop); }
   void end_at(SliceId end) { data_.end_at(end); }
+  void safe_before(SliceId slice) { data_.safe_before(slice); }
 
   [[nodiscard]] const SourceData& data() const { return data_; }
   [[nodiscard]] const SourceSlots& slots() const { return slots_; }

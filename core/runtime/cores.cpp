@@ -30,6 +30,8 @@ class Assignment {
     return find_core(process);
   }
 
+  [[nodiscard]] const std::map<std::string, std::size_t>& owners() const { return owners_; }
+
  private:
   bool find_core(std::size_t process) {
     for (const auto& core : processes_[process]) {
@@ -65,6 +67,14 @@ std::set<std::string> cores_of(const std::vector<int>& cpus, const std::filesyst
   return cores;
 }
 
+std::vector<int> cpus_of(const std::string& core, const std::vector<int>& cpus, const std::filesystem::path& root) {
+  std::vector<int> found;
+  for (const int cpu : cpus) {
+    if (core_of(cpu, root) == core) found.push_back(cpu);
+  }
+  return found;
+}
+
 std::string ranges_of(const std::vector<int>& rising) {
   std::string out;
   for (std::size_t i = 0; i < rising.size();) {
@@ -77,11 +87,19 @@ std::string ranges_of(const std::vector<int>& rising) {
   return out;
 }
 
-std::size_t without_core(const Processes& processes) {
+std::vector<std::string> core_of_each(const Processes& processes) {
   Assignment assignment(processes);
+  for (std::size_t p = 0; p < processes.size(); ++p) assignment.place(p);
+  std::vector<std::string> cores(processes.size());
+  for (const auto& [core, process] : assignment.owners()) cores[process] = core;
+  return cores;
+}
+
+std::size_t without_core(const Processes& processes) {
+  const auto cores = core_of_each(processes);
   std::size_t without = 0;
   for (std::size_t p = 0; p < processes.size(); ++p) {
-    if (!processes[p].empty() && !assignment.place(p)) ++without;
+    if (!processes[p].empty() && cores[p].empty()) ++without;
   }
   return without;
 }

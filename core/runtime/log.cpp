@@ -15,6 +15,8 @@ namespace {
 
 std::shared_ptr<spdlog::sinks::dist_sink_mt> log_sinks;
 TextCleaner clean_text = nullptr;
+std::string log_place;
+bool log_times = false;
 
 /// The text of a message, in patterns.
 class CleanText : public spdlog::custom_flag_formatter {
@@ -36,10 +38,11 @@ spdlog::color_mode colours() {
 }
 
 /// On a terminal, a message may overwrite a longer progress bar.
-void set_pattern(const std::string& place) {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+void set_pattern() {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
   formatter->add_flag<CleanText>(kCleanText);
-  formatter->set_pattern("%^%n" + place + ": %l:%$ %*" + (isatty(STDERR_FILENO) != 0 ? "\033[K" : ""));
+  const std::string time = log_times ? " %Y-%m-%dT%H:%M:%SZ" : "";
+  formatter->set_pattern("%^%n" + time + log_place + ": %l:%$ %*" + (isatty(STDERR_FILENO) != 0 ? "\033[K" : ""));
   spdlog::default_logger()->set_formatter(std::move(formatter));
 }
 
@@ -50,10 +53,18 @@ void set_up_log(const std::string& name, TextCleaner clean) {
   log_sinks = std::make_shared<spdlog::sinks::dist_sink_mt>();
   log_sinks->add_sink(std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours()));
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, log_sinks));
-  set_pattern("");
+  set_pattern();
 }
 
-void set_log_place(const std::string& place) { set_pattern(", " + place); }
+void set_log_place(const std::string& place) {
+  log_place = ", " + place;
+  set_pattern();
+}
+
+void set_log_times() {
+  log_times = true;
+  set_pattern();
+}
 
 void add_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink) { log_sinks->add_sink(sink); }
 

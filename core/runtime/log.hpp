@@ -18,6 +18,9 @@ void set_up_log(const std::string& name, TextCleaner clean);
 /// Makes later messages state their origin: "eventloom, rank 1 (source 1): warning: ...".
 void set_log_place(const std::string& place);
 
+/// Makes later messages state the time: "eventloom 2026-11-22T18:31:48Z: warning: ...".
+void set_log_times();
+
 /// Also sends all messages to `sink`, until it is removed. Call from any thread, after set_up_log().
 void add_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink);
 void remove_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink);

@@ -33,6 +33,9 @@ constexpr std::array kDropped = std::to_array<Dropped>({
     {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload"},
     {"hits_dropped_jump", "hits dropped: their time jumps back", kTrouble},
     {"hits_dropped_flagged", "hits dropped: flagged by their digitizer, and left out by the source's keys", kTrouble},
+    {"hits_dropped_outside_stretch", "hits dropped: before --from, or not before --to"},
+    {"hits_dropped_dead_time", "hits dropped: within the dead time of their channel"},
+    {"hits_dropped_copy", "hits dropped: equal to another one of a source with the key unique"},
 });
 
 static_assert(std::ranges::equal(kDropped, kDropCauseNames, [](const Dropped& dropped, std::string_view cause) {
@@ -98,6 +101,9 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_run(DropCause::cut),
     of_run(DropCause::jump),
     of_run(DropCause::flagged),
+    of_run(DropCause::outside_stretch),
+    of_run(DropCause::dead_time),
+    of_run(DropCause::copy),
 
     {messages, "messages", "messages", "messages sent to builders, ends and gaps not counted"},
     {message_bytes, "message_bytes", "bytes", "bodies of the messages"},
@@ -121,6 +127,13 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {tap_bytes, "tap_bytes", "bytes", "bytes sent by the tap, to all clients together"},
     {tap_events_dropped, "tap_events_dropped", "events", "events that slow clients of the tap did not get"},
     {tap_buffers_dropped, "tap_buffers_dropped", "buffers", "buffers that slow clients of the tap did not get"},
+
+    {reply_events, "reply_events", "events", "events selected for replies"},
+    {reply_datagrams, "reply_datagrams", "datagrams", "replies sent, to all addresses together"},
+    {reply_bytes, "reply_bytes", "bytes", "bytes of the replies sent, to all addresses together"},
+    {reply_cut, "reply_cut", "events", "events of which only the first hits fit a reply"},
+    {reply_dropped, "reply_dropped", "datagrams", "replies not sent: the system had no room for them"},
+    {reply_refused, "reply_refused", "errors", "times the system reported that a reply cannot be delivered"},
 
     {first_number, "first_number", "", "first event number", kQuiet, min},
     {last_number, "last_number", "", "last event number, unwrapped", kQuiet, max},
@@ -201,6 +214,8 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {hits_of_other_boards, "hits_of_other_boards", "hits", "hits of those boards, by their own counts"},
     {clock_difference_ns, "clock_difference_ns", "ns", "by which the clocks of a board and of its host differ", kQuiet,
      max},
+    {pieces_requested, "pieces_requested", "pieces", "missing pieces that the board was asked to send again"},
+    {pieces_recovered, "pieces_recovered", "pieces", "datagrams received after they had been requested again"},
 
     {source_hits_in, "hits_in", "hits", "hits of a live source in the run, lost ones included"},
     {hits_before_the_run, "hits_before_the_run", "hits", "hits of a live source from before the run"},
@@ -228,6 +243,9 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_source(DropCause::cut),
     of_source(DropCause::jump),
     of_source(DropCause::flagged),
+    of_source(DropCause::outside_stretch),
+    of_source(DropCause::dead_time),
+    of_source(DropCause::copy),
 });
 
 constexpr bool in_order() {
@@ -274,6 +292,14 @@ void Counters::add(const Counters& other) {
     }
   }
   kept_ |= other.kept_;
+}
+
+Counters Counters::since(const Counters& before) const {
+  Counters counts = *this;
+  for (const auto& metric : all_metrics()) {
+    if (metric.adding == Adding::sum) counts[metric.metric] -= before[metric.metric];
+  }
+  return counts;
 }
 
 bool Counters::any_trouble() const {

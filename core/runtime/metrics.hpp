@@ -29,6 +29,8 @@ enum class Metric : std::uint8_t {
   peaks_left_out, tags_left_out, histograms_left_out, schedules_left_out,  // one per OtherMarker
   // The tap: data sent to its clients.
   tap_clients, tap_connections, tap_refused, tap_events, tap_bytes, tap_events_dropped, tap_buffers_dropped,
+  // Replies: datagrams sent to boards.
+  reply_events, reply_datagrams, reply_bytes, reply_cut, reply_dropped, reply_refused,
   // Each source: contents of its stream,
   first_number, last_number, missing_numbers, duplicate_numbers, repeated_incomplete, out_of_step, eras, era_offset,
   jumps, step_back_ns, clock_turns,
@@ -42,7 +44,7 @@ enum class Metric : std::uint8_t {
   mbs_buffers, mbs_empty_buffers, mbs_bytes, connections_lost, reconnects,
   datagrams, bytes, hits, duplicates, reordered, late_events, repaired_numbers, lost_buffers, lost_hits,
   corrupt_buffers, late_buffers, out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
-  other_boards, hits_of_other_boards, clock_difference_ns,
+  other_boards, hits_of_other_boards, clock_difference_ns, pieces_requested, pieces_recovered,
   // and what became of them.
   source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, unknown_losses, epochs_given_up, dead_time_ns,
   events_lacking, source_peaks_left_out, source_tags_left_out, source_histograms_left_out, source_schedules_left_out,
@@ -76,11 +78,13 @@ enum class Account : std::uint8_t {
   exchange,  ///< traffic of the sources' outboxes
   rank,      ///< other counters of the run
   tap,       ///< likewise, for `run --tap`
+  reply,     ///< likewise, for `run --reply`
   source,    ///< counted for each source
 };
 
 constexpr Account account_of(Metric metric) {
   if (metric >= Metric::first_number) return Account::source;
+  if (metric >= Metric::reply_events) return Account::reply;
   if (metric >= Metric::tap_clients) return Account::tap;
   if (metric >= Metric::late_transfers) return Account::rank;
   if (metric >= Metric::messages) return Account::exchange;
@@ -138,6 +142,8 @@ class Counters {
 
   /// Combines each counter according to its Adding; counters kept by `other` are kept.
   void add(const Counters& other);
+  /// Returns what was counted after `before`, an earlier state: differences of sums. A maximum or minimum stays.
+  [[nodiscard]] Counters since(const Counters& before) const;
   /// Whether any counter marked as trouble is nonzero.
   [[nodiscard]] bool any_trouble() const;
   /// The reported counters of a source.

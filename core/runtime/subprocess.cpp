@@ -27,6 +27,11 @@ namespace {
   throw UserError("cannot " + what + ": " + std::generic_category().message(error));
 }
 
+bool can_run(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
 /// Returns pointers to the texts and a null pointer, as C functions expect them.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> all;
@@ -37,18 +42,20 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-std::optional<std::string> find_program(const std::string& name) {
-  const auto can_run = [](const std::string& path) {
-    std::error_code error;
-    return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != std::string::npos) return can_run(name) ? std::optional(name) : std::nullopt;
+std::vector<std::string> programs_in_path(const std::string& name) {
+  std::vector<std::string> programs;
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (auto file = (folder.empty() ? "." : folder) + "/" + name; can_run(file)) return file;
+    if (auto file = (folder.empty() ? "." : folder) + "/" + name; can_run(file)) programs.push_back(std::move(file));
   }
-  return std::nullopt;
+  return programs;
+}
+
+std::optional<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return can_run(name) ? std::optional(name) : std::nullopt;
+  const auto programs = programs_in_path(name);
+  return programs.empty() ? std::nullopt : std::optional(programs.front());
 }
 
 Environment own_environment() {

@@ -12,6 +12,8 @@
 
 namespace eventloom {
 
+/// All programs of this name in PATH, in its order.
+std::vector<std::string> programs_in_path(const std::string& name);
 /// Locates a program as a shell would; std::nullopt if there is none that can be executed. A name with a '/' is a path.
 std::optional<std::string> find_program(const std::string& name);
 

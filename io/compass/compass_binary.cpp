@@ -20,7 +20,10 @@ std::uint16_t hexadecimal(const std::string& text) {
 
 }  // namespace
 
-CompassBinaryFile::CompassBinaryFile(const SourceUri& uri) : CompassFile(uri.path()) { read_format(uri); }
+CompassBinaryFile::CompassBinaryFile(const SourceUri& uri, Followed followed)
+    : CompassFile(uri.path(), std::move(followed)) {
+  read_format(uri);
+}
 
 /// The first two bytes; 0 if the file is shorter.
 std::uint16_t CompassBinaryFile::first_two_bytes() {
@@ -41,6 +44,7 @@ void CompassBinaryFile::read_format(const SourceUri& uri) {
         fmt::format("header={}, but the file begins with 0x{:04X}, a header of its own: omit header=", key, own));
   }
   if (has_own) file_.skip(sizeof own);
+  if (!has_own && !key.empty()) remark_ = "the file has no header of its own: its records are read as header=" + key;
   if (key == "old") {
     format_ = CompassFormat::old();
     return;
@@ -52,8 +56,9 @@ void CompassBinaryFile::read_format(const SourceUri& uri) {
   if (!format) {
     uri.refuse(
         "the file begins neither with the two bytes of CoMPASS, 0xCAEx, nor with the names of its columns: add "
-        "?header=old for files from before version 2, or, for a later file of a split run, ?header=0xCAEx or, of "
-        "text, the first line of the first file: ?header=BOARD;CHANNEL;TIMETAG;...");
+        "?header=old for files from before version 2. For a later file of a split run, name the first one in the same "
+        "pattern, as in compass:run_*.bin, or add ?header=0xCAEx or, of text, the first line of the first file: "
+        "?header=BOARD;CHANNEL;TIMETAG;...");
   }
   format_ = *format;
 }
@@ -62,10 +67,12 @@ CompassFile::Item CompassBinaryFile::next() {
   file_.skip(item_bytes_);
   item_bytes_ = 0;
   const std::size_t fixed = format_.fixed_bytes();
+  if (file_.awaits(fixed)) return Item::pause;
   const auto bytes = file_.front(fixed);
   const bool cut = bytes.size() < fixed;
   if (!cut) record_ = read_compass_record(format_, bytes);
   const std::uint64_t size = fixed + std::uint64_t{2} * record_.samples;
+  if (!cut && file_.awaits(size)) return Item::pause;
   if (cut || size > file_.left()) {
     defect_ = file_.left() == 0 ? "" : fmt::format("the file ends {} bytes into a record", file_.left());
     return Item::end;

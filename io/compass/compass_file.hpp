@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "io/compass/compass_record.hpp"
 #include "io/files/file_reader.hpp"
@@ -12,13 +13,14 @@ namespace eventloom {
 class CompassFile {
  public:
   /// Throws UserError when the file cannot be opened.
-  explicit CompassFile(const std::string& path) : file_(path) {}
+  CompassFile(const std::string& path, Followed followed) : file_(path, std::move(followed)) {}
   virtual ~CompassFile() = default;
   CompassFile(const CompassFile&) = delete;
   CompassFile& operator=(const CompassFile&) = delete;
 
-  enum class Item : std::uint8_t { record, damage, end };
-  /// Advances to the next item, which is then at the front of the file.
+  enum class Item : std::uint8_t { record, damage, pause, end };
+  /// Advances to the next item, which is then at the front of the file. A file that is followed pauses where the next
+  /// record is not yet complete.
   virtual Item next() = 0;
   /// Remarks on how the file is read; empty if there are none.
   [[nodiscard]] virtual std::string remark() const { return ""; }

@@ -15,7 +15,7 @@ constexpr std::uint32_t kFakes = kFake | kAlarms;
 constexpr std::uint32_t kSaturated = kSaturatedGate | kSaturatedInput;
 constexpr std::uint32_t kAfterLoss = kDeadTime | kMemoryFull | kTriggerLost | kTriggersLost;
 
-constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kKinds = {
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kFlagKinds = {
     {{"fake", kFakes}, {"saturated", kSaturated}, {"pileup", kPileUp}}};
 
 }  // namespace
@@ -29,9 +29,10 @@ CompassFlags::CompassFlags(const SourceUri& uri) : dropped_(kFakes) {
   for (std::size_t at = 0; at <= list.size();) {
     const auto end = std::min(list.find(',', at), list.size());
     const auto name = std::string_view(list).substr(at, end - at);
-    const auto* kind = kKinds.begin();
-    while (kind != kKinds.end() && kind->first != name) ++kind;
-    if (kind == kKinds.end()) uri.refuse("drop=" + list + " is not known; there are fake, saturated, pileup, and none");
+    const auto* kind = kFlagKinds.begin();
+    while (kind != kFlagKinds.end() && kind->first != name) ++kind;
+    if (kind == kFlagKinds.end())
+      uri.refuse("drop=" + list + " is not known; there are fake, saturated, pileup, and none");
     dropped_ |= kind->second;
     at = end + 1;
   }

@@ -51,15 +51,17 @@ std::string describe(const CompassFormat& format) {
 }
 
 /// Opens a text file if the file begins with a line that names its columns, or the key `header` contains such a line.
-std::unique_ptr<CompassFile> open_file(const SourceUri& uri) {
+std::unique_ptr<CompassFile> open_file(const SourceUri& uri, Followed followed) {
   const bool names_columns = CompassColumns::of_header(uri.get("header", "")).has_value();
-  if (names_columns || begins_compass_text(file_head(uri.path()))) return std::make_unique<CompassTextFile>(uri);
-  return std::make_unique<CompassBinaryFile>(uri);
+  if (names_columns || begins_compass_text(file_head(uri.path()))) {
+    return std::make_unique<CompassTextFile>(uri, std::move(followed));
+  }
+  return std::make_unique<CompassBinaryFile>(uri, std::move(followed));
 }
 
 class CompassReader final : public HitReader {
  public:
-  CompassReader(const SourceUri& uri, SourceId id, const TimeBase& base);
+  CompassReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -90,11 +92,11 @@ class CompassReader final : public HitReader {
   bool ended_ = false;
 };
 
-CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& base)
+CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed)
     : name_(uri.path()),
       input_(describe_file(uri.path())),
       scale_(uri, {1, 0}, base.tick_ps, Rounding::nearest),
-      file_(open_file(uri)),
+      file_(open_file(uri, std::move(followed))),
       flags_(uri),
       complaints_(name_) {
   header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text() + "\n" + describe(file_->format())};
@@ -116,6 +118,7 @@ bool CompassReader::read(HitBlock& block) {
         ++counters_[Metric::records];
         lose(file_->defect(), block);
         break;
+      case CompassFile::Item::pause: return true;
       case CompassFile::Item::end: end(block);
     }
   }
@@ -188,8 +191,15 @@ bool begins_compass_file(std::span<const std::byte> head) {
   return begins_compass_binary(head) || begins_compass_text(head);
 }
 
-std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return std::make_unique<CompassReader>(uri, id, base);
+std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed) {
+  return std::make_unique<CompassReader>(uri, id, base, std::move(followed));
+}
+
+bool can_open_compass(const SourceUri& uri) {
+  const auto head = file_head(uri.path());
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (uri.has("header")) return !head.empty();
+  return head.size() >= 2 && (begins_compass_binary(head) || text.find('\n') != std::string_view::npos);
 }
 
 nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events,

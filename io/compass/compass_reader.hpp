@@ -8,6 +8,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "io/files/followed_files.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -29,7 +30,12 @@ namespace eventloom {
 /// was opened, or the disk fails, the stream breaks off.
 ///
 /// Throws UserError when a key is invalid, or the file cannot be opened or does not begin with the header.
-std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base);
+/// `followed`: the files that this one belongs to, null if it is not followed.
+std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base,
+                                        Followed followed = nullptr);
+
+/// Whether a file that grows has its header, or, with the key `header`, anything.
+bool can_open_compass(const SourceUri& uri);
 
 /// Whether a file that begins with `head` is a CoMPASS file of either form.
 bool begins_compass_file(std::span<const std::byte> head);

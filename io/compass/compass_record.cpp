@@ -1,5 +1,6 @@
 #include "io/compass/compass_record.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace eventloom {
@@ -21,6 +22,11 @@ class CompassBytes {
  private:
   const std::byte* at_;
 };
+
+bool is_plausible(const CompassRecord& record) {
+  constexpr std::uint32_t kMostSamples = 1U << 24;
+  return record.board < kMostCompassBoards && record.samples <= kMostSamples;
+}
 
 }  // namespace
 
@@ -68,15 +74,22 @@ CompassRecord read_compass_record(const CompassFormat& format, std::span<const s
   return record;
 }
 
+bool are_compass_records(const CompassFormat& format, std::span<const std::byte> head) {
+  while (head.size() >= format.fixed_bytes()) {
+    const auto record = read_compass_record(format, head);
+    if (!is_plausible(record)) return false;
+    head = head.subspan(std::min<std::size_t>(head.size(), format.fixed_bytes() + std::size_t{2} * record.samples));
+  }
+  return true;
+}
+
 bool begins_compass_binary(std::span<const std::byte> head) {
-  constexpr std::uint32_t kMostSamples = 1U << 24;
   if (head.size() < CompassFormat::kHeaderBytes) return false;
   const auto format = CompassFormat::of_header(CompassBytes(head).take<std::uint16_t>());
   if (!format) return false;
   if (head.size() == CompassFormat::kHeaderBytes) return true;
   if (head.size() < CompassFormat::kHeaderBytes + format->fixed_bytes()) return false;
-  const auto record = read_compass_record(*format, head.subspan(CompassFormat::kHeaderBytes));
-  return record.board < kMostCompassBoards && record.samples <= kMostSamples;
+  return is_plausible(read_compass_record(*format, head.subspan(CompassFormat::kHeaderBytes)));
 }
 
 }  // namespace eventloom

@@ -78,6 +78,9 @@ CompassRecord read_compass_record(const CompassFormat& format, std::span<const s
 /// Whether a file that begins with `head` begins with such a header and, if it has records, a plausible one.
 bool begins_compass_binary(std::span<const std::byte> head);
 
+/// Whether `head`, the first bytes of a file without a header, holds only plausible records of this format.
+bool are_compass_records(const CompassFormat& format, std::span<const std::byte> head);
+
 /// Numbers of boards that fit the subsystem of a channel, and of channels.
 inline constexpr std::uint32_t kMostCompassBoards = 64;
 inline constexpr std::uint32_t kMostCompassChannels = 65536;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace eventloom {
 
@@ -95,7 +96,8 @@ std::optional<CompassColumns> CompassColumns::of_header(std::string_view line) {
   return columns;
 }
 
-CompassTextFile::CompassTextFile(const SourceUri& uri) : CompassFile(uri.path()) {
+CompassTextFile::CompassTextFile(const SourceUri& uri, Followed followed)
+    : CompassFile(uri.path(), std::move(followed)) {
   read_header(uri);
   if (!columns_.defect.empty()) {
     uri.refuse(columns_.defect +
@@ -125,7 +127,7 @@ void CompassTextFile::read_header(const SourceUri& uri) {
   line_number_ = 0;
 }
 
-/// Returns false at the end. A line without end, or of absurd length, is returned as far as it has been read.
+/// Returns false at the end. Returns the part read so far of a line that has no end or is absurdly long.
 bool CompassTextFile::next_line(std::string_view& line) {
   constexpr std::size_t kStep = std::size_t{4} << 10;
   file_.skip(line_bytes_);
@@ -145,6 +147,20 @@ bool CompassTextFile::next_line(std::string_view& line) {
   }
 }
 
+/// Whether the next line of a file that is followed is not yet complete.
+bool CompassTextFile::awaits_line() {
+  file_.skip(std::exchange(line_bytes_, 0));
+  std::uint64_t searched = 0;
+  for (std::size_t wanted = 1;; wanted = searched + 1) {
+    if (file_.awaits(wanted)) return true;
+    const auto bytes = file_.front(wanted);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (bytes.size() < wanted || bytes.size() >= kMostLineBytes || text.find('\n', searched) != std::string_view::npos)
+      return false;
+    searched = bytes.size();
+  }
+}
+
 CompassFile::Item CompassTextFile::damaged(std::string defect) {
   defect_ = std::move(defect);
   return Item::damage;
@@ -152,6 +168,7 @@ CompassFile::Item CompassTextFile::damaged(std::string defect) {
 
 CompassFile::Item CompassTextFile::next() {
   std::string_view line;
+  if (awaits_line()) return Item::pause;
   while (next_line(line)) {
     if (line_bytes_ >= kMostLineBytes) return damaged("more than 1 MiB without the end of a line is no record");
     if (!line_ends_) {
@@ -159,7 +176,10 @@ CompassFile::Item CompassTextFile::next() {
       return Item::end;
     }
     line = without_blanks(line);
-    if (line.empty() || line == columns_.header) continue;
+    if (line.empty() || line == columns_.header) {
+      if (awaits_line()) return Item::pause;
+      continue;
+    }
     auto defect = defect_of(line);
     if (!defect.empty()) return damaged(std::move(defect));
     return Item::record;

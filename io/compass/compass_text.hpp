@@ -44,7 +44,7 @@ struct CompassColumns {
 /// middle, as in concatenated files, are skipped.
 class CompassTextFile final : public CompassFile {
  public:
-  explicit CompassTextFile(const SourceUri& uri);
+  CompassTextFile(const SourceUri& uri, Followed followed);
 
   Item next() override;
   [[nodiscard]] std::string remark() const override;
@@ -53,6 +53,7 @@ class CompassTextFile final : public CompassFile {
  private:
   void read_header(const SourceUri& uri);
   bool next_line(std::string_view& line);
+  [[nodiscard]] bool awaits_line();
   Item damaged(std::string defect);
   [[nodiscard]] std::string defect_of(std::string_view line);
   void split(std::string_view line);

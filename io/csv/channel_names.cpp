@@ -5,14 +5,21 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+#include "formats/utc_time.hpp"
 #include "io/csv/csv_fields.hpp"
 #include "io/csv/line_reader.hpp"
+#include "io/csv/table_rows.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
 
 namespace {
+
+bool is_time(std::string_view text) {
+  return parse_decimal(text.substr(text.starts_with('-') ? 1 : 0)) || parse_utc(text);
+}
 
 using ChannelNumbers = std::map<std::string, std::uint32_t, std::less<>>;
 
@@ -39,19 +46,16 @@ ChannelNumbers read_channel_table(const std::string& path) {
   return numbers;
 }
 
-/// Calls `take(line reader, field)` for the channel of each row, until it returns false.
+/// Calls `take(line reader, field)` for the channel of each row, until it returns false. If bad lines are to be
+/// skipped, passes over rows that have no time, so that their text names no channels.
 template <class Take>
 void for_each_channel(const SourceUri& uri, const CsvColumns& columns, Take take) {
-  LineReader lines(uri.path());
-  FieldSplitter splitter;
-  std::string_view line;
-  while (lines.next(line)) {
-    const auto text = without_blanks_around(line);
-    if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
-    if (!splitter.split_row(lines, line, columns.last())) continue;
-    const auto& fields = splitter.fields();
-    if (fields.size() < columns.channel) continue;  // reported when the row is read
-    if (!take(lines, fields[columns.channel - 1])) return;
+  TableRows rows(uri.path(), columns);
+  const bool skip_bad = uri.get_yes("skip-bad");
+  while (rows.next_intact()) {
+    if (!rows.is_whole() || rows.fields().size() < columns.last()) continue;  // reported when the row is read
+    if (skip_bad && !is_time(rows.field(columns.time))) continue;
+    if (!take(rows.lines(), rows.field(columns.channel))) return;
   }
 }
 
@@ -95,6 +99,7 @@ ChannelNumbers number_words(const SourceUri& uri, const CsvColumns& columns) {
 
 ChannelNames ChannelNames::of(const SourceUri& uri, const CsvColumns& columns) {
   ChannelNames names;
+  if (columns.fixed_channel) return names;
   if (uri.has("channels")) {
     names.numbers_ = read_channel_table(uri.require("channels"));
   } else if (begins_with_word(uri, columns)) {

@@ -11,13 +11,17 @@
 #include "core/runtime/error.hpp"
 #include "io/csv/csv_fields.hpp"
 #include "io/csv/line_reader.hpp"
+#include "io/csv/table_header.hpp"
+#include "io/csv/table_rows.hpp"
+#include "io/recorded/clock_unit.hpp"
 #include "io/recorded/column_name.hpp"
+#include "io/recorded/fixed_channel.hpp"
+#include "io/recorded/time_pair.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kMaxCsvColumn = 10000;
 constexpr std::array<std::string_view, 5> kTimeNames = {"time", "t", "timestamp", "timetag", "toa"};
 constexpr std::array<std::string_view, 5> kChannelNames = {"channel", "ch", "chan", "detector", "id"};
 constexpr std::array<std::string_view, 6> kPayloadNames = {"payload", "energy", "adc", "amplitude", "charge", "tot"};
@@ -26,62 +30,13 @@ bool is_column_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The column names in a header.
-class TableHeader {
- public:
-  TableHeader(const LineReader& lines, std::string_view line) {
-    FieldSplitter splitter;
-    splitter.split(lines, line, kMaxCsvColumn);
-    for (const auto field : splitter.fields()) names_.emplace_back(field);
-  }
-
-  [[nodiscard]] std::size_t size() const { return names_.size(); }
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// The columns with this name.
-  [[nodiscard]] std::vector<std::size_t> called(std::string_view name) const {
-    return columns_where([&](const std::string& own) { return own == name; });
-  }
-  /// The columns with the first of the usual names that occurs.
-  [[nodiscard]] std::vector<std::size_t> usual(std::span<const std::string_view> usual_names) const {
-    for (const auto usual_name : usual_names) {
-      auto columns = all_usual({&usual_name, 1});
-      if (!columns.empty()) return columns;
-    }
-    return {};
-  }
-  [[nodiscard]] std::vector<std::size_t> all_usual(std::span<const std::string_view> usual_names) const {
-    return columns_where([&](const std::string& own) {
-      return std::ranges::find(usual_names, ColumnName(own).name) != usual_names.end();
-    });
-  }
-  [[nodiscard]] std::string unit_of(std::size_t column) const {
-    return column != 0 && column <= names_.size() ? ColumnName(names_[column - 1]).unit : "";
-  }
-  [[nodiscard]] std::string list() const {
-    constexpr std::size_t kShownOfHeader = 200;
-    std::string text;
-    for (const auto& name : names_) text += (text.empty() ? "'" : ", '") + name + "'";
-    return text.size() <= kShownOfHeader ? text : text.substr(0, kShownOfHeader) + "...";
-  }
-
- private:
-  template <class Condition>
-  [[nodiscard]] std::vector<std::size_t> columns_where(Condition holds) const {
-    std::vector<std::size_t> columns;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (holds(names_[i])) columns.push_back(i + 1);
-    }
-    return columns;
-  }
-
-  std::vector<std::string> names_;
-};
-
 /// The columns as the keys specify them.
 struct WantedColumns {
   explicit WantedColumns(const SourceUri& uri)
-      : time(uri.get("time", "")),
+      : time(time_column(uri)),
+        coarse(coarse_column(uri)),
         channel(uri.get("channel", "")),
+        fixed_channel(eventloom::fixed_channel(uri)),
         payload(payload_keys(uri)),
         usual_payload(!uri.has("time") && !uri.has("channel") && !uri.has("payload")) {
     for (const char* key : {"time", "channel"}) {
@@ -94,7 +49,9 @@ struct WantedColumns {
   }
 
   [[nodiscard]] std::vector<const std::string*> all() const {
-    std::vector<const std::string*> texts = {&time, &channel};
+    std::vector<const std::string*> texts = {&time};
+    if (!fixed_channel) texts.push_back(&channel);
+    if (!coarse.empty()) texts.push_back(&coarse);
     for (const auto& key : payload) texts.push_back(&key.name);
     return texts;
   }
@@ -103,7 +60,9 @@ struct WantedColumns {
   }
 
   std::string time;
+  std::string coarse;  ///< empty: none
   std::string channel;
+  std::optional<std::uint32_t> fixed_channel;
   std::vector<PayloadKey> payload;
   bool usual_payload;  ///< use all columns with usual payload names
 };
@@ -119,7 +78,9 @@ std::size_t find_column(const std::string& text, const TableHeader* header, std:
 CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   CsvColumns columns;
   columns.time = find_column(wanted.time, header, kTimeNames);
-  columns.channel = find_column(wanted.channel, header, kChannelNames);
+  if (!wanted.coarse.empty()) columns.coarse = find_column(wanted.coarse, header, {});
+  columns.fixed_channel = wanted.fixed_channel;
+  if (!wanted.fixed_channel) columns.channel = find_column(wanted.channel, header, kChannelNames);
   for (const auto& key : wanted.payload) columns.payload.push_back(find_column(key.name, header, {}));
   columns.payload_keys = wanted.payload;
   if (header == nullptr) return columns;
@@ -136,8 +97,11 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   return columns;
 }
 
-bool has_all_columns(const CsvColumns& columns) {
-  return columns.time != 0 && columns.channel != 0 && std::ranges::find(columns.payload, 0U) == columns.payload.end();
+bool has_channels(const CsvColumns& columns) { return columns.channel != 0 || columns.fixed_channel; }
+
+bool has_all_columns(const WantedColumns& wanted, const CsvColumns& columns) {
+  return columns.time != 0 && (columns.coarse != 0 || wanted.coarse.empty()) && has_channels(columns) &&
+         std::ranges::find(columns.payload, 0U) == columns.payload.end();
 }
 
 std::string list_of_names(std::span<const std::string_view> names) {
@@ -165,9 +129,11 @@ void require_clear(const LineReader& lines, const WantedColumns& wanted, const T
     if (!is_column_number(text)) require_one(lines, key, text, header, header.called(text));
   };
   if (wanted.time.empty()) require_one(lines, "time", "", header, header.all_usual(kTimeNames));
-  if (wanted.channel.empty()) require_one(lines, "channel", "", header, header.usual(kChannelNames));
+  if (wanted.channel.empty() && !wanted.fixed_channel)
+    require_one(lines, "channel", "", header, header.usual(kChannelNames));
   if (!wanted.time.empty()) named("time", wanted.time);
   if (!wanted.channel.empty()) named("channel", wanted.channel);
+  if (!wanted.coarse.empty()) named("coarse", wanted.coarse);
   for (const auto& key : wanted.payload) named("payload", key.name);
 }
 
@@ -182,21 +148,25 @@ std::string probably_meant(const TableHeader& header, std::span<const std::strin
   return {};
 }
 
+constexpr const char* kNoChannels = ", or for a table without channels fixed-channel=N";
+
 /// Throws UserError that names the column that the header lacks.
 [[noreturn]] void refuse_header(const std::string& place, const WantedColumns& wanted, const TableHeader& header) {
   const auto columns = columns_in(wanted, &header);
   const bool time = columns.time == 0;
   auto name = time ? wanted.time : wanted.channel;
-  if (!time && columns.channel != 0) {
+  if (!time && columns.coarse == 0 && !wanted.coarse.empty()) {
+    name = wanted.coarse;
+  } else if (!time && has_channels(columns)) {
     name =
         wanted.payload[static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin())].name;
   }
   const auto usual = time ? std::span<const std::string_view>(kTimeNames) : kChannelNames;
   const std::vector<std::string_view> own(header.names().begin(), header.names().end());
-  const auto missing = name.empty()
-                           ? "column is called " + list_of_names(usual) + ", and '" + (time ? "time" : "channel") +
-                                 "=' is missing: its name or number" + probably_meant(header, usual)
-                           : "column is called '" + name + "'" + did_you_mean(name, own);
+  const auto missing = name.empty() ? "column is called " + list_of_names(usual) + ", and '" +
+                                          (time ? "time" : "channel") + "=' is missing: its name or number" +
+                                          (time ? "" : kNoChannels) + probably_meant(header, usual)
+                                    : "column is called '" + name + "'" + did_you_mean(name, own);
   throw UserError(place + ": no " + missing + "; the first line has " + header.list());
 }
 
@@ -209,13 +179,13 @@ std::string_view without_marks(std::string_view comment) {
 std::optional<TableHeader> header_in(const LineReader& lines, std::string_view comment) {
   try {
     return TableHeader(lines, comment);
-  } catch (const UserError&) {
+  } catch (const BadLine&) {
     return std::nullopt;
   }
 }
 
 bool uses(const CsvColumns& columns, std::size_t column) {
-  return column == columns.time || column == columns.channel ||
+  return column == columns.time || column == columns.coarse || column == columns.channel ||
          std::ranges::find(columns.payload, column) != columns.payload.end();
 }
 
@@ -233,7 +203,7 @@ std::vector<std::string> unread_of(const CsvColumns& columns, const TableHeader&
 std::optional<CsvColumns> columns_if_header(const LineReader& lines, const WantedColumns& wanted,
                                             const TableHeader& header) {
   auto columns = columns_in(wanted, &header);
-  if (!has_all_columns(columns)) return std::nullopt;
+  if (!has_all_columns(wanted, columns)) return std::nullopt;
   require_clear(lines, wanted, header);
   columns.unread = unread_of(columns, header, true);
   return columns;
@@ -268,24 +238,13 @@ CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std:
 
 /// The unused columns, by number, from the first row: a table whose columns are given by number needs no header.
 std::vector<std::string> unread_in_rows(const SourceUri& uri, const CsvColumns& columns) {
-  LineReader lines(uri.path());
-  std::string_view line;
-  while (lines.next(line)) {
-    const auto text = without_blanks_around(line);
-    if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
-    const auto row = header_in(lines, line);
-    return row ? unread_of(columns, *row, false) : std::vector<std::string>();
-  }
-  return {};
+  TableRows rows(uri.path(), columns);
+  if (!rows.next_intact()) return {};
+  const auto row = header_in(rows.lines(), rows.line());
+  return row ? unread_of(columns, *row, false) : std::vector<std::string>();
 }
 
 }  // namespace
-
-std::size_t CsvColumns::last() const {
-  std::size_t column = std::max(time, channel);
-  for (const auto word : payload) column = std::max(column, word);
-  return column;
-}
 
 CsvColumns find_columns(const SourceUri& uri) {
   const auto skip = uri.get_count("skip", 0, 0, std::numeric_limits<std::uint32_t>::max());

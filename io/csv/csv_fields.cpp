@@ -61,13 +61,15 @@ void FieldSplitter::split(const LineReader& lines, std::string_view line, std::s
 }
 
 bool FieldSplitter::split_row(const LineReader& lines, std::string_view line, std::size_t limit) {
+  if (!settled_) delimiter_ = '\0';
   if (lines.is_ended()) {
     split(lines, line, limit);
+    settled_ = settled_ || fields_.size() >= limit;
     return true;
   }
   try {
     split(lines, line, limit);
-  } catch (const UserError&) {
+  } catch (const BadLine&) {
     return false;  // inside quotes
   }
   return closed_ && fields_.size() >= limit;
@@ -86,11 +88,11 @@ std::size_t FieldSplitter::take_field(const LineReader& lines, std::string_view 
   }
   const auto quoted = line.substr(first);
   const auto close = closing_quote(quoted);
-  if (close == std::string_view::npos) throw UserError(lines.place() + ": a quote is not closed on its line");
+  if (close == std::string_view::npos) throw BadLine(lines.place() + ": a quote is not closed on its line");
   const auto behind = first + close + 1;
   const auto end = separator(behind);
   if (!without_blanks_around(line.substr(behind, end - behind)).empty()) {
-    throw UserError(lines.place() + ": text follows a closed quote; quotes inside a quoted field are written twice");
+    throw BadLine(lines.place() + ": text follows a closed quote; quotes inside a quoted field are written twice");
   }
   const auto inside = quoted.substr(1, close - 1);
   const bool plain = inside.find('"') == std::string_view::npos;

@@ -19,11 +19,11 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 class LineReader;
 
 /// Splits lines into fields, which may be quoted (RFC 4180, but without line breaks). The first line determines the
-/// separator: an unquoted tab, semicolon or comma, or else runs of blanks.
+/// separator, among rows the first that has enough fields: an unquoted tab, semicolon or comma, or else runs of blanks.
 class FieldSplitter {
  public:
   /// Puts the first fields of `line`, the current line of `lines`, into fields(): at most `limit`, and valid as long as
-  /// `line`. Throws UserError for a quote that is not closed, or closed before the end of its field.
+  /// `line`. Throws BadLine for a quote that is not closed, or closed before the end of its field.
   void split(const LineReader& lines, std::string_view line, std::size_t limit);
   /// Like split(), for a row whose first `limit` fields are needed. Returns false when the line has no line end and may
   /// have been cut inside these fields, which would change a number.
@@ -35,7 +35,8 @@ class FieldSplitter {
   std::size_t take_field(const LineReader& lines, std::string_view line);
 
   char delimiter_ = '\0';
-  bool closed_ = false;  ///< a blank or a separator follows the last field
+  bool settled_ = false;  ///< a row has had enough fields with this separator
+  bool closed_ = false;   ///< a blank or a separator follows the last field
   std::vector<std::string_view> fields_;
   std::deque<std::string> rewritten_;  ///< fields with inner quotes
 };

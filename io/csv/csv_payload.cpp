@@ -6,15 +6,14 @@
 #include <charconv>
 #include <limits>
 
-#include "core/runtime/error.hpp"
 #include "io/csv/csv_fields.hpp"
-#include "io/csv/line_reader.hpp"
+#include "io/csv/table_rows.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kRowsSeen = 10000;
+constexpr std::size_t kTableRowsSeen = 10000;
 
 template <class T>
 std::optional<T> real_in(std::string_view text) {
@@ -47,15 +46,17 @@ std::optional<std::uint64_t> bits_in(std::string_view text, PayloadKind kind) {
   return real ? std::optional(std::bit_cast<std::uint64_t>(*real)) : std::nullopt;
 }
 
-/// The kinds, of those that are chosen for the user, that hold all numbers of a column.
+/// The kinds, of those that are chosen for the user, that hold all numbers of a column. What is no number is reported
+/// when it is read.
 struct FittingKinds {
   static constexpr std::array kKinds = {PayloadKind::u32, PayloadKind::i32, PayloadKind::f64};
   std::array<bool, kKinds.size()> fits = {true, true, true};
 
   void see(std::string_view text) {
+    if (!bits_in(text, kKinds.back())) return;
     for (std::size_t i = 0; i < kKinds.size(); ++i) fits[i] = fits[i] && bits_in(text, kKinds[i]);
   }
-  /// u32 if none does: the reader then reports the first number that is none.
+  /// u32 if no field was a number. f64 holds all that are.
   [[nodiscard]] PayloadKind first() const {
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
       if (fits[i]) return kKinds[i];
@@ -77,18 +78,12 @@ CsvPayload::CsvPayload(const SourceUri& uri, const CsvColumns& columns) {
 
 void CsvPayload::learn_kinds(const SourceUri& uri, const CsvColumns& columns) {
   std::vector<FittingKinds> kinds(columns_.size());
-  LineReader lines(uri.path());
-  FieldSplitter splitter;
-  std::string_view line;
-  for (std::size_t rows = 0; rows < kRowsSeen && lines.next(line);) {
-    const auto text = without_blanks_around(line);
-    if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
-    if (!splitter.split_row(lines, line, columns.last())) break;
-    const auto& fields = splitter.fields();
+  TableRows rows(uri.path(), columns);
+  for (std::size_t n = 0; n < kTableRowsSeen && rows.next_intact() && rows.is_whole(); ++n) {
+    const auto& fields = rows.fields();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       if (columns.payload[i] <= fields.size()) kinds[i].see(fields[columns.payload[i] - 1]);
     }
-    ++rows;
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (!stated_[i]) columns_[i].kind = kinds[i].first();

@@ -11,14 +11,17 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "io/csv/channel_names.hpp"
 #include "io/csv/csv_columns.hpp"
-#include "io/csv/csv_fields.hpp"
 #include "io/csv/csv_payload.hpp"
 #include "io/csv/csv_time.hpp"
-#include "io/csv/line_reader.hpp"
+#include "io/csv/table_rows.hpp"
 #include "io/files/file_checksum.hpp"
+#include "io/files/file_head.hpp"
+#include "io/recorded/block_losses.hpp"
 #include "io/recorded/inspect_hits.hpp"
+#include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
@@ -27,25 +30,27 @@ namespace {
 
 class CsvReader final : public HitReader {
  public:
-  CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base);
+  CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
-  [[nodiscard]] std::optional<double> share_read() const override { return lines_.share_read(); }
+  [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
     counts.counters[Metric::clock_turns] = time_.turns();
+    counts.counters[Metric::bad_records] = bad_.count();
     return counts;
   }
 
  private:
+  bool read_row(HitBlock& block);
   void add_hit(HitBlock& block);
-  [[nodiscard]] std::string_view field(std::size_t column) const;
-  [[nodiscard]] std::optional<Tick> time(std::string_view text, std::uint32_t channel);
+  [[nodiscard]] std::optional<Tick> time(const CsvTime::Fields& fields, std::uint32_t channel);
   [[nodiscard]] std::uint32_t channel(std::string_view text) const;
   void lose_untimed(HitBlock& block);
+  void lose_line(const BadLine& line, HitBlock& block);
   void lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block);
   void report_names() const;
   void note_leap_second(const HitBlock& block);
@@ -58,25 +63,35 @@ class CsvReader final : public HitReader {
   CsvPayload payload_;
   CsvTime time_;
   ChannelNames names_;
-  std::size_t last_column_;  ///< the last column used
-  LineReader lines_;
-  FieldSplitter splitter_;
+  TableRows rows_;
+  bool skip_bad_;     ///< bad lines are losses; without the key, the first one is an error
+  MessageLimit bad_;  ///< lines skipped
   bool tells_names_ = false;
   bool reported_unread_ = false;
+  bool reported_bad_ = false;
+  bool any_row_ = false;  ///< a row has been read
   std::uint64_t untimed_ = 0;
   bool broken_off_ = false;
   std::optional<std::pair<Tick, Tick>> span_;  ///< first and last time so far, if times are UTC
 };
 
-CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base)
+ChannelNames names_of(const SourceUri& uri, const CsvColumns& columns, bool is_followed) {
+  auto names = ChannelNames::of(uri, columns);
+  if (is_followed && names.any() && !uri.has("channels")) {
+    uri.refuse("channels are words, which are numbered when all are known: give channels=FILE.csv to follow it");
+  }
+  return names;
+}
+
+CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed)
     : name_(uri.path()),
       input_(describe_file(uri.path())),
       columns_(find_columns(uri)),
       payload_(uri, columns_),
       time_(uri, columns_.unit, base.tick_ps),
-      names_(ChannelNames::of(uri, columns_)),
-      last_column_(columns_.last()),
-      lines_(uri.path()) {
+      names_(names_of(uri, columns_, followed != nullptr)),
+      rows_(uri.path(), columns_, std::move(followed)),
+      skip_bad_(uri.get_yes("skip-bad")) {
   header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
   set_payload(header_, payload_.columns());
   if (names_.any()) header_.text += "\nChannels: " + names_.list() + ".\n";
@@ -85,21 +100,16 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base)
 
 bool CsvReader::read(HitBlock& block) {
   block.clear();
-  std::string_view line;
-  while (block.size() < kBlockHits && lines_.next(line)) {
-    if (lines_.line_number() <= columns_.lines_before) continue;
-    const auto text = without_blanks_around(line);
-    if (text.empty() || text.front() == '#') continue;
-    if (splitter_.split_row(lines_, line, last_column_)) {
-      add_hit(block);
-    } else {
-      lose_rest("the last line has no line end and may be cut: it is dropped; end it with a line break if it is whole",
-                1, block);
-    }
+  bool pauses = false;
+  while (block.size() < kBlockHits && block.losses.size() < kBlockHits) {
+    pauses = rows_.awaits_line();
+    if (pauses || !read_row(block)) break;
   }
-  if (block.size() < kBlockHits && !lines_.failure().empty()) lose_rest(lines_.failure(), 0, block);
   if (time_.is_utc() && block.size() != 0) note_leap_second(block);
-  const bool any = block.size() != 0 || !block.losses.empty();
+  const bool any = block.size() != 0 || !block.losses.empty() || pauses;
+  if (!any && bad_.exceeded() && !std::exchange(reported_bad_, true)) {
+    spdlog::error("{}: {} lines in all are skipped", name_, bad_.count());
+  }
   if (any && std::exchange(tells_names_, false)) report_names();
   if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
     spdlog::info("{}: {}", name_, unread_columns(columns_.unread));
@@ -108,6 +118,29 @@ bool CsvReader::read(HitBlock& block) {
     untimed_ = 0;
   }
   return any;
+}
+
+/// Returns false at the end.
+bool CsvReader::read_row(HitBlock& block) {
+  try {
+    if (!rows_.next()) {
+      if (!rows_.lines().failure().empty()) lose_rest(rows_.lines().failure(), 0, block);
+      return false;
+    }
+    if (rows_.is_whole()) {
+      add_hit(block);
+    } else {
+      lose_rest("the last line has no line end and may be cut: it is dropped; end it with a line break if it is whole",
+                1, block);
+    }
+  } catch (const BadLine& line) {
+    if (!skip_bad_ && any_row_) {
+      throw UserError(std::string(line.what()) + "; with skip-bad=yes, such lines are counted as lost");
+    }
+    if (!skip_bad_) throw;
+    lose_line(line, block);
+  }
+  return true;
 }
 
 /// Warns once, when the times read so far lie on both sides of a leap second.
@@ -132,13 +165,20 @@ void CsvReader::report_names() const {
 }
 
 void CsvReader::add_hit(HitBlock& block) {
-  const auto number = channel(field(columns_.channel));
-  const auto tick = time(field(columns_.time), number);
+  const auto number = columns_.fixed_channel ? *columns_.fixed_channel : channel(rows_.field(columns_.channel));
+  const auto coarse = columns_.coarse == 0 ? std::string_view() : rows_.field(columns_.coarse);
+  const auto tick = time({rows_.field(columns_.time), coarse}, number);
   const std::size_t words = block.payload.size();
-  for (std::size_t i = 0; i < columns_.payload.size(); ++i) {
-    const auto text = field(columns_.payload[i]);
-    if (!payload_.append(text, i, block.payload)) reject(text, payload_.expected(i));
+  try {
+    for (std::size_t i = 0; i < columns_.payload.size(); ++i) {
+      const auto text = rows_.field(columns_.payload[i]);
+      if (!payload_.append(text, i, block.payload)) reject(text, payload_.expected(i));
+    }
+  } catch (const BadLine&) {
+    block.payload.resize(words);
+    throw;
   }
+  any_row_ = true;
   if (!tick) {
     block.payload.resize(words);
     return lose_untimed(block);
@@ -154,11 +194,19 @@ void CsvReader::lose_untimed(HitBlock& block) {
   ++block.losses.back().hits;
 }
 
+void CsvReader::lose_line(const BadLine& line, HitBlock& block) {
+  if (bad_.admit()) {
+    spdlog::error("{}: the line is skipped{}", line.what(), bad_.at_last("; further ones are only counted"));
+  }
+  add_loss(block, {.before = block.size(), .offset = rows_.lines().line_offset(), .hits = 1});
+}
+
 /// Reports the loss of the rest once: if reading fails inside a line, that line has already been reported.
 void CsvReader::lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block) {
   if (std::exchange(broken_off_, true)) return;
-  spdlog::error("{}: {}", lines_.place(), lines_.failure().empty() ? why : lines_.failure());
-  block.losses.push_back({.before = block.size(), .offset = lines_.line_offset(), .hits = hits, .breaks_off = true});
+  const auto& lines = rows_.lines();
+  spdlog::error("{}: {}", lines.place(), lines.failure().empty() ? why : lines.failure());
+  block.losses.push_back({.before = block.size(), .offset = lines.line_offset(), .hits = hits, .breaks_off = true});
 }
 
 std::uint32_t CsvReader::channel(std::string_view text) const {
@@ -167,24 +215,19 @@ std::uint32_t CsvReader::channel(std::string_view text) const {
   return *number;
 }
 
-std::string_view CsvReader::field(std::size_t column) const {
-  const auto& fields = splitter_.fields();
-  if (column <= fields.size()) return fields[column - 1];
-  throw UserError(lines_.place() + ": the line has no column " + std::to_string(column) + ", only " +
-                  std::to_string(fields.size()));
-}
-
-std::optional<Tick> CsvReader::time(std::string_view text, std::uint32_t channel) {
+std::optional<Tick> CsvReader::time(const CsvTime::Fields& fields, std::uint32_t channel) {
   try {
-    return time_.ticks(text, channel);
+    return time_.ticks(fields, channel);
   } catch (const std::invalid_argument& e) {
-    throw UserError(lines_.place() + ": " + e.what());
+    throw BadLine(rows_.lines().place() + ": " + e.what());
+  } catch (const UserError& e) {
+    throw UserError(rows_.lines().place() + ": " + e.what());
   }
 }
 
 void CsvReader::reject(std::string_view text, const std::string& expected) const {
   constexpr std::size_t kShown = 40;
-  throw UserError(lines_.place() + ": '" + std::string(text.substr(0, kShown)) + "' is not " + expected);
+  throw BadLine(rows_.lines().place() + ": '" + std::string(text.substr(0, kShown)) + "' is not " + expected);
 }
 
 /// Shortens a long list to its first names and the number of the others.
@@ -197,20 +240,45 @@ std::vector<std::string> first_names(std::vector<std::string> names) {
   return names;
 }
 
+/// Whether a table that begins so has two whole lines that are no comments: its header may be one of them.
+bool has_whole_row(const std::vector<std::byte>& head) {
+  std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  int lines = 0;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    if (end != 0 && text.front() != '#' && text.front() != '\r') ++lines;
+    text.remove_prefix(end + 1);
+  }
+  return lines >= 2;
+}
+
 }  // namespace
 
-std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return std::make_unique<CsvReader>(uri, id, base);
+std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed) {
+  return std::make_unique<CsvReader>(with_time_pair(uri), id, base, std::move(followed));
+}
+
+/// An error may be due to a line that is still being written, but not when another one follows: then it is for the
+/// caller to see.
+bool can_open_csv(const SourceUri& uri) {
+  try {
+    const auto columns = find_columns(with_time_pair(uri));
+    TableRows rows(uri.path(), columns);
+    return rows.next() && rows.lines().is_ended();
+  } catch (const UserError&) {
+    return has_whole_row(file_head(uri.path()));
+  }
 }
 
 nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
-  const auto columns = find_columns(uri);
+  const auto columns = find_columns(with_time_pair(uri));
   const TimeBase base{.tick_ps = tick_ps.value_or(uri.get("unit", columns.unit) == "ps" ? 1 : 1000)};
   const auto reader = open_csv(uri, {0}, base);
   nlohmann::ordered_json header = {{"tick_ps", base.tick_ps},
                                    {"time_column", columns.time},
                                    {"channel_column", columns.channel},
                                    {"payload_columns", columns.payload}};
+  if (columns.coarse != 0) header["coarse_column"] = columns.coarse;
+  if (columns.fixed_channel) header["fixed_channel"] = *columns.fixed_channel;
   const auto types = payload_type_names(reader->header());
   if (!types.empty()) header["payload_types"] = types;
   if (!columns.unread.empty()) header["columns_not_read"] = first_names(columns.unread);

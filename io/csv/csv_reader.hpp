@@ -7,6 +7,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "io/files/followed_files.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -19,7 +20,13 @@ namespace eventloom {
 /// channel names, which the header's text lists. A hit before tick 0 is a loss (untimed).
 ///
 /// Throws UserError when a key is wrong, or when the file cannot be opened or does not match the URI.
-std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base);
+/// `followed`: the files that this one belongs to, null if it is not followed. The rows present when it is opened
+/// decide the kinds of the payload; words as channels then need `channels`.
+std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base,
+                                    Followed followed = nullptr);
+
+/// Whether a table that grows has its header and a row.
+bool can_open_csv(const SourceUri& uri);
 
 /// The contents shown by `inspect`: the columns that are used, and the hits, `n_events` of them in full. By default,
 /// times are in ps if those of the file are, else in ns.

@@ -1,22 +1,38 @@
 #include "io/csv/csv_time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
+#include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
+#include "io/recorded/clock_unit.hpp"
+#include "io/recorded/time_pair.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::int64_t kAttosecondsPerPs = 1'000'000;
-constexpr std::int64_t kAttosecondsPerS = 1'000'000'000'000'000'000;
 constexpr std::size_t kShownOfTime = 40;
+constexpr const char* kNegative = "a time: it is negative; say which time becomes tick 0, such as origin=-1s";
+constexpr const char* kNoNumber = "a time: a decimal number of at most 19 digits";
+
+std::string is_not(std::string_view text, const std::string& reason) {
+  return "'" + std::string(text.substr(0, kShownOfTime)) + "' is not " + reason;
+}
+
+/// `text` is no time.
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
-  throw std::invalid_argument("'" + std::string(text.substr(0, kShownOfTime)) + "' is not " + reason);
+  throw std::invalid_argument(is_not(text, reason));
+}
+
+/// `text` is a time, but not with these keys.
+[[noreturn]] void ask_for_keys(std::string_view text, const std::string& reason) {
+  throw UserError(is_not(text, reason));
 }
 
 SourceUri with_unit(const SourceUri& uri, const std::string& unit) {
@@ -30,18 +46,35 @@ CsvTime::CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t ti
       turns_(uri),
       rounding_(scale_.rounding()),
       unit_(with_unit(uri, unit).get("unit", "")),
-      unit_ps_(with_unit(uri, unit).get_unit_ps("unit", tick_ps)),
+      length_(clock_unit(with_unit(uri, unit), "unit", tick_ps)),
+      subtracts_(subtracts_time(uri)),
       tick_ps_(tick_ps) {
+  if (!coarse_column(uri).empty()) read_coarse_unit(uri);
   const auto origin = origin_of(uri, tick_ps);
   if (!origin) return;
   utc_ = origin->utc;
-  if (utc_ && uri.has("unit")) uri.refuse("times in UTC have no unit: omit unit=");
+  for (const char* key : {"unit", "drift", "coarse"}) {
+    if (utc_ && uri.has(key)) uri.refuse("times in UTC have no unit: omit " + std::string(key) + "=");
+  }
   if (utc_ && turns_.any()) uri.refuse("times in UTC do not wrap around: omit bits=");
   origin_ = origin->at;
 }
 
-std::optional<Tick> CsvTime::ticks(std::string_view text, std::uint32_t channel) {
-  return turns_.any() ? ticks_of(unwrapped(text, channel)) : ticks_of(text);
+/// Gives both units the same divisor.
+void CsvTime::read_coarse_unit(const SourceUri& uri) {
+  auto coarse = clock_unit(uri, "coarse-unit", tick_ps_);
+  const auto common = std::gcd(coarse.divisor, length_.divisor);
+  const auto factor = coarse.divisor / common;
+  const bool fits = !__builtin_mul_overflow(coarse.ps.digits, length_.divisor / common, &coarse.ps.digits) &&
+                    !__builtin_mul_overflow(length_.ps.digits, factor, &length_.ps.digits) &&
+                    !__builtin_mul_overflow(length_.divisor, factor, &length_.divisor);
+  if (!fits) uri.refuse("unit= and coarse-unit= have too many digits together");
+  coarse_ps_ = coarse.ps;
+}
+
+std::optional<Tick> CsvTime::ticks(const Fields& fields, std::uint32_t channel) {
+  if (coarse_ps_) return sum_of(fields.time, turns_.any() ? unwrapped(fields.coarse, channel) : fields.coarse);
+  return turns_.any() ? ticks_of(unwrapped(fields.time, channel)) : ticks_of(fields.time);
 }
 
 /// Unwraps the counter, which is the whole part of the number.
@@ -58,52 +91,71 @@ std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
 }
 
 std::optional<Tick> CsvTime::ticks_of(std::string_view text) const {
-  if (origin_) return since_origin(text);
+  if (origin_) return since_origin(text, exact(text));
   if (const auto value = parse_decimal(text)) {
     require_unit(text);
     require_digits(text, *value);
     if (const auto ticks = scale_.ticks(*value)) return ticks;
-    throw std::invalid_argument(scale_.complaint(std::string(text.substr(0, kShownOfTime))));
+    const auto complaint = scale_.complaint(std::string(text.substr(0, kShownOfTime)));
+    if (scale_.needs_rounding(*value)) throw UserError(complaint);
+    throw std::invalid_argument(complaint);
   }
   if (parse_utc(text)) {
-    reject_time(text, "a number; for times in UTC say which becomes tick 0: origin=" + std::string(text.substr(0, 10)) +
-                          "T00:00:00Z, the same for all files of a run");
+    ask_for_keys(text, "a number; for times in UTC say which becomes tick 0: origin=" +
+                           std::string(text.substr(0, 10)) + "T00:00:00Z, the same for all files of a run");
   }
   if (text.starts_with('-') && parse_decimal(text.substr(1))) {
-    reject_time(text, "a time: it is negative; say which time becomes tick 0, such as origin=-1s");
+    reject_time(text, kNegative);
   }
   reject_time(text, "a time: a decimal number, not negative, of at most 19 digits (skip= skips header lines)");
 }
 
 void CsvTime::require_unit(std::string_view text) const {
   if (!unit_.empty()) return;
-  throw std::invalid_argument(
-      "the time '" + std::string(text.substr(0, kShownOfTime)) +
-      "' has no unit: the name of its column states none, as time_us does; add unit=ps, ns, us, "
-      "ms, s or tick to the source");
+  throw UserError("the time '" + std::string(text.substr(0, kShownOfTime)) +
+                  "' has no unit: the name of its column states none, as time_us does; add unit=ps, ns, us, "
+                  "ms, s or tick to the source");
 }
 
 /// Refuses numbers that are not precise to a tick: 1.64E+15 may stand for any time from 1635000000000000 on.
 void CsvTime::require_digits(std::string_view text, Decimal value) const {
-  if (rounding_ != Rounding::none || value.exponent <= 0 || value.digits == 0) return;
-  const auto last = to_ticks({1, value.exponent}, {unit_ps_, 0}, tick_ps_, Rounding::nearest);
-  if (last && *last <= 1) return;
-  reject_time(text, "precise to a tick: it has no digits for less than 1e" + std::to_string(value.exponent) + " " +
-                        unit_ + "; write all digits, or add round=nearest to the source to accept that");
+  if (!scale_.lacks_digits(value)) return;
+  ask_for_keys(text, "precise to a tick: it has no digits for less than 1e" + std::to_string(value.exponent) + " " +
+                         unit_ + "; write all digits, or add round=nearest to the source to accept that");
 }
 
-Attoseconds CsvTime::attoseconds(std::string_view text) const {
+/// A number in the unit of the times, which may be negative.
+TimeTerm CsvTime::term_of(std::string_view text) const {
+  const bool negative = text.starts_with('-');
+  const auto value = parse_decimal(text.substr(negative ? 1 : 0));
+  if (!value) reject_time(text, kNoNumber);
+  require_unit(text);
+  require_digits(text, *value);
+  return {*value, length_.ps, negative};
+}
+
+ExactTime CsvTime::exact(std::string_view text) const {
   if (utc_) {
-    if (const auto time = parse_utc(text)) return attoseconds_of(*time);
+    if (const auto time = parse_utc(text)) return {attoseconds_of(*time), true};
     if (names_leap_second(text)) reject_time(text, kNoLeapSeconds);
     reject_time(text, "a time in UTC, as origin= is: such as 2026-11-21T10:00:00.123456789Z");
   }
-  if (const auto value = parse_decimal(text.substr(text.starts_with('-') ? 1 : 0))) {
-    require_unit(text);
-    require_digits(text, *value);
-  }
-  if (const auto time = attoseconds_of(text, unit_ps_)) return *time;
-  reject_time(text, "a time: a decimal number of at most 19 digits and whole attoseconds");
+  const auto term = term_of(text);
+  if (const auto time = attoseconds_of({&term, 1}, length_.divisor)) return *time;
+  reject_time(text, kNoNumber);
+}
+
+/// The time of two columns, from tick 0 or the origin.
+std::optional<Tick> CsvTime::sum_of(std::string_view text, std::string_view coarse) const {
+  const auto steps = parse_decimal(coarse);
+  if (!steps) reject_time(coarse, "a coarse time: a decimal number, not negative, of at most 19 digits");
+  std::array<TimeTerm, 2> terms = {TimeTerm{*steps, *coarse_ps_}, term_of(text)};
+  if (subtracts_) terms[1].negative = !terms[1].negative;
+  const auto time = attoseconds_of(terms, length_.divisor);
+  const auto both =
+      std::string(coarse.substr(0, kShownOfTime)) + (subtracts_ ? " steps less " : " steps and ") + std::string(text);
+  if (!time) reject_time(both, "a time below 2^64 ticks");
+  return since_origin(both, *time);
 }
 
 std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) const {
@@ -115,15 +167,17 @@ std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) cons
   return eventloom::leap_second_between(second_of(from), second_of(to));
 }
 
-std::optional<Tick> CsvTime::since_origin(std::string_view text) const {
-  const Attoseconds since = attoseconds(text) - *origin_;
+/// std::nullopt before the origin. `text` is the time as written, for messages.
+std::optional<Tick> CsvTime::since_origin(std::string_view text, const ExactTime& time) const {
+  const Attoseconds since = time.below - origin_.value_or(0);
   const Attoseconds tick = Attoseconds{tick_ps_} * kAttosecondsPerPs;
   const Attoseconds moved = rounding_ == Rounding::nearest ? since + tick / 2 : since;
-  if (rounding_ == Rounding::none && since % tick != 0) {
-    reject_time(text,
-                "a whole number of ticks of " + std::to_string(tick_ps_) +
-                    " ps from the origin: choose a finer --tick, or add round=down or round=nearest to the source");
+  if (rounding_ == Rounding::none && (since % tick != 0 || !time.whole)) {
+    ask_for_keys(text,
+                 "a whole number of ticks of " + std::to_string(tick_ps_) +
+                     " ps from the origin: choose a finer --tick, or add round=down or round=nearest to the source");
   }
+  if (moved < 0 && !origin_) reject_time(text, kNegative);
   if (moved < 0) return std::nullopt;
   if (moved / tick > Attoseconds{std::numeric_limits<std::uint64_t>::max()})
     reject_time(text, "a time below 2^64 ticks");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/runtime/error.hpp"
 
@@ -15,13 +16,36 @@ constexpr std::uint64_t kMost = 64U << 10;
 }  // namespace
 
 /// A small file takes a small buffer, as there may be thousands of files.
-LineReader::LineReader(const std::string& path)
-    : path_(path), in_(path), buffer_(in_.is_packed() ? kMost : std::clamp(in_.file().size(), kLeast, kMost)) {}
+LineReader::LineReader(const std::string& path, Followed followed)
+    : path_(path),
+      in_(path),
+      followed_(std::move(followed)),
+      buffer_(in_.is_packed() ? kMost : std::clamp(in_.file().size(), kLeast, kMost)) {
+  if (followed_ != nullptr && in_.is_packed()) refuse_to_follow(path);
+}
+
+bool LineReader::has_line() const { return std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) != nullptr; }
+
+bool LineReader::awaits_line() {
+  if (followed_ == nullptr || !failure_.empty()) return false;
+  if (!followed_->stopped() && has_line()) return false;
+  const bool is_final = followed_->is_final(path_);  // before the rest is read
+  if (!followed_->stopped()) failure_ = follow_defect(in_.file(), in_.offset(), is_final);
+  if (followed_->stopped() || !failure_.empty()) {
+    ends_here_ = true;
+    end_ = begin_;
+    return false;
+  }
+  while (refill()) {
+    if (has_line()) return false;
+  }
+  return !is_final;
+}
 
 bool LineReader::next(std::string_view& line) {
   std::size_t searched = begin_;
   const char* found = nullptr;
-  for (;;) {
+  while (!ends_here_) {
     found = static_cast<const char*>(std::memchr(buffer_.data() + searched, '\n', end_ - searched));
     if (found != nullptr) break;
     const std::size_t unfinished = end_ - begin_;
@@ -44,8 +68,8 @@ bool LineReader::next(std::string_view& line) {
 
 void LineReader::check_text(std::string_view line) const {
   if (line.find('\0') == std::string_view::npos) return;
-  throw UserError("'" + path_ + "' line " + std::to_string(line_number_) +
-                  " holds a NUL byte: not text in UTF-8 (UTF-16? save it as UTF-8)");
+  throw BadLine("'" + path_ + "' line " + std::to_string(line_number_) +
+                " holds a NUL byte: not text in UTF-8 (UTF-16? save it as UTF-8)");
 }
 
 double LineReader::share_read() const {

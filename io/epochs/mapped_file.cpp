@@ -38,6 +38,8 @@ MappedFile::MappedFile(const std::string& path) {
   bytes_ = {static_cast<const std::byte*>(map), size};
   if (size == 0) return;
   madvise(map, size, MADV_SEQUENTIAL);
+  // Under `run --realtime` (mlockall) every page that was read would stay in memory.
+  munlock(map, size);
   guard_.emplace(bytes_);
 }
 

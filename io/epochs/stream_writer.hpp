@@ -8,18 +8,10 @@
 #include <string>
 
 #include "formats/stream_file.hpp"
+#include "io/epochs/stream_layout.hpp"
 #include "io/files/own_file.hpp"
 
 namespace eventloom {
-
-/// Summary of a finished stream file.
-struct StreamSummary {
-  std::uint64_t buffers = 0;
-  std::uint64_t hits = 0;
-  std::uint64_t bytes = 0;
-  Tick first_tick = 0;
-  Tick last_tick = 0;
-};
 
 /// Whether the file begins like an `.epochs` file, finished or not.
 bool is_stream_file(const std::filesystem::path& file);

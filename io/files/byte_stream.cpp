@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/runtime/error.hpp"
 namespace eventloom {
 
 namespace {
@@ -88,6 +89,11 @@ double ByteStream::share_read() const {
   if (file_.size() == 0) return 1;
   const auto read = static_cast<double>(file_offset_ - (end_ - begin_));
   return std::min(read / static_cast<double>(file_.size()), 1.0);
+}
+
+void refuse_to_follow(const std::string& path) {
+  throw UserError("'" + path +
+                  "' is compressed and cannot be followed: omit follow, or follow the file as it is before");
 }
 
 ContentsLength length_of_packed(const std::string& path) {

@@ -54,6 +54,9 @@ class ByteStream {
   std::string failure_;
 };
 
+/// Throws UserError: a compressed file cannot be followed.
+[[noreturn]] void refuse_to_follow(const std::string& path);
+
 /// Length of the unpacked contents, and why they end early: failure() of a ByteStream at its end. length_of_packed()
 /// reads the whole file, once per process unless the file has changed since.
 struct ContentsLength {

@@ -13,8 +13,10 @@ constexpr std::size_t kAlign = 8;
 
 }  // namespace
 
-FileReader::FileReader(const std::string& path) : stream_(path), size_(stream_.file().size()) {
+FileReader::FileReader(const std::string& path, Followed followed)
+    : stream_(path), followed_(std::move(followed)), size_(stream_.file().size()) {
   if (!stream_.is_packed()) return;
+  if (followed_ != nullptr) refuse_to_follow(path);
   auto length = length_of_packed(path);
   size_ = length.bytes;
   last_failure_ = std::move(length.failure);
@@ -62,8 +64,31 @@ void FileReader::skip(std::uint64_t n) {
   }
 }
 
+bool FileReader::awaits(std::uint64_t n) {
+  if (followed_ == nullptr || !failure_.empty()) return false;
+  if (followed_->stopped()) {
+    size_ = offset_;
+    end_ = begin_;
+    return false;
+  }
+  if (left() >= n) return false;
+  const bool is_final = followed_->is_final(path());  // before the size, which is then final
+  grow(is_final);
+  return left() < n && !is_final && failure_.empty();
+}
+
+void FileReader::grow(bool is_final) {
+  failure_ = follow_defect(stream_.file(), size_, is_final);
+  if (!failure_.empty()) {
+    size_ = offset_;
+    end_ = begin_;
+  } else {
+    size_ = stream_.file().size_now().value_or(size_);
+  }
+}
+
 bool FileReader::has_grown() const {
-  return failure_.empty() && stream_.file().size_now().value_or(0) > stream_.file().size();
+  return followed_ == nullptr && failure_.empty() && stream_.file().size_now().value_or(0) > stream_.file().size();
 }
 
 }  // namespace eventloom

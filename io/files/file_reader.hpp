@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/files/byte_stream.hpp"
+#include "io/files/followed_files.hpp"
 
 namespace eventloom {
 
@@ -14,15 +15,17 @@ namespace eventloom {
 /// grow with the file. Compressed contents (see Packing) are unpacked, and sizes and offsets refer to the unpacked
 /// contents. To learn their size, the constructor unpacks them once.
 ///
-/// Bytes appended after the file was opened are not read. The file ends early if the disk fails, the file has been
-/// truncated, or its compressed data are damaged: see failure().
+/// Bytes appended after the file was opened are read only if the file is followed, and found only by awaits(). The file
+/// ends early if the disk fails, the file has been truncated, its compressed data are damaged, or it can no longer be
+/// followed: see failure().
 class FileReader {
  public:
   /// Throws UserError when `path` cannot be opened, is not a regular file, or has a packing that is not supported.
-  explicit FileReader(const std::string& path);
+  /// `followed`: the files that this one belongs to, null if it is not followed; a compressed file is then refused.
+  explicit FileReader(const std::string& path, Followed followed = nullptr);
 
   [[nodiscard]] const std::string& path() const { return stream_.path(); }
-  /// Size in bytes when the file was opened; less after failure().
+  /// Size in bytes when the file was opened, or when awaits() last looked; less after failure().
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Offset of the front in the file, bytes.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
@@ -36,6 +39,11 @@ class FileReader {
   /// The bytes at the front: at least `n`, often more; fewer only at the end of the file. Valid until the next call of
   /// front() or skip(). The address is congruent to the file offset modulo 8.
   std::span<const std::byte> front(std::size_t n);
+  /// Whether the next element, of `n` bytes, is incomplete but may be completed, since the file is followed. Call it at
+  /// the beginning of an element: after FollowedFiles::stop() the file ends there.
+  [[nodiscard]] bool awaits(std::uint64_t n);
+  /// Whether the file has ended because FollowedFiles::stop() was called.
+  [[nodiscard]] bool stopped() const { return followed_ != nullptr && followed_->stopped(); }
   /// Moves the front forward by `n` bytes, or to the end.
   void skip(std::uint64_t n);
 
@@ -46,8 +54,10 @@ class FileReader {
 
  private:
   void fill(std::size_t n);
+  void grow(bool is_final);
 
   ByteStream stream_;
+  Followed followed_;
   std::uint64_t size_ = 0;
   std::uint64_t offset_ = 0;
   std::vector<std::byte> buffer_;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <mutex>
 #include <utility>
@@ -99,6 +100,12 @@ std::optional<std::uint64_t> InputHandle::size_now() const {
   const int result = descriptor_ >= 0 ? fstat(descriptor_, &status) : ::stat(path_.c_str(), &status);
   if (result != 0) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
+}
+
+InputHandle::Place InputHandle::place() const {
+  const auto found = identity_of(std::filesystem::path(path_));
+  if (!found) return Place::removed;
+  return *found == identity_ ? Place::same : Place::replaced;
 }
 
 std::size_t InputHandle::read_at(std::uint64_t offset, std::span<std::byte> out) {

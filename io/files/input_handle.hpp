@@ -27,6 +27,9 @@ class InputHandle {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Current size in bytes; std::nullopt when the file no longer exists.
   [[nodiscard]] std::optional<std::uint64_t> size_now() const;
+  /// Whether the path now leads to the same file, to another one, or to none.
+  enum class Place : std::uint8_t { same, replaced, removed };
+  [[nodiscard]] Place place() const;
   /// Reads into `out` from `offset`, like pread(), but repeats short reads. Returns fewer bytes than requested only at
   /// the end of the file or after an error: see failure().
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> out);

@@ -21,7 +21,9 @@
 #include "io/hdf5_input/payload_column.hpp"
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/fixed_channel.hpp"
 #include "io/recorded/payload_columns.hpp"
+#include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
@@ -31,20 +33,22 @@ namespace {
 constexpr std::size_t kRowsPerBlock = 65536;
 constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
 
+std::string time_dataset(const SourceUri& uri) { return uri.has("time") ? time_column(uri) : "time"; }
+
 class Hdf5Reader final : public HitReader {
  public:
   Hdf5Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
       : group_(uri.get("group", "/")),
         name_(uri.path() + ":" + group_),
         input_(describe_file(uri.path())),
-        times_(uri, place(uri.get("time", "time")), base.tick_ps),
-        channel_(uri.path(), place(uri.get("channel", "channel"))) {
+        times_(uri, place(time_dataset(uri)), place(uri.get("coarse", "")), base.tick_ps),
+        fixed_channel_(fixed_channel(uri)) {
+    if (!fixed_channel_) channel_.emplace(uri.path(), place(uri.get("channel", "channel")));
     header_.source = id.value;
     header_.base = base;
     header_.text = uri.text();
     open_payload(uri);
-    if (channel_.is_float()) throw UserError("'" + channel_.name() + "': the dataset must hold integers");
-    require_rows(channel_);
+    if (channel_) require_channels(*channel_);
     report_unread(uri);
   }
 
@@ -112,6 +116,11 @@ class Hdf5Reader final : public HitReader {
     set_payload(header_, columns);
   }
 
+  void require_channels(const ColumnReader& column) const {
+    if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
+    require_rows(column);
+  }
+
   /// There is one row per time.
   void require_rows(const ColumnReader& column) const {
     if (column.size() == rows()) return;
@@ -138,8 +147,12 @@ class Hdf5Reader final : public HitReader {
 
   void append_rows(std::size_t n, HitBlock& block) {
     const auto hits = block.size();
-    channel_.read(row_, n, integers_, kChannelsFrom0);
-    for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, channel_, i));
+    if (channel_) {
+      channel_->read(row_, n, integers_, kChannelsFrom0);
+      for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, *channel_, i));
+    } else {
+      block.channel.resize(hits + n, *fixed_channel_);
+    }
     block.payload.resize((hits + n) * words_);
     std::size_t word = hits * words_;
     for (auto& column : payload_) {
@@ -150,7 +163,8 @@ class Hdf5Reader final : public HitReader {
   }
 
   [[nodiscard]] std::uint64_t piece_end() const {
-    auto end = std::min(times_.column().piece_end(row_), channel_.piece_end(row_));
+    auto end = times_.piece_end(row_);
+    if (channel_) end = std::min(end, channel_->piece_end(row_));
     for (const auto& column : payload_) end = std::min(end, column.column().piece_end(row_));
     return end;
   }
@@ -177,7 +191,8 @@ class Hdf5Reader final : public HitReader {
   std::string name_;
   InputFile input_;
   TimeColumn times_;
-  ColumnReader channel_;
+  std::optional<ColumnReader> channel_;         ///< std::nullopt: all hits have the fixed channel
+  std::optional<std::uint32_t> fixed_channel_;  ///< the key `fixed-channel`
   std::vector<Hdf5PayloadColumn> payload_;
   std::size_t words_ = 0;  ///< payload words of a hit
   StreamHeader header_;
@@ -195,14 +210,17 @@ class Hdf5Reader final : public HitReader {
 }  // namespace
 
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return std::make_unique<Hdf5Reader>(uri, id, base);
+  return std::make_unique<Hdf5Reader>(with_time_pair(uri), id, base);
 }
 
-std::vector<std::string> hdf5_columns(const SourceUri& uri) {
+std::vector<std::string> hdf5_columns(const SourceUri& given) {
   std::vector<std::string> columns;
+  const auto uri = with_time_pair(given);
+  const auto time = time_dataset(uri);
   for (auto& key : payload_keys(uri)) columns.push_back(std::move(key.name));
-  const auto time = uri.get("time", "time");
-  columns.insert(columns.begin(), {time, uri.get("channel", "channel")});
+  if (!uri.has("fixed-channel")) columns.insert(columns.begin(), uri.get("channel", "channel"));
+  columns.insert(columns.begin(), time);
+  if (auto coarse = uri.get("coarse", ""); !coarse.empty()) columns.push_back(std::move(coarse));
   for (auto& column : TimeColumn::companions(time)) columns.push_back(std::move(column));
   return columns;
 }

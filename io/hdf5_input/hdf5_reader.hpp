@@ -12,7 +12,7 @@
 namespace eventloom {
 
 /// hdf5:PATH?group=/dom_1&time=time&channel=channel[&payload=tot][&unit=ns][&origin=-5ms][&offset=1us]
-///           [&round=down|nearest][&reorder=N]
+///           [&round=down|nearest][&reorder=N][&coarse-unit=25ns]
 ///
 /// Reads the datasets of a group of any HDF5 file, or fields of its tables. The reader adds `offset` itself: times may
 /// be negative before that.
@@ -21,6 +21,6 @@ namespace eventloom {
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base);
 
 /// The datasets, and fields of tables, that are read from each group.
-std::vector<std::string> hdf5_columns(const SourceUri& uri);
+std::vector<std::string> hdf5_columns(const SourceUri& given);
 
 }  // namespace eventloom

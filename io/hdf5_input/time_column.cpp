@@ -10,7 +10,9 @@
 #include "formats/utc_time.hpp"
 #include "io/hdf5_input/pulse_times.hpp"
 #include "io/hdf5_input/time_unit.hpp"
+#include "io/recorded/clock_unit.hpp"
 #include "io/recorded/origin_key.hpp"
+#include "io/recorded/time_pair.hpp"
 #include "io/uri/stream_shift.hpp"
 
 namespace eventloom {
@@ -20,7 +22,21 @@ namespace {
 TimeNumbers open_numbers(const SourceUri& uri, const std::string& path, std::uint64_t tick_ps) {
   ColumnReader column(uri.path(), path);
   auto scale = time_scale_of(uri, column, tick_ps);
-  return {std::move(column), std::move(scale), ClockTurns(uri)};
+  return {std::move(column), std::move(scale), uri.has("coarse") ? ClockTurns() : ClockTurns(uri),
+          subtracts_time(uri) ? TimeSign::negated : TimeSign::as_stored};
+}
+
+/// `bits=` refers to the coarse dataset if there is one.
+std::optional<TimeNumbers> open_coarse(const SourceUri& uri, const std::string& path, const ColumnReader& fine,
+                                       std::uint64_t tick_ps) {
+  if (coarse_column(uri).empty()) return std::nullopt;
+  ColumnReader column(uri.path(), path);
+  if (column.size() != fine.size()) {
+    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" + fine.name() +
+                    "' has " + std::to_string(fine.size()));
+  }
+  auto scale = time_scale_of(uri.with("unit", uri.get("coarse-unit", "")), column, tick_ps);
+  return TimeNumbers(std::move(column), std::move(scale), ClockTurns(uri));
 }
 
 FineTicks in_range(const SourceUri& uri, Attoseconds time, std::uint64_t tick_ps) {
@@ -40,14 +56,18 @@ FineTicks begin_of(const SourceUri& uri, const std::optional<UtcTime>& start, st
 
 }  // namespace
 
-TimeColumn::TimeColumn(const SourceUri& uri, const std::string& path, std::uint64_t tick_ps)
+TimeColumn::TimeColumn(const SourceUri& uri, const std::string& path, const std::string& coarse_path,
+                       std::uint64_t tick_ps)
     : numbers_(open_numbers(uri, path, tick_ps)),
+      coarse_(open_coarse(uri, coarse_path, numbers_.column(), tick_ps)),
       pulses_(PulseTimes::count_from_pulses(path) ? std::make_unique<PulseTimes>(uri, path, numbers_.column(), tick_ps)
                                                   : nullptr),
       shifted_(uri.has("origin") || uri.has("offset")),
       begin_(begin_of(uri, pulses_ ? pulses_->start() : std::nullopt, tick_ps)) {
   if (pulses_ && numbers_.turns().any()) uri.refuse("times that count from pulses do not wrap around: omit bits=");
+  if (pulses_ && coarse_) uri.refuse("times that count from pulses have no coarse ones: omit coarse=");
   column().require_written();
+  if (coarse_) coarse_->column().require_written();
 }
 
 TimeColumn::~TimeColumn() = default;
@@ -60,7 +80,8 @@ std::vector<std::string> TimeColumn::companions(const std::string& time) {
 void TimeColumn::read(std::uint64_t row, std::span<const std::uint32_t> channels, std::vector<Tick>& out,
                       std::vector<bool>& untimed) {
   numbers_.read(row, channels.size());
-  const bool simple = !pulses_ && begin_ == 0 && numbers_.whole();
+  if (coarse_) coarse_->read(row, channels.size());
+  const bool simple = !pulses_ && !coarse_ && begin_ == 0 && numbers_.whole();
   for (std::size_t i = 0; i < channels.size(); ++i) {
     auto time = simple ? numbers_.product(i) : std::nullopt;
     if (!time) time = tick(row + i, i, channels[i]);
@@ -69,9 +90,23 @@ void TimeColumn::read(std::uint64_t row, std::span<const std::uint32_t> channels
   }
 }
 
+std::uint64_t TimeColumn::piece_end(std::uint64_t row) const {
+  const auto end = column().piece_end(row);
+  return coarse_ ? std::min(end, coarse_->column().piece_end(row)) : end;
+}
+
+/// Each of the two is rounded down to fine ticks, so that a whole or half tick may fall short by one of these.
+void TimeColumn::add_coarse(std::size_t i, std::uint32_t channel, TimeNumbers::Time& time) {
+  constexpr double kRoundedDown = 2.0 / static_cast<double>(kFineTick);
+  const auto coarse = coarse_->at(i, channel);
+  time.ticks += coarse.ticks + (numbers_.scale().rounding() == Rounding::nearest ? 1 : 0);
+  time.slack = std::max(time.slack + coarse.slack, kRoundedDown);
+}
+
 /// Returns std::nullopt for a hit without a time.
 std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint32_t channel) {
   auto time = numbers_.at(i, channel);
+  if (coarse_) add_coarse(i, channel, time);
   if (pulses_) {
     const auto pulse = pulses_->at(row);
     if (!pulse) {
@@ -82,17 +117,18 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
     time.ticks += pulse->ticks;
     time.slack += pulse->slack;
   }
+  const auto joined = [this] { return numbers_.sign() == TimeSign::negated ? " steps less " : " steps and "; };
+  const auto text = [&] { return (coarse_ ? coarse_->text_of(i) + joined() : "") + numbers_.text_of(i); };
   const auto whole = numbers_.scale().whole(time.ticks - begin_, time.slack);
   if (whole && *whole < 0) {
     if (!shifted_) {
-      numbers_.reject(i, "the time " + numbers_.text_of(i) +
+      numbers_.reject(i, "the time " + text() +
                              " is negative: say which time becomes tick 0, such as origin=-1ms, the same for all files "
                              "of a run");
     }
     ++before_tick_0_;
     return std::nullopt;
   }
-  const auto text = [&] { return numbers_.text_of(i); };
   if (!whole) numbers_.reject(i, numbers_.scale().complaint(text()));
   if (*whole > FineTicks{std::numeric_limits<std::uint64_t>::max()})
     numbers_.reject(i, numbers_.scale().range_complaint(text()));

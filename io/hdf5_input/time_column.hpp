@@ -15,15 +15,19 @@ namespace eventloom {
 
 class PulseTimes;
 
-/// Reads the times of a source's hits, relative to the key `origin`, with `offset` added. For NeXus events, adds the
-/// times of their pulses to the dataset's numbers.
+/// Reads the times of a source's hits, relative to the key `origin`, with `offset` added. With the key `coarse`, adds
+/// steps of `coarse-unit` that another dataset counts, or subtracts the dataset's numbers from them, see
+/// subtracts_time(). For NeXus events, adds the times of their pulses to the dataset's numbers.
 class TimeColumn {
  public:
-  /// `path` is the path of the dataset in the file. Throws UserError when datasets or keys are unsuitable.
-  TimeColumn(const SourceUri& uri, const std::string& path, std::uint64_t tick_ps);
+  /// `path` is the path of the dataset in the file, `coarse_path` that of the coarse one, if there is one. Throws
+  /// UserError when datasets or keys are unsuitable.
+  TimeColumn(const SourceUri& uri, const std::string& path, const std::string& coarse_path, std::uint64_t tick_ps);
   ~TimeColumn();
 
   [[nodiscard]] const ColumnReader& column() const { return numbers_.column(); }
+  /// One past the last row stored contiguously with `row` in each of its datasets.
+  [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
   /// Appends the times of the rows from `row`, whose hits have these channels, and a flag for each without a time: it
   /// lies before tick 0 or before the first pulse. `row` must ascend from call to call. Throws UnreadableRows, and
@@ -31,7 +35,7 @@ class TimeColumn {
   void read(std::uint64_t row, std::span<const std::uint32_t> channels, std::vector<Tick>& out,
             std::vector<bool>& untimed);
   /// Number of times that counters have wrapped around.
-  [[nodiscard]] std::uint64_t turns() const { return numbers_.turns().turns(); }
+  [[nodiscard]] std::uint64_t turns() const { return (coarse_ ? *coarse_ : numbers_).turns().turns(); }
   /// The longest time since a pulse read so far: the events of a pulse are unordered.
   [[nodiscard]] Tick longest_since_pulse() const;
   /// Reports the hits without a time, once.
@@ -41,9 +45,11 @@ class TimeColumn {
   static std::vector<std::string> companions(const std::string& time);
 
  private:
+  void add_coarse(std::size_t i, std::uint32_t channel, TimeNumbers::Time& time);
   [[nodiscard]] std::optional<Tick> tick(std::uint64_t row, std::size_t i, std::uint32_t channel);
 
   TimeNumbers numbers_;
+  std::optional<TimeNumbers> coarse_;   ///< steps to be added to the numbers, by the key `coarse`
   std::unique_ptr<PulseTimes> pulses_;  ///< null when times do not count from pulses
   bool shifted_;                        ///< has an origin or offset: negative times are no error
   FineTicks begin_;                     ///< the time that becomes tick 0

@@ -17,8 +17,8 @@ void TimeNumbers::read(std::uint64_t row, std::size_t n) {
   }
 }
 
-TimeNumbers::TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns)
-    : column_(std::move(column)), scale_(std::move(scale)), turns_(std::move(turns)) {
+TimeNumbers::TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns, TimeSign sign)
+    : column_(std::move(column)), scale_(std::move(scale)), turns_(std::move(turns)), sign_(sign) {
   if (!turns_.any() || !column_.is_float()) return;
   throw UserError("'" + column_.name() +
                   "': bits= is the width of a whole number, and these are floating-point numbers");
@@ -39,9 +39,9 @@ TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
     if (!extended) reject(i, turns_.complaint(integers_[i], channel));
     integers_[i] = *extended;
   }
-  const auto& ratio = scale_.ratio();
-  const auto time =
-      column_.is_signed() ? ratio.fine(static_cast<std::int64_t>(integers_[i])) : ratio.fine(integers_[i]);
+  const auto number = integers_[i];
+  const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
+  const auto time = scale_.ratio().fine(negative ? -number : number, negative != (sign_ == TimeSign::negated));
   if (!time) reject(i, scale_.range_complaint(text_of(i)));
   return {*time, 0};
 }
@@ -50,12 +50,11 @@ TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {
   const double value = doubles_[i];
   const auto digits = column_.digits();
   if (!std::isfinite(value)) reject(i, fmt::format("the time {} is not a finite number; leave such rows out", value));
-  const auto time = scale_.ratio().fine(value);
+  const auto time = scale_.ratio().fine(sign_ == TimeSign::negated ? -value : value);
   if (!time) reject(i, scale_.range_complaint(text_of(i)));
+  if (scale_.lacks_precision(value, digits)) reject(i, scale_.coarse_complaint(value, digits));
   if (scale_.rounding() == Rounding::nearest) return {*time, 0};
-  const double spacing = scale_.spacing(value, digits);
-  if (scale_.rounding() == Rounding::none && spacing > 1) reject(i, scale_.coarse_complaint(value, digits));
-  return {*time, scale_.slack(spacing)};
+  return {*time, scale_.slack(scale_.spacing(value, digits))};
 }
 
 std::string TimeNumbers::text_of(std::size_t i) const {

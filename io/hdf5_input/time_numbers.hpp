@@ -15,11 +15,14 @@
 
 namespace eventloom {
 
+/// Whether a time is the number of its dataset or the negative of it.
+enum class TimeSign : std::uint8_t { as_stored, negated };
+
 /// A dataset of times: numbers in a unit.
 class TimeNumbers {
  public:
   /// Throws UserError when `turns` would unwrap floating-point numbers.
-  TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns = {});
+  TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns = {}, TimeSign sign = TimeSign::as_stored);
 
   [[nodiscard]] const ColumnReader& column() const { return column_; }
   [[nodiscard]] const TickScale& scale() const { return scale_; }
@@ -37,13 +40,16 @@ class TimeNumbers {
   Time at(std::size_t i, std::uint32_t channel);
   /// True when all times are integers and whole ticks, and do not wrap around (the common case). Then product() is the
   /// time of row `row` + `i`; std::nullopt when it is negative or too large.
-  [[nodiscard]] bool whole() const { return !turns_.any() && !column_.is_float() && scale_.factor() != 0; }
+  [[nodiscard]] bool whole() const {
+    return !turns_.any() && !column_.is_float() && scale_.factor() != 0 && sign_ == TimeSign::as_stored;
+  }
   [[nodiscard]] std::optional<Tick> product(std::size_t i) const;
   /// Throws UserError with the dataset and row `row` + `i`.
   [[noreturn]] void reject(std::size_t i, const std::string& complaint) const;
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }
   /// The number as text, for messages.
   [[nodiscard]] std::string text_of(std::size_t i) const;
+  [[nodiscard]] TimeSign sign() const { return sign_; }
 
  private:
   [[nodiscard]] Time float_at(std::size_t i) const;
@@ -51,6 +57,7 @@ class TimeNumbers {
   ColumnReader column_;
   TickScale scale_;
   ClockTurns turns_;
+  TimeSign sign_;
   std::uint64_t row_ = 0;
   std::vector<std::uint64_t> integers_;
   std::vector<double> doubles_;

@@ -12,7 +12,8 @@ namespace eventloom {
 namespace {
 
 constexpr const char* kContradicts = " contradicts its attribute ";
-constexpr const char* kAdd = "add unit=ps, ns, us, ms, s or tick to the source";
+constexpr const char* kAdd =
+    "add unit=ps, ns, us, ms, s or tick, or the length of a clock's tick such as 12.5ns, to the source";
 
 [[noreturn]] void refuse(const ColumnReader& column, const std::string& reason) {
   throw UserError("'" + column.name() + "': " + reason);
@@ -26,6 +27,10 @@ std::string_view without_blanks(std::string_view text) {
 
 std::uint64_t unit_ps(std::string_view unit, std::uint64_t tick_ps) {
   return unit == "tick" ? tick_ps : picoseconds_of(unit).value_or(0);
+}
+
+bool is_same(const TimeUnit& unit, std::uint64_t ps) {
+  return to_ticks({1, 0}, unit.ps, unit.divisor, Rounding::none) == std::optional(Tick(ps));
 }
 
 /// The unit that an attribute states.
@@ -56,15 +61,18 @@ TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::u
   const bool has_key = uri.has("unit");
   const auto key = uri.get("unit", "");
   if (const auto own_tick_ps = column.number_of("tick_ps"); own_tick_ps && *own_tick_ps != 0) {
-    if (has_key && uri.get_unit_ps("unit", tick_ps) != *own_tick_ps) {
+    if (has_key && !is_same(uri.get_unit("unit", tick_ps), *own_tick_ps)) {
       refuse(column, "unit=" + key + kContradicts + "tick_ps=" + std::to_string(*own_tick_ps));
     }
     return TickScale(uri.with("unit", "ps"), tick_ps, {*own_tick_ps, 0});
   }
   const auto [attribute, unit] = understood_unit(uri, column);
   if (has_key) {
-    const auto ps = uri.get_unit_ps("unit", tick_ps);
-    if (!unit.empty() && unit_ps(unit, tick_ps) != ps) refuse(column, "unit=" + key + kContradicts + attribute);
+    const auto given = uri.get_unit("unit", tick_ps);
+    // A length may be that of the ticks of the clock that wrote the file.
+    const bool explains = unit == "tick" && key.find_first_of("0123456789") == 0;
+    if (!unit.empty() && !explains && !is_same(given, unit_ps(unit, tick_ps)))
+      refuse(column, "unit=" + key + kContradicts + attribute);
     return TickScale(uri, tick_ps);
   }
   const auto name = ColumnName(column.name().substr(column.name().find_last_of('/') + 1)).unit;

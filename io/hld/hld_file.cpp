@@ -80,7 +80,13 @@ std::string read_hld_subevents(std::span<const std::byte> bytes, std::uint64_t o
   return {};
 }
 
-HldFile::HldFile(const std::string& path) : file_(path), complaints_(path) {
+bool HldFile::can_open(const std::string& path) {
+  FileReader file(path);
+  const auto header = read_hld_event_header(file.front(kHldEventHeaderBytes));
+  return header && (!is_sane(header->size) || file.size() >= hld_padded(header->size));
+}
+
+HldFile::HldFile(const std::string& path, Followed followed) : file_(path, std::move(followed)), complaints_(path) {
   if (file_.size() < kHldEventHeaderBytes) {
     throw UserError(
         fmt::format("'{}' is not an HLD file: it has {} bytes, fewer than the header of an event", path, file_.size()));
@@ -93,6 +99,7 @@ HldFile::HldFile(const std::string& path) : file_(path), complaints_(path) {
 
 HldFile::Item HldFile::next() {
   file_.skip(std::exchange(consumed_, 0));
+  if (!broken_off_ && awaits_event()) return Item::pause;
   if (broken_off_ || (file_.left() == 0 && file_.failure().empty())) return give_end();
   const auto header = header_at(0);
   if (!header || !is_sane(header->size)) return lose_stretch(describe_header(header));
@@ -100,6 +107,13 @@ HldFile::Item HldFile::next() {
     return lose_stretch(fmt::format("an event of {} bytes, {} of them in the file", header->size, file_.left()));
   }
   return read_event(*header);
+}
+
+/// Whether the next event of a file that is followed is not yet complete. To find one after damage, more is needed.
+bool HldFile::awaits_event() {
+  if (file_.awaits(kHldEventHeaderBytes)) return true;
+  const auto header = header_at(0);
+  return file_.awaits(header && is_sane(header->size) ? hld_padded(header->size) : kSearchBytes);
 }
 
 HldFile::Item HldFile::read_event(const HldEventHeader& header) {

@@ -58,12 +58,15 @@ bool begins_hld_file(std::span<const std::byte> head);
 /// the next header whose size does so is searched for up to 1 MiB ahead: first in steps of 8 bytes, then between these.
 class HldFile {
  public:
-  enum class Item { event, damage, end };
+  enum class Item { event, damage, pause, end };
 
   /// Throws UserError when the file cannot be opened, or no event is found in its first 1 MiB.
-  explicit HldFile(const std::string& path);
+  explicit HldFile(const std::string& path, Followed followed = nullptr);
+  /// Whether the first event of a file that grows is complete.
+  static bool can_open(const std::string& path);
 
-  /// Advances to the next item: see event() or damage(). The end also reports the totals of each kind of defect, and
+  /// Advances to the next item: see event() or damage(). A file that is followed pauses where the next event is not yet
+  /// complete. The end also reports the totals of each kind of defect, and
   /// whether the file has grown.
   Item next();
   /// The current event. It and the data of its subevents are valid until next().
@@ -86,6 +89,7 @@ class HldFile {
   [[nodiscard]] std::optional<std::uint64_t> find_event();
   [[nodiscard]] std::optional<std::uint64_t> find_event(std::uint64_t from);
 
+  [[nodiscard]] bool awaits_event();
   Item read_event(const HldEventHeader& header);
   std::string split(std::span<const std::byte> event);
   Item lose_event(const HldEventHeader& header, const std::string& reason);

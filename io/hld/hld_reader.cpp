@@ -26,7 +26,7 @@ namespace {
 class HldReader final : public HitReader, private NumberedBlocks::Events {
  public:
   HldReader(const SourceUri& uri, std::span<const std::string> paths, const HldOptions& options,
-            std::unique_ptr<HldHitMaker> maker, const StreamHeader& header);
+            std::unique_ptr<HldHitMaker> maker, const StreamHeader& header, Followed followed);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -59,15 +59,22 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   NumberedBlocks numbers_{options_.number.bits, *this};
   KeptEvent kept_;
   SubeventIds kept_ids_;
+  HitBlock held_;  ///< the last event before a pause: the next one may take it back
+  bool pauses_ = false;
 };
 
 HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, const HldOptions& options,
-                     std::unique_ptr<HldHitMaker> maker, const StreamHeader& header)
-    : name_(uri.path()), files_(paths), options_(options), maker_(std::move(maker)), header_(header) {}
+                     std::unique_ptr<HldHitMaker> maker, const StreamHeader& header, Followed followed)
+    : name_(uri.path()),
+      files_(paths, std::move(followed)),
+      options_(options),
+      maker_(std::move(maker)),
+      header_(header) {}
 
 bool HldReader::read(HitBlock& block) {
   block.clear();
-  kept_ids_.reset();
+  std::swap(block, held_);
+  if (!std::exchange(pauses_, false)) kept_ids_.reset();
   numbers_.begin(block);
   const bool numbered = (header_.flags & kNumbered) != 0;
   while (next_event(block)) {
@@ -78,12 +85,17 @@ bool HldReader::read(HitBlock& block) {
       if (is_full(block)) return true;
     }
   }
+  if (pauses_) {
+    if (numbered) held_ = kept_.hold_back(block);
+    return true;
+  }
   if (numbered) numbers_.finish(block);
   complaints().sum_up();
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Advances to the next data event and adds the losses before it to `block`. Returns false at the end.
+/// Advances to the next data event and adds the losses before it to `block`. Returns false at the end, and where the
+/// next event is not yet complete.
 bool HldReader::next_event(HitBlock& block) {
   while (true) {
     switch (files_.file().next()) {
@@ -92,10 +104,14 @@ bool HldReader::next_event(HitBlock& block) {
         if (files_.file().event().begins_run() || files_.file().event().ends_run()) break;
         return true;
       case HldFile::Item::damage: lose(files_.file().damage(), block); break;
+      case HldFile::Item::pause: pauses_ = true; return false;
       case HldFile::Item::end:
         if (files_.is_last()) return false;
+        pauses_ = files_.awaits_next();
+        if (pauses_) return false;
         anomalies_ += files_.file().anomalies();
         files_.open_next();
+        break;
     }
   }
 }
@@ -171,7 +187,7 @@ std::string header_text(const SourceUri& uri, const HldHitMaker& maker, const Hl
 }  // namespace
 
 std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
-                                    const TimeBase& base) {
+                                    const TimeBase& base, Followed followed) {
   const auto options = parse_hld_options(uri, base.tick_ps);
   if (paths.empty()) uri.refuse("no file");
   const bool by_clock = options.clock.has_value();
@@ -179,7 +195,7 @@ std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::s
       (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload) | optional_flag(uri, !by_clock);
   auto maker = options.tdcs ? make_tdc_hits(*options.tdcs, options.clock) : make_subevent_hits();
   const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, options, paths.front()), flags};
-  return std::make_unique<HldReader>(uri, paths, options, std::move(maker), header);
+  return std::make_unique<HldReader>(uri, paths, options, std::move(maker), header, std::move(followed));
 }
 
 }  // namespace eventloom

@@ -6,6 +6,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "io/files/followed_files.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -23,9 +24,10 @@ namespace eventloom {
 ///
 /// The text of the stream header describes channel and payload.
 ///
-/// `paths`: the files of the source in order; several if they belong to one run (`concat`).
-/// Throws UserError when a key is invalid, or a file cannot be opened or is not an HLD file.
+/// `paths`: the files of the source in order; several if they belong to one run (`concat`). `followed`: if set, the
+/// first path and the files that follow it. Throws UserError when a key is invalid, or a file cannot be opened or is
+/// not an HLD file.
 std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
-                                    const TimeBase& base);
+                                    const TimeBase& base, Followed followed = nullptr);
 
 }  // namespace eventloom

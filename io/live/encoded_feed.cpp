@@ -21,9 +21,10 @@ constexpr std::chrono::milliseconds kCountsEvery{100};
 }  // namespace
 
 EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder,
-                         std::size_t most_bytes)
+                         std::size_t most_bytes, LiveReading reading)
     : control_(std::move(control)), queue_(most_bytes) {
-  stream_ = std::make_unique<EncodedStream>(std::move(reader), reorder, LiveReading{.most_bytes = most_bytes});
+  reading.most_bytes = most_bytes;
+  stream_ = std::make_unique<EncodedStream>(std::move(reader), reorder, reading);
   header_ = stream_->header();
   name_ = stream_->name();
   publish();

@@ -30,7 +30,9 @@ struct ReaderControl {
 class EncodedFeed final : public LiveFeed {
  public:
   /// `most_bytes` limits the queue, and separately the hits that wait to be sorted.
-  EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder, std::size_t most_bytes);
+  /// `reading`: its limit of bytes is replaced.
+  EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder, std::size_t most_bytes,
+              LiveReading reading = {});
   ~EncodedFeed() override;
   EncodedFeed(const EncodedFeed&) = delete;
   EncodedFeed& operator=(const EncodedFeed&) = delete;

@@ -4,17 +4,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "formats/event.hpp"
-#include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "formats/stream_file.hpp"
 #include "io/epochs/stream_writer.hpp"
+#include "io/live/recorded_losses.hpp"
 
 namespace eventloom {
 
@@ -42,21 +41,11 @@ class FeedRecording {
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  private:
-  /// Losses after the last buffer in the file.
-  struct Loss {
-    std::uint64_t n_hits = 0;
-    EpochRange epochs{std::numeric_limits<Epoch>::max(), 0};
-  };
-
   void attempt(const std::function<void()>& work);
-  void append(std::span<const std::byte> buffers, std::span<const Damage> damage);
-  void note_loss(const Damage& damage);
-  void append_loss(Epoch before);
 
   std::unique_ptr<StreamWriter> file_;  ///< null when writing has ended
   std::string name_;
-  Epoch end_ = 0;  ///< end of the data in the file
-  Loss loss_;
+  RecordedLosses losses_;
   std::uint64_t failures_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -286,7 +287,8 @@ void FeedStream::take_damage(Damage damage) {
   if (damage.cause == DropCause::congested) note_dead_time(damage);
   if (damage.n_epochs >= kForEver) {
     tail_ = damage;
-    return;
+    if (damage.n_hits == 0) return;
+    damage.n_epochs = 1;  // the last slice accounts for its hits
   }
   if (damage.first_epoch < closed_) {
     const Epoch end = end_of(damage);
@@ -423,8 +425,49 @@ std::uint64_t FeedStream::hits_read() const { return hits_ - hits_beyond_end(); 
 
 void FeedStream::close() {
   if (!finishing_) finish();
-  count_rest();
+  if (feed_->outlasts_run()) {
+    put_back_rest();
+  } else {
+    count_rest();
+  }
   if (recording_) recording_->finish();
+}
+
+void FeedStream::end_at(Epoch end) {
+  end_ = end;
+  feed_->end_at(end);
+}
+
+/// Returns the data held beyond the end of the run. A buffer that the end divides is left to this run if it is damaged.
+FeedBatch FeedStream::beyond_end() const {
+  FeedBatch rest;
+  for (const auto& chunk : chunks_) {
+    for (const auto& buffer : chunk.buffers) {
+      if (buffer.epochs().end <= end_) continue;
+      const auto stored = std::span(chunk.bytes).subspan(buffer.offset);
+      if (buffer.first_epoch < end_) {
+        (void)clip_stored(stored, {end_, buffer.epochs().end}, header_, rest.buffers);
+        continue;
+      }
+      const auto whole = stored.first(read_epoch_buffer_header(stored)->stored_bytes());
+      rest.buffers.insert(rest.buffers.end(), whole.begin(), whole.end());
+    }
+  }
+  std::ranges::copy_if(damage_, std::back_inserter(rest.damage),
+                       [this](const Damage& damage) { return damage.first_epoch >= end_; });
+  rest.complete = peer_watermark_;
+  rest.seen_end = seen_end_;
+  return rest;
+}
+
+/// The data beyond the end now belong to the run that follows.
+void FeedStream::put_back_rest() {
+  auto rest = beyond_end();
+  hits_ -= hits_beyond_end();
+  for (const auto& lost : rest.damage) dropped_[static_cast<std::size_t>(lost.cause)] -= lost.n_hits;
+  chunks_.clear();
+  damage_.clear();
+  feed_->put_back(std::move(rest));
 }
 
 /// Counts received data that no slice will use. They belong to the recording but not to the run.

@@ -45,7 +45,7 @@ class FeedStream final : public LiveStream {
   FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
-  [[nodiscard]] const std::string& name() const override { return feed_->name(); }
+  [[nodiscard]] const std::string& name() const override { return shown_.empty() ? feed_->name() : shown_; }
   [[nodiscard]] InputFile input() const override { return {}; }
   std::optional<Epoch> first_epoch() override { return first_epoch_ ? first_epoch_ : begins_; }
   void collect(EpochRange epochs, SliceData& out) override;
@@ -60,6 +60,7 @@ class FeedStream final : public LiveStream {
 
   [[nodiscard]] LivePeer peer() const override;
   void fix_header() override;
+  void show_as(std::string name) override { shown_ = std::move(name); }
   void resume_after(const LivePast& past) override { return_.resume_after(past); }
   void keep_place(std::function<void(const PeerPlace&)> keep) override { return_.keep(std::move(keep)); }
   void begin_at(Epoch epoch) override;
@@ -71,8 +72,9 @@ class FeedStream final : public LiveStream {
   void pass(Epoch end) override;
   [[nodiscard]] bool settle(Epoch end) override;
   void finish() override;
-  void end_at(Epoch end) override { end_ = end; }
+  void end_at(Epoch end) override;
   void close() override;
+  void safe_before(Epoch epoch) override { feed_->safe_before(epoch); }
 
  private:
   [[nodiscard]] bool drained() const { return ended_ || drained_; }
@@ -83,6 +85,8 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] bool is_news(const FeedBatch& batch) const;
   void take_progress();
   void count_rest();
+  [[nodiscard]] FeedBatch beyond_end() const;
+  void put_back_rest();
   void begin_anew();
   [[nodiscard]] LiveReturn::Missed join(std::span<const std::byte> first, std::uint64_t received_before);
   void add_missed(const LiveReturn::Missed& missed, Epoch first);
@@ -107,6 +111,7 @@ class FeedStream final : public LiveStream {
 
   std::unique_ptr<LiveFeed> feed_;
   Settings settings_;
+  std::string shown_;  ///< name in messages; empty: that of the feed
   StreamHeader header_;
   std::optional<FeedRecording> recording_;
   StepFilter steps_;

@@ -72,6 +72,18 @@ class LiveFeed {
 
   /// Appends the data received to `batch` and sets its other members. Never waits.
   virtual void take(FeedBatch& batch) = 0;
+  /// States, before stop(), that the run ends before this epoch.
+  virtual void end_at(Epoch /*epoch*/) {}
+  /// Data before this epoch are safe in the output of the run: the source need not keep them. At the end of a run
+  /// that has used all, the epoch is kForEver or later.
+  virtual void safe_before(Epoch /*epoch*/) {}
+  /// Whether the feed outlasts the run, so that data beyond its end are put back.
+  [[nodiscard]] virtual bool outlasts_run() const { return false; }
+  /// Takes these data back after the last take(). `rest`: the data beyond the end of the run that take() has delivered,
+  /// and how far the stream has come.
+  // Overriders move it. NOLINTNEXTLINE(performance-unnecessary-value-param)
+  virtual void put_back(FeedBatch /*rest*/) {}
+
   /// Stops receiving. Data already received are still delivered; then the feed ends. Never waits.
   virtual void stop() = 0;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/epochs/stored_hits.hpp"
+#include "io/live/damage_records.hpp"
 
 namespace eventloom {
 
@@ -50,6 +51,13 @@ std::int64_t ShiftedFeed::started_ns() const {
   if (started == 0) return 0;
   return started -
          static_cast<std::int64_t>(SignedWide{shift_.offset()} * static_cast<std::int64_t>(base_.tick_ps) / kPerNs);
+}
+
+/// An epoch of the feed may lie in two of this one.
+void ShiftedFeed::safe_before(Epoch epoch) {
+  if (epoch >= kForEver) return feed_->safe_before(epoch);
+  const Epoch before = unshifted(epoch);
+  feed_->safe_before(before - std::min(before, Epoch(1)));
 }
 
 /// If the feed itself holds data back, the hits that wait here are released together with its epochs.

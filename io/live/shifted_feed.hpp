@@ -34,6 +34,7 @@ class ShiftedFeed final : public LiveFeed {
   [[nodiscard]] bool is_connected() const override { return feed_->is_connected(); }
   [[nodiscard]] bool settle(Epoch end) override;
   void take(FeedBatch& batch) override;
+  void safe_before(Epoch epoch) override;
   void stop() override { feed_->stop(); }
   [[nodiscard]] bool counts_hits() const override { return feed_->counts_hits(); }
   [[nodiscard]] std::vector<std::string> remarks() const override { return feed_->remarks(); }

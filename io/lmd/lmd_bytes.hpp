@@ -26,9 +26,12 @@ class LmdBytes {
     return std::span(ready_).subspan(begin_);
   }
   void skip(std::uint64_t n);
+  /// See FileReader::awaits().
+  [[nodiscard]] bool awaits(std::uint64_t n);
 
  private:
   void swap_more(std::size_t n);
+  [[nodiscard]] std::span<const std::byte> whole_words(std::size_t wanted);
 
   FileReader& file_;
   bool swapped_;

@@ -45,19 +45,22 @@ LmdBufferLayout find_lmd_buffers(FileReader& file, const LmdBufferHeader& file_h
 bool ClassicLmd::next(LmdEvent& event) {
   while (!events_.next(event)) {
     if (!next_buffer()) {
-      events_.end("an event that continues beyond the end of the file");
+      if (pauses_) return false;
+      if (!file_.stopped()) events_.end("an event that continues beyond the end of the file");
       return false;
     }
   }
   return true;
 }
 
-/// Advances to the next buffer of events. Returns false when there is none.
+/// Advances to the next buffer of events. Returns false when there is none, or at a pause.
 bool ClassicLmd::next_buffer() {
   for (;;) {
     events_.leave();
     file_.skip(length_);
     length_ = 0;
+    pauses_ = awaits_buffer();
+    if (pauses_) return false;
     if (file_.left() == 0 || !read_buffer_header()) return false;
     if (accept_buffer()) break;
   }
@@ -70,6 +73,13 @@ bool ClassicLmd::next_buffer() {
   }
   events_.begin(buffer_);
   return true;
+}
+
+/// Whether the next buffer of a file that is followed is not yet complete.
+bool ClassicLmd::awaits_buffer() {
+  if (file_.awaits(kLmdHeaderBytes)) return true;
+  const auto front = file_.front(kLmdHeaderBytes);
+  return front.size() >= kLmdHeaderBytes && file_.awaits(length_in_file(find_lmd_buffer(front, swapped_)));
 }
 
 bool ClassicLmd::read_buffer_header() {
@@ -86,15 +96,19 @@ bool ClassicLmd::read_buffer_header() {
   return true;
 }
 
+/// DABC's buffers are as long as their contents.
+std::uint64_t ClassicLmd::length_in_file(const LmdBufferHeader& header) const {
+  const auto& element = header.element;
+  const bool by_dabc =
+      element.is(100, 1) && element.dlen == header.used_long && lmd_buffer_bytes(header) <= kMaxLmdBufferBytes;
+  return by_dabc ? lmd_buffer_bytes(header) : buffer_bytes_;
+}
+
 /// Sets length_. Returns false if this buffer has no events or is unreadable.
 bool ClassicLmd::accept_buffer() {
-  length_ = buffer_bytes_;
   const auto& header = buffer_.header;
   const auto& element = header.element;
-  // DABC's buffers are as long as their contents.
-  if (element.is(100, 1) && element.dlen == header.used_long && lmd_buffer_bytes(header) <= kMaxLmdBufferBytes) {
-    length_ = lmd_buffer_bytes(header);
-  }
+  length_ = length_in_file(header);
   buffer_.length = length_;
   if (lmd_buffer_bytes(header) == length_ && (element.type == 4 || element.type == 6 || element.type == 11)) {
     ++notes_.counters[Metric::skipped_elements];

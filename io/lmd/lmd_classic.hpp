@@ -34,6 +34,8 @@ class ClassicLmd final : public LmdContainer {
   bool next_buffer();
   bool read_buffer_header();
   bool accept_buffer();
+  [[nodiscard]] std::uint64_t length_in_file(const LmdBufferHeader& header) const;
+  [[nodiscard]] bool awaits_buffer();
 
   FileReader& file_;
   std::uint64_t buffer_bytes_;

@@ -1,11 +1,19 @@
 #include "io/lmd/lmd_file.hpp"
 
+#include <utility>
+
 #include "io/lmd/lmd_classic.hpp"
 #include "io/lmd/lmd_flat.hpp"
 
 namespace eventloom {
 
-LmdFile::LmdFile(const std::string& path) : file_(path), size_(file_.size()), header_(read_lmd_header(file_)) {
+bool LmdFile::can_open(const std::string& path) {
+  FileReader file(path);
+  return file.size() >= kLmdHeaderBytes && file.size() >= read_lmd_header(file).bytes + kLmdHeaderBytes;
+}
+
+LmdFile::LmdFile(const std::string& path, Followed followed)
+    : file_(path, std::move(followed)), size_(file_.size()), header_(read_lmd_header(file_)) {
   if (header_.classic) {
     container_ = std::make_unique<ClassicLmd>(file_, header_.buffer_bytes, header_.swapped, notes_);
   } else {
@@ -17,7 +25,7 @@ bool LmdFile::next(LmdEvent& event) {
   notes_.problems.clear();
   if (container_ == nullptr) return false;
   if (!container_->next(event)) {
-    end();
+    if (!container_->pauses()) end();
     return false;
   }
   count(event, notes_.counters);

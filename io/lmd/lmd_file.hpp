@@ -16,10 +16,14 @@ namespace eventloom {
 class LmdFile {
  public:
   /// Throws UserError when the file cannot be opened or is not an LMD file.
-  explicit LmdFile(const std::string& path);
+  explicit LmdFile(const std::string& path, Followed followed = nullptr);
+  /// Whether the header of a file that grows is complete, with that of the first buffer behind it.
+  static bool can_open(const std::string& path);
 
-  /// Reads the next complete event, which is valid until the next call. Returns false when none is left.
+  /// Reads the next complete event, which is valid until the next call. Returns false when none is left, or at a pause.
   bool next(LmdEvent& event);
+  /// Whether the next event of a file that is followed is not yet complete.
+  [[nodiscard]] bool pauses() const { return container_ != nullptr && container_->pauses(); }
   /// Problems found by the last next(), that is, before its event or the end; valid until the next call.
   [[nodiscard]] std::span<const LmdProblem> problems() const { return notes_.problems; }
 

@@ -27,6 +27,8 @@ bool FlatLmd::next(LmdEvent& event) {
   for (;;) {
     bytes_.skip(given_);
     given_ = 0;
+    pauses_ = awaits_element();
+    if (pauses_) return false;
     const auto front = bytes_.front(sizeof(LmdElement));
     if (front.size() < sizeof(LmdElement)) return end(front.size());
     const auto element = load_lmd<LmdElement>(front);
@@ -38,6 +40,18 @@ bool FlatLmd::next(LmdEvent& event) {
     }
     if (!search(element)) return end(0);
   }
+}
+
+/// Whether the next element of a file that is followed is not yet complete. What is no element, or of unknown type, is
+/// judged by what comes behind it.
+bool FlatLmd::awaits_element() {
+  if (bytes_.awaits(sizeof(LmdElement))) return true;
+  const auto front = bytes_.front(sizeof(LmdElement));
+  if (front.size() < sizeof(LmdElement)) return false;
+  const auto element = load_lmd<LmdElement>(front);
+  if (element.is(100, 1)) return bytes_.awaits(kLmdHeaderBytes);
+  const bool sane = is_known(element) && element.bytes() <= kMaxLmdEventBytes;
+  return bytes_.awaits(sane ? element.bytes() : std::uint64_t{kLmdSearchBytes});
 }
 
 /// Reads the event at the front. Returns false if it is damaged; given_ is then 0 if its length is wrong.

@@ -26,6 +26,7 @@ class FlatLmd final : public LmdContainer {
   bool next(LmdEvent& event) override;
 
  private:
+  [[nodiscard]] bool awaits_element();
   bool take_event(const LmdElement& element, LmdEvent& event);
   bool skip_other(const LmdElement& element);
   bool skip_buffer_header(const LmdElement& element);

@@ -6,6 +6,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "io/files/followed_files.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -17,9 +18,10 @@ namespace eventloom {
 /// time=tag (default), times are event numbers, unwrapped and judged as described at EventNumbers.
 ///
 /// `paths`: the files of the source in order; several if they belong to one run (`concat`). Numbers continue across
-/// files. For several files, input() returns the sum of their sizes, and a checksum of all their sizes and checksums.
-/// Throws UserError when a key is invalid, or a file cannot be opened or is not an LMD file.
+/// files. `followed`: if set, the first path and the files that follow it. For several files, input() returns the sum
+/// of their sizes, and a checksum of all their sizes and checksums. Throws UserError when a key is invalid, or a file
+/// cannot be opened or is not an LMD file.
 std::unique_ptr<HitReader> open_lmd(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
-                                    const TimeBase& base);
+                                    const TimeBase& base, Followed followed = nullptr);
 
 }  // namespace eventloom

@@ -72,7 +72,8 @@ std::string read_midas_banks(std::span<const std::byte> contents, std::vector<Mi
     }
     banks.push_back({.name = load<std::uint32_t>(rest, 0),
                      .type = narrow ? load<std::uint16_t>(rest, 4) : load<std::uint32_t>(rest, 4),
-                     .data = rest.subspan(header, bytes)});
+                     .data = rest.subspan(header, bytes),
+                     .at = contents.size() - rest.size() + header});
     rest = rest.subspan(std::min(rest.size(), header + (bytes + 7) / 8 * 8));
   }
   return {};

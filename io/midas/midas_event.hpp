@@ -47,6 +47,7 @@ struct MidasBank {
   std::uint32_t name = 0;  ///< four characters, the first in the lowest byte
   std::uint32_t type = 0;
   std::span<const std::byte> data;
+  std::size_t at = 0;  ///< offset of `data` in the contents of the event, bytes
 };
 
 /// `bytes`: at least kBytes.

@@ -16,7 +16,9 @@ constexpr std::size_t kHeaders = MidasHeader::kBytes + kMidasBanksBytes;
 
 }  // namespace
 
-MidasFile::MidasFile(const std::string& path) : file_(path), complaints_(path) {
+bool MidasFile::can_open(const std::string& path) { return FileReader(path).size() >= kHeaders; }
+
+MidasFile::MidasFile(const std::string& path, Followed followed) : file_(path, std::move(followed)), complaints_(path) {
   const auto front = file_.front(kHeaders);
   if (file_.size() == 0 || begins_midas_event(front)) return;
   if (front.size() >= MidasHeader::kBytes && is_framed(read_midas_header(front))) return;
@@ -26,18 +28,28 @@ MidasFile::MidasFile(const std::string& path) : file_(path), complaints_(path) {
 MidasFile::Item MidasFile::next(std::optional<std::uint16_t> id) {
   file_.skip(std::exchange(event_bytes_, 0));
   while (!ended_) {
+    if (awaits_event()) return Item::pause;
     const auto front = file_.front(kHeaders);
     if (front.empty()) return finish("");
     if (front.size() < MidasHeader::kBytes) return finish("the file ends inside the header of an event");
     const auto header = read_midas_header(front);
     const bool known = begins_midas_event(front);
-    if (!known && !is_framed(header)) return search();
+    if (!known && !is_framed(header)) return awaits_ ? Item::pause : search();
     if (header.bytes > file_.left() - MidasHeader::kBytes) return finish("the file ends inside an event");
     const bool banked = known && !header.of_logger();
     if (count(header) && (id ? header.id == *id : banked)) return read_event(header, banked);
     file_.skip(MidasHeader::kBytes + header.bytes);
   }
   return Item::end;
+}
+
+/// Whether the next event of a file that is followed is not yet complete. Without banks, a length is judged by what
+/// comes behind it.
+bool MidasFile::awaits_event() {
+  if (file_.awaits(kHeaders)) return true;
+  const auto front = file_.front(kHeaders);
+  if (front.size() < MidasHeader::kBytes || !begins_midas_event(front)) return false;
+  return file_.awaits(MidasHeader::kBytes + read_midas_header(front).bytes);
 }
 
 /// Counts an event; returns false for those that the logger adds.
@@ -77,10 +89,13 @@ bool MidasFile::is_framed(MidasHeader header) {
   constexpr std::uint64_t kLongest = 1U << 24;
   constexpr int kMostInSequence = 64;
   std::uint64_t end = 0;
+  awaits_ = false;
   for (int n = 0; n < kMostInSequence; ++n) {
     if (header.seconds == 0 && (n > 0 || header.id == 0)) return false;
     end += MidasHeader::kBytes + header.bytes;
-    if (end > std::min(kLongest, file_.left())) return false;
+    if (end > kLongest) return false;
+    awaits_ = file_.awaits(end + kHeaders);
+    if (awaits_ || end > file_.left()) return false;
     if (end == file_.left()) return true;
     const auto front = file_.front(end + kHeaders);
     if (front.size() < end + MidasHeader::kBytes) return false;
@@ -97,7 +112,7 @@ MidasFile::Item MidasFile::search() {
   for (bool found = false; !found;) {
     const auto bytes = file_.front(kStep);
     if (bytes.size() < kHeaders) {
-      file_.skip(bytes.size());
+      if (!file_.awaits(kHeaders)) file_.skip(bytes.size());
       break;
     }
     std::size_t at = file_.offset() == from ? 1 : 0;

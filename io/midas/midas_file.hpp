@@ -35,10 +35,13 @@ struct MidasDamage {
 class MidasFile {
  public:
   /// Throws UserError when the file cannot be opened or does not begin with an event.
-  explicit MidasFile(const std::string& path);
+  explicit MidasFile(const std::string& path, Followed followed = nullptr);
+  /// Whether a file that grows has its first headers.
+  static bool can_open(const std::string& path);
 
-  enum class Item : std::uint8_t { event, damage, end };
-  /// Advances to the next event with this id, or to the next event with banks if `id` is std::nullopt.
+  enum class Item : std::uint8_t { event, damage, pause, end };
+  /// Advances to the next event with this id, or to the next event with banks if `id` is std::nullopt. A
+  /// file that is followed pauses where the next event is not yet complete.
   Item next(std::optional<std::uint16_t> id);
   /// Valid after Item::event; its banks are valid until next().
   [[nodiscard]] const MidasEvent& event() const { return event_; }
@@ -57,6 +60,7 @@ class MidasFile {
   bool count(MidasHeader header);
   Item read_event(MidasHeader header, bool banked);
   [[nodiscard]] bool is_framed(MidasHeader header);
+  [[nodiscard]] bool awaits_event();
   Item search();
   Item finish(const std::string& how);
   Item damaged(MidasDamage damage, const std::string& what);
@@ -67,6 +71,7 @@ class MidasFile {
   MidasDamage damage_;
   std::uint64_t event_bytes_ = 0;  ///< size of the current event, which is still at the front
   bool ended_ = false;
+  bool awaits_ = false;  ///< more is needed to judge a length
   std::map<std::uint16_t, std::uint64_t> ids_;
   Counters counters_{Metric::run_events, Metric::skipped_elements, Metric::bad_records};
 };

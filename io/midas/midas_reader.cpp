@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "io/midas/midas_file.hpp"
+#include "io/midas/midas_records.hpp"
 #include "io/midas/midas_time.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/file_sequence.hpp"
@@ -56,7 +57,8 @@ void append_hits(const MidasEvent& event, Tick time, HitBlock& block) {
 
 class MidasReader final : public HitReader, private NumberedBlocks::Events {
  public:
-  MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base);
+  MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base,
+              Followed followed = nullptr);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -75,6 +77,8 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   void lose(const MidasDamage& damage, HitBlock& block) const;
   bool take(HitBlock& block);
   bool take_numbered(HitBlock& block);
+  void append(Tick time, HitBlock& block);
+  [[nodiscard]] std::size_t hits_in_event();
   void lose_event(DropCause cause, HitBlock& block);
   void keep(Tick number, HitBlock& block) override;
   void take_back(DropCause cause, HitBlock& block) override;
@@ -85,9 +89,10 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
 
   std::string name_;
   MidasTime time_;
-  std::optional<std::uint16_t> id_;  ///< id of the events that are read
-  bool id_given_ = false;            ///< the user gave the id
-  bool reported_ = false;            ///< skipped events have been reported
+  std::optional<MidasRecords> records_;  ///< std::nullopt: a hit per bank
+  std::optional<std::uint16_t> id_;      ///< id of the events that are read
+  bool id_given_ = false;                ///< the user gave the id
+  bool reported_ = false;                ///< skipped events have been reported
   FileSequence<MidasFile> files_;
   StreamHeader header_;
   std::map<std::uint16_t, std::uint64_t> ids_;  ///< counts of the files before the open one
@@ -95,10 +100,16 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
                      Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
   NumberedBlocks numbers_{time_.bits(), *this};
   KeptEvent kept_;
+  HitBlock held_;  ///< the last event before a pause: the next one may take it back
+  bool pauses_ = false;
 };
 
-MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base)
-    : name_(uri.path()), time_(uri, base.tick_ps), files_(paths) {
+MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base,
+                         Followed followed)
+    : name_(uri.path()),
+      time_(uri, base.tick_ps),
+      records_(MidasRecords::of(uri, base.tick_ps)),
+      files_(paths, std::move(followed)) {
   id_given_ = uri.has("event");
   if (id_given_) {
     id_ = static_cast<std::uint16_t>(uri.get_count("event", 1, 0, MidasHeader::kBeginOfRun - 1));
@@ -106,36 +117,50 @@ MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> path
   header_ = {.source = id.value,
              .base = base,
              .payload = PayloadTable::uniform(PayloadTable::kLengthInFirstWord),
-             .text = uri.text() + "\n" + kMidasRule + "Time: " + time_.description() + ".\n",
+             .text = uri.text() + "\n" + (records_ ? records_->description() : kMidasRule) +
+                     "Time: " + time_.description() + ".\n",
              .flags = (time_.numbered() ? std::uint32_t{kNumbered} : 0U) | optional_flag(uri, time_.numbered())};
+  if (records_) set_payload(header_, records_->format().columns);
 }
 
 bool MidasReader::read(HitBlock& block) {
   block.clear();
+  std::swap(block, held_);
+  pauses_ = false;
   numbers_.begin(block);
   while (next_event(block)) {
     if (!take(block)) return true;
   }
+  if (pauses_) {
+    if (time_.numbered()) held_ = kept_.hold_back(block);
+    return true;
+  }
   numbers_.finish(block);
   complaints().sum_up();
+  if (records_) records_->sum_up();
   report_skipped();
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Advances to the next event of the id, and adds losses in between to `block`. Returns false at the end.
+/// Advances to the next event of the id, and adds losses in between to `block`. Returns false at the end, and while the
+/// next event is incomplete.
 bool MidasReader::next_event(HitBlock& block) {
   while (true) {
     switch (files_.file().next(id_)) {
       case MidasFile::Item::damage: lose(files_.file().damage(), block); break;
+      case MidasFile::Item::pause: pauses_ = true; return false;
       case MidasFile::Item::event:
         if (!id_) id_ = event().header.id;
         return true;
       case MidasFile::Item::end:
         if (files_.is_last()) return false;
+        pauses_ = files_.awaits_next();
+        if (pauses_) return false;
         complaints().sum_up();
         counters_.add(files_.file().counters());
         ids_ = ids();
         files_.open_next();
+        break;
     }
   }
 }
@@ -180,8 +205,8 @@ bool MidasReader::take(HitBlock& block) {
   if (event().banks.empty()) ++counters_[Metric::empty_events];
   for (const auto& bank : event().banks) counters_[Metric::folded_ids] += midas_name_is_folded(bank.name) ? 1 : 0;
   if (time_.numbered()) return take_numbered(block);
-  if (const auto time = time_.of(event())) {
-    append_hits(event(), *time, block);
+  if (const auto time = time_.in_records() ? Tick(0) : time_.of(event())) {
+    append(*time, block);
   } else {
     ++counters_[Metric::untimed_events];
     leave_out(DropCause::untimed, block);
@@ -202,7 +227,18 @@ bool MidasReader::take_numbered(HitBlock& block) {
 
 void MidasReader::keep(Tick number, HitBlock& block) {
   kept_ = KeptEvent::at_end_of(block, files_.number(), event().offset, event().header.serial);
-  append_hits(event(), number, block);
+  append(number, block);
+}
+
+/// Appends the hits of the current event.
+void MidasReader::append(Tick time, HitBlock& block) {
+  if (!records_) return append_hits(event(), time, block);
+  records_->append(event(), time, complaints(), block);
+}
+
+/// Number of hits that the current event would yield.
+std::size_t MidasReader::hits_in_event() {
+  return records_ ? records_->count(event()) : std::max<std::size_t>(event().banks.size(), 1);
 }
 
 /// Drops the last event kept.
@@ -218,10 +254,10 @@ void MidasReader::leave_out(DropCause cause, HitBlock& block) {
 }
 
 void MidasReader::lose_event(DropCause cause, HitBlock& block) {
-  const auto banks = std::max<std::size_t>(event().banks.size(), 1);
+  const auto hits = hits_in_event();
   add_loss(
       block,
-      {.before = block.size(), .offset = event().offset, .hits = static_cast<std::uint32_t>(banks), .cause = cause});
+      {.before = block.size(), .offset = event().offset, .hits = static_cast<std::uint32_t>(hits), .cause = cause});
 }
 
 SourceCounts MidasReader::counts() const {
@@ -229,15 +265,16 @@ SourceCounts MidasReader::counts() const {
   counts.counters.add(files_.file().counters());
   counts.counters[Metric::skipped_elements] += skipped();
   if (time_.numbered()) counts.counters.add(numbers_.counters());
+  if (records_) counts.counters.add(records_->counters());
   return counts;
 }
 
 }  // namespace
 
 std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
-                                      const TimeBase& base) {
+                                      const TimeBase& base, Followed followed) {
   if (paths.empty()) uri.refuse("no file");
-  return std::make_unique<MidasReader>(uri, paths, id, base);
+  return std::make_unique<MidasReader>(uri, paths, id, base, std::move(followed));
 }
 
 nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events,

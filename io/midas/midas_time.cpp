@@ -6,14 +6,18 @@
 #include <cstring>
 #include <regex>
 
+#include "io/midas/midas_records.hpp"
+
 namespace eventloom {
 
 MidasTime::MidasTime(const SourceUri& uri, std::uint64_t tick_ps)
     : scale_(uri, tick_ps),
       text_(uri.get("time", "tag")),
-      number_(read_number_place(uri, numbered())),
+      in_records_(MidasRecords::hold_times(uri)),
+      number_(in_records_ ? NumberPlace{} : read_number_place(uri, numbered())),
       from_(uri.get("from", "")) {
-  if (!numbered()) read(uri, text_);
+  if (in_records_ && uri.has("number")) uri.refuse("number= is valid only where times are event numbers");
+  if (!numbered() && !in_records_) read(uri, text_);
   if (numbered()) TickScale::refuse_keys(uri);
   if (from_.empty()) return;
   if (!number_.word) uri.refuse("from= is valid only with number=");
@@ -25,7 +29,9 @@ void MidasTime::read(const SourceUri& uri, const std::string& text) {
   static const std::regex form("(.{4}):([0-9]{1,8})(?:,([12]))?");
   std::smatch parts;
   if (!std::regex_match(text, parts, form)) {
-    uri.refuse("time=" + text + " is neither tag nor NAME:OFFSET,COUNT, 1 or 2 words of a bank at word OFFSET");
+    uri.refuse("time=" + text +
+               " is neither tag nor NAME:OFFSET,COUNT, 1 or 2 words of a bank at word OFFSET, nor with bank= a field "
+               "TYPE@OFFSET of its records");
   }
   bank_ = midas_name(parts[1].str());
   offset_ = std::stoul(parts[2]);
@@ -56,6 +62,7 @@ std::optional<std::uint64_t> MidasTime::words(const MidasEvent& event, std::size
 }
 
 std::string MidasTime::description() const {
+  if (in_records_) return "the field " + text_ + " of the records";
   if (!numbered()) return "words of the bank " + text_;
   if (number_.word) {
     return fmt::format("{} of the first bank {}, unwrapped", number_.word->text(), bank_ ? from_ : "that has it");

@@ -20,6 +20,8 @@ namespace eventloom {
 ///                                 NAME
 ///   time=NAME:OFFSET[,COUNT]      32-bit words of the first bank NAME; COUNT is 1 or 2, the low word first
 ///
+///   time=TYPE@OFFSET              a field of the records of a bank: see MidasRecords
+///
 /// Times are in `unit` (ns); `round` allows times that are not whole ticks.
 class MidasTime {
  public:
@@ -28,6 +30,8 @@ class MidasTime {
 
   /// Whether times are event numbers. of() does not return those, as they are checked against their neighbours.
   [[nodiscard]] bool numbered() const { return text_ == "tag"; }
+  /// Whether the records of a bank hold the times, so that of() has none.
+  [[nodiscard]] bool in_records() const { return in_records_; }
   /// The width of the numbers, which wrap around.
   [[nodiscard]] unsigned bits() const { return number_.bits; }
   /// The event's number; std::nullopt if it has none.
@@ -49,6 +53,7 @@ class MidasTime {
   std::optional<std::uint32_t> bank_;  ///< bank that has the time, or must have the number
   std::size_t offset_ = 0;             ///< words
   std::size_t count_ = 1;
+  bool in_records_;  ///< the records of a bank hold the times
   NumberPlace number_;
   std::string from_;  ///< value of the key `from`
 };

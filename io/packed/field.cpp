@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::string_view kForm =
+constexpr std::string_view kFieldForm =
     "TYPE@OFFSET, TYPE@OFFSET:LOW-HIGH or either with *SCALE, such as u32le@4, u16be@0:0-11 or f64le@8*1e3; types are "
     "u8, u16, u24, u32, u40, u48, u64, i8, i16, i32, f32, f64, all but u8 and i8 with le or be";
 
@@ -153,7 +153,7 @@ std::uint64_t low_bits(unsigned n) { return ~std::uint64_t{0} >> (64 - n); }
 PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, const std::string& where) {
   const auto said = where + ": '" + std::string(text) + "'";
   const auto field = describe(text);
-  if (!field) throw UserError(said + " is not " + std::string(kForm));
+  if (!field) throw UserError(said + " is not " + std::string(kFieldForm));
   if (field->offset > record_bytes || record_bytes - field->offset < field->bytes) {
     throw UserError(said + " does not lie inside a record of " + std::to_string(record_bytes) + " bytes");
   }

@@ -10,7 +10,9 @@ namespace eventloom {
 nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events,
                                       std::optional<std::uint64_t> tick_ps) {
   constexpr TimeBase kDefault;
-  const TimeBase base{tick_ps.value_or(uri.get_unit_ps("unit", kDefault.tick_ps)), kDefault.epoch_ticks};
+  const auto unit = uri.get_unit("unit", kDefault.tick_ps);
+  const auto own = to_ticks({1, 0}, unit.ps, unit.divisor, Rounding::none);
+  const TimeBase base{tick_ps.value_or(own ? own->value : kDefault.tick_ps), kDefault.epoch_ticks};
   const auto reader = open_packed(uri, {0}, base);
   nlohmann::ordered_json header = {{"uri", uri.text()},
                                    {"record_bytes", uri.get_count("record", 0, 1, ~std::uint64_t{0})}};

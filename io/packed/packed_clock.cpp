@@ -10,14 +10,11 @@ namespace eventloom {
 namespace {
 
 bool is_numbered(const SourceUri& uri) {
-  const auto text = uri.get("numbered", "no");
-  if (text != "yes" && text != "no") {
-    uri.refuse("numbered=" + text + " is not known; use yes or no");
+  const bool numbered = uri.get_yes("numbered");
+  if (numbered && (uri.has("unit") || uri.has("round") || uri.has("drift"))) {
+    uri.refuse("event numbers have no unit; omit unit=, drift= and round=");
   }
-  if (text == "yes" && (uri.has("unit") || uri.has("round"))) {
-    uri.refuse("event numbers have no unit; omit unit= and round=");
-  }
-  return text == "yes";
+  return numbered;
 }
 
 SourceUri clock_uri(const SourceUri& uri, const PackedField& time, bool numbered) {

@@ -16,12 +16,13 @@ namespace eventloom {
 ///
 /// - FIELD: see io/packed/field.hpp.
 /// - channel: 28 bits. `system` and `subsystem`, 6 bits each, occupy bits 27..22 and 21..16, and `channel` the bits
-///   below: 22 bits with `system` alone, else 16.
+///   below: 22 bits with `system` alone, else 16. Records without channels have `fixed-channel`.
 /// - payload: one 32-bit word per field, or two, low word first, for a field of more than 32 bits. Signed fields, f32
 /// and
 ///   f64 are kept exactly, as the header's payload kinds state; a scaled field is rounded to the nearest whole number
 ///   and yields one word, with a sign if its type has one.
-/// - time: f32 and f64 are rounded to the nearest tick unless `round` specifies otherwise. Without `round`, hits whose
+/// - time: also two fields, see io/packed/time_field.hpp. f32 and f64 are rounded to the nearest tick unless `round`
+/// specifies otherwise. Without `round`, hits whose
 ///   number cannot distinguish adjacent ticks are counted (imprecise_times).
 /// - skip: bytes before the first record.
 /// - numbered: times are event numbers, which several hits may share, and have no unit.

@@ -33,11 +33,13 @@ Tick last_tick(std::uint32_t epoch_ticks) { return tick_of_epoch(max_epoch(epoch
 
 }  // namespace
 
-EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live)
+EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live,
+                             bool drops_copies)
     : reader_(std::move(reader)),
       reorder_(reorder),
       live_(live),
       ordered_(reader_->name(), reorder, tick_ps_of(reader_->header())),
+      copies_(drops_copies ? std::optional(CopySearch()) : std::nullopt),
       losses_(reader_->header(), live_.has_value()),
       encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
                encode_stream_header(reader_->header()).size(), limits_of(reader_->header(), live_.has_value())) {}
@@ -79,7 +81,7 @@ void EncodedStream::read_until(Epoch epoch) {
 std::optional<Epoch> EncodedStream::read_on(Epoch settle_to) {
   if (ended_) return std::nullopt;
   if (!all_read_) read_block();
-  if (live_) release_waiting();
+  if (live_ && !live_->as_recorded) release_waiting();
   const bool settles = settle_to > complete();
   if (settles) ordered_.release(ordered_.blocks_pushed());
   ReorderBuffer::Hit hit;
@@ -102,7 +104,8 @@ void EncodedStream::settle(Epoch end) {
 
 /// Closes the open epoch after a silence, unless times are event numbers.
 void EncodedStream::close_when_quiet() {
-  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.waiting() == 0;
+  const bool may_close =
+      live_ && !live_->as_recorded && (reader_->header().flags & kNumbered) == 0 && ordered_.waiting() == 0;
   if (!may_close || !encoder_.open_from()) return;
   if (std::chrono::steady_clock::now() - heard_ >= live_->longest_quiet) close_open_before(end_epoch_);
 }
@@ -118,6 +121,7 @@ void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
   const Epoch at = epoch_of(hit.time, epoch_ticks);
   if (at > max_epoch(epoch_ticks)) refuse_time(hit.time);
+  if (copies_ && copies_->is_copy(hit)) return losses_.drop_copy(at);
   if (encoder_.must_close_before(hit.time)) close_buffer();
   encoder_.add(hit.time, hit.channel, hit.payload);
   if (at >= end_epoch_) take_epoch(hit.time, at);
@@ -174,7 +178,7 @@ void EncodedStream::refuse_time(Tick time) const {
 void EncodedStream::read_block() {
   auto block = ordered_.spare();
   if (!reader_->read(block)) return finish_reading();
-  const auto jump = live_ ? jump_back(block) : block.size();
+  const auto jump = live_ && !live_->as_recorded ? jump_back(block) : block.size();
   if (jump < block.size()) {
     const auto loss = std::ranges::find_if(block.losses, [jump](const Loss& l) { return l.before >= jump; });
     behind_the_jump_ = block.cut(jump, static_cast<std::size_t>(loss - block.losses.begin()));

@@ -12,6 +12,7 @@
 #include "core/runtime/message_limit.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/epochs/held_buffers.hpp"
+#include "io/recorded/copy_search.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/recorded/loss_account.hpp"
 #include "io/recorded/reorder_buffer.hpp"
@@ -28,6 +29,8 @@ struct LiveReading {
   std::size_t most_bytes = std::size_t{32} << 20;  ///< limit of waiting hits; beyond it the oldest are released
   /// Hits later than this show that the clock has gone back, unless times are event numbers.
   std::chrono::hours longest_disorder{1};
+  /// A followed recording: hits wait as long as in a recording, and only settle() makes any late.
+  bool as_recorded = false;
 };
 
 /// Reads a foreign format on demand and encodes it to epoch buffers, with the same bytes that `eventloom convert` would
@@ -36,7 +39,9 @@ class EncodedStream final : public Source {
  public:
   /// If `live` is given, hits that come too late to be sorted count as lost (late), as do hits whose time is beyond the
   /// last possible epoch (untimed).
-  EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live = {});
+  /// `drops_copies`: of hits that are equal in time, channel and payload, all but the first are dropped.
+  EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live = {},
+                bool drops_copies = false);
 
   /// Reads the next block of a live stream; waits only if the reader does. Returns the epoch before which every buffer
   /// and stretch of damage is complete, so that collect() up to there reads nothing; std::nullopt at the end of the
@@ -101,8 +106,9 @@ class EncodedStream final : public Source {
   ReorderLimits reorder_;
   std::optional<LiveReading> live_;
   ReorderBuffer ordered_;
-  std::deque<Arrival> arrivals_;  ///< blocks of a live stream that may still wait
-  std::uint32_t arrived_ = 0;     ///< number of blocks
+  std::deque<Arrival> arrivals_;      ///< blocks of a live stream that may still wait
+  std::uint32_t arrived_ = 0;         ///< number of blocks
+  std::optional<CopySearch> copies_;  ///< set: copies are dropped
   LossAccount losses_;
   Counters losses_before_;              ///< losses of the streams before the clock went back
   std::uint64_t anomalies_before_ = 0;  ///< anomalies of those streams

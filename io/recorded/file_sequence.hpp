@@ -5,26 +5,28 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "core/runtime/error.hpp"
 #include "io/files/file_checksum.hpp"
+#include "io/files/followed_files.hpp"
 
 namespace eventloom {
 
-/// The files of one source, read in sequence. `File` is constructible from a path; its constructor throws UserError
-/// when the file cannot be opened.
+/// The files of one source, read in sequence. `File` is constructible from a path, and from the files that are
+/// followed, if any; its constructor throws UserError when the file cannot be opened. `File::can_open(path)` is whether
+/// a file has grown enough to be opened.
 template <class File>
 class FileSequence {
  public:
   /// Opens each file once, in reverse order, so that an invalid file is found before anything is read. Needs at least
-  /// one path.
-  explicit FileSequence(std::span<const std::string> paths) : paths_(paths.begin(), paths.end()) {
-    bytes_.resize(paths_.size());
-    for (std::size_t i = paths_.size(); i > 0; --i) {
-      file_.emplace(paths_[i - 1]);
-      bytes_[i - 1] = static_cast<double>(file_->size());
-    }
+  /// one path. `followed`: the files after the last path, some of which may come later; null: there are none.
+  explicit FileSequence(std::span<const std::string> paths, Followed followed = nullptr)
+      : followed_(std::move(followed)), paths_(paths.begin(), paths.end()) {
+    for (std::size_t i = paths_.size(); i > 0; --i) open(i - 1);
   }
 
   /// The open file.
@@ -36,9 +38,23 @@ class FileSequence {
   [[nodiscard]] std::string other_than_open(std::size_t number) const {
     return number == open_ ? std::string() : paths_[number];
   }
-  [[nodiscard]] bool is_last() const { return open_ + 1 == paths_.size(); }
+  /// Whether no file follows the open one, so far.
+  [[nodiscard]] bool is_last() const { return (followed_ != nullptr && followed_->stopped()) || !next_path(); }
+  /// Whether the next file exists, but cannot be opened yet.
+  [[nodiscard]] bool awaits_next() const {
+    if constexpr (requires { File::can_open(std::string()); }) {
+      const auto next = followed_ == nullptr ? std::nullopt : next_path();
+      return next && !File::can_open(*next) && !followed_->is_final(*next);
+    }
+    return false;
+  }
   /// Closes the open file and opens the next, which must exist.
-  void open_next() { file_.emplace(paths_[++open_]); }
+  void open_next() {
+    const auto next = next_path();
+    if (!next) throw UserError("the file after '" + paths_[open_] + "' was removed before it was read");
+    if (open_ + 1 == paths_.size()) paths_.push_back(*next);
+    open(open_ + 1);
+  }
 
   /// Fraction of the bytes of all files that has been read, 0 to 1.
   [[nodiscard]] double share_read() const {
@@ -50,6 +66,22 @@ class FileSequence {
   [[nodiscard]] InputFile input(const std::string& name) const { return describe_files(name, paths_); }
 
  private:
+  [[nodiscard]] std::optional<std::string> next_path() const {
+    if (open_ + 1 < paths_.size()) return paths_[open_ + 1];
+    return followed_ == nullptr ? std::nullopt : followed_->next_after(paths_[open_]);
+  }
+  void open(std::size_t number) {
+    open_ = number;
+    if constexpr (std::is_constructible_v<File, std::string, Followed>) {
+      file_.emplace(paths_[number], followed_);
+    } else {
+      file_.emplace(paths_[number]);
+    }
+    bytes_.resize(paths_.size());
+    bytes_[number] = static_cast<double>(file_->size());
+  }
+
+  Followed followed_;  ///< null: the paths are all
   std::vector<std::string> paths_;
   std::vector<double> bytes_;  ///< size of each file
   std::size_t open_ = 0;

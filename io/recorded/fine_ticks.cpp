@@ -32,11 +32,6 @@ std::optional<TickRatio> TickRatio::of(Decimal unit_ps, std::uint64_t tick_ps) {
   return ratio;
 }
 
-std::optional<FineTicks> TickRatio::fine(std::int64_t value) const {
-  const auto bits = static_cast<std::uint64_t>(value);
-  return fine(value < 0 ? -bits : bits, 0, value < 0);
-}
-
 std::optional<FineTicks> TickRatio::fine(double value) const {
   constexpr int kStored = 52;  // stored binary digits; the first is implied unless the exponent is 0
   constexpr std::uint64_t kMostExponent = 2047;

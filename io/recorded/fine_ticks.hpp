@@ -20,9 +20,10 @@ class TickRatio {
   /// std::nullopt if the fraction has too many digits.
   static std::optional<TickRatio> of(Decimal unit_ps, std::uint64_t tick_ps);
 
-  /// std::nullopt if the result is 2^76 ticks or more. Picoseconds since 1970 fit.
-  [[nodiscard]] std::optional<FineTicks> fine(std::uint64_t value) const { return fine(value, 0, false); }
-  [[nodiscard]] std::optional<FineTicks> fine(std::int64_t value) const;
+  /// The time of `value`, or of its negative. std::nullopt if it is 2^76 ticks or more. Picoseconds since 1970 fit.
+  [[nodiscard]] std::optional<FineTicks> fine(std::uint64_t value, bool negative = false) const {
+    return fine(value, 0, negative);
+  }
   /// Also std::nullopt for NaN and infinity.
   [[nodiscard]] std::optional<FineTicks> fine(double value) const;
 

@@ -21,6 +21,12 @@ void KeptEvent::take_back(DropCause cause, HitBlock& block) const {
   take_back_hits(block, first_hit, losses, {.offset = offset, .cause = cause});
 }
 
+HitBlock KeptEvent::hold_back(HitBlock& block) {
+  auto held = block.cut(first_hit, losses);
+  first_hit = losses = 0;
+  return held;
+}
+
 void report_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
                      DropCause cause) {
   complaints.say(Defect::number, offset, [&] {

@@ -27,6 +27,8 @@ struct KeptEvent {
   static KeptEvent at_end_of(const HitBlock& block, std::size_t file, std::uint64_t offset, std::uint32_t number);
   /// Removes its hits from `block` and counts them as lost.
   void take_back(DropCause cause, HitBlock& block) const;
+  /// Takes it, and what follows it, out of `block`, to begin the next one.
+  HitBlock hold_back(HitBlock& block);
 };
 
 /// Reports that an event is dropped. `file`: its file; empty: that of `complaints`.

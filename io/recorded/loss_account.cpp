@@ -1,6 +1,7 @@
 #include "io/recorded/loss_account.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace eventloom {
@@ -70,6 +71,19 @@ void LossAccount::add(const Damage& damage) {
     return;
   }
   damage_.push_back(damage);
+}
+
+void LossAccount::drop_copy(Epoch epoch) {
+  any_ = true;
+  ++hits_;
+  ++counters_[source_dropped_hits(DropCause::copy)];
+  const auto behind = std::ranges::upper_bound(damage_, epoch, {}, &Damage::first_epoch);
+  const bool follows = behind != damage_.begin() && std::prev(behind)->first_epoch == epoch;
+  if (follows && std::prev(behind)->cause == DropCause::copy) {
+    ++std::prev(behind)->n_hits;
+    return;
+  }
+  damage_.insert(behind, {.first_epoch = epoch, .n_hits = 1, .cause = DropCause::copy});
 }
 
 /// Places the remaining losses. A hole without a later hit has no end.

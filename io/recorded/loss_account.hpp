@@ -23,6 +23,8 @@ class LossAccount {
   void take(const HitBlock& block);
   /// States that data before `epoch` will not be collected again. Further losses are placed at or after `epoch`.
   void close_before(Epoch epoch) { latest_ = std::max(latest_.value_or(Tick()), tick_of_epoch(epoch, epoch_ticks_)); }
+  /// Counts a hit of `epoch`, taken before, as a copy.
+  void drop_copy(Epoch epoch);
   /// Call after the last block. If the file breaks off, damage continues without end.
   void finish();
   /// Releases damage that ends before `epoch`.

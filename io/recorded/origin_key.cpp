@@ -1,31 +1,22 @@
 #include "io/recorded/origin_key.hpp"
 
+#include <algorithm>
 #include <string>
-
-#include "formats/units.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::int64_t kAttosecondsPerPs = 1'000'000;
-constexpr std::int64_t kAttosecondsPerS = 1'000'000'000'000'000'000;
+constexpr int kPowersOfAttosecondsPerPs = 6;
 constexpr Attoseconds kMostAttoseconds = Attoseconds{1} << 122;
 
-/// value * unit_ps in attoseconds; std::nullopt if it is too large or not an integer.
-std::optional<Attoseconds> product(Decimal value, std::uint64_t unit_ps) {
-  Attoseconds result = Attoseconds{value.digits} * unit_ps;
-  if (result >= kMostAttoseconds / kAttosecondsPerPs) return std::nullopt;
-  result *= kAttosecondsPerPs;
-  for (; value.exponent > 0; --value.exponent) {
-    if (result >= kMostAttoseconds / 10) return std::nullopt;
-    result *= 10;
+/// value * 10^powers; std::nullopt if it is too large.
+std::optional<Attoseconds> multiplied(Attoseconds value, int powers) {
+  for (; powers > 0 && value != 0; --powers) {
+    if (value >= kMostAttoseconds / 10) return std::nullopt;
+    value *= 10;
   }
-  for (; value.exponent < 0 && result != 0; ++value.exponent) {
-    if (result % 10 != 0) return std::nullopt;
-    result /= 10;
-  }
-  return result;
+  return value;
 }
 
 /// Parses a length of time with a unit, or in ticks.
@@ -38,12 +29,33 @@ std::optional<Attoseconds> parse_length(std::string_view text, std::uint64_t tic
 
 }  // namespace
 
+std::optional<ExactTime> attoseconds_of(std::span<const TimeTerm> terms, std::uint64_t divisor) {
+  const auto exponent_of = [](const TimeTerm& term) {
+    return term.value.exponent + term.unit_ps.exponent + kPowersOfAttosecondsPerPs;
+  };
+  int least = 0;
+  for (const auto& term : terms) least = term.value.digits == 0 ? least : std::min(least, exponent_of(term));
+  Attoseconds sum = 0;
+  for (const auto& term : terms) {
+    const auto digits = static_cast<Attoseconds>(term.value.digits);
+    if (digits != 0 && static_cast<Attoseconds>(term.unit_ps.digits) >= kMostAttoseconds / digits) return std::nullopt;
+    const auto size = multiplied(digits * static_cast<Attoseconds>(term.unit_ps.digits), exponent_of(term) - least);
+    if (!size) return std::nullopt;
+    sum += term.negative ? -*size : *size;
+  }
+  const auto below = multiplied(static_cast<Attoseconds>(divisor), -least);
+  if (!below) return ExactTime{sum < 0 ? -1 : 0, sum == 0};  // less than an attosecond
+  const Attoseconds rest = (sum % *below + *below) % *below;
+  return ExactTime{(sum - rest) / *below, rest == 0};
+}
+
 std::optional<Attoseconds> attoseconds_of(std::string_view text, std::uint64_t unit_ps) {
   const bool negative = text.starts_with('-');
   const auto value = parse_decimal(text.substr(negative ? 1 : 0));
-  const auto size = value ? product(*value, unit_ps) : std::nullopt;
-  if (!size) return std::nullopt;
-  return negative ? -*size : *size;
+  if (!value) return std::nullopt;
+  const TimeTerm term{*value, {unit_ps, 0}, negative};
+  const auto time = attoseconds_of({&term, 1}, 1);
+  return time && time->whole ? std::optional(time->below) : std::nullopt;
 }
 
 Attoseconds attoseconds_of(const UtcTime& time) {

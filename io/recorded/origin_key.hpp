@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "formats/units.hpp"
 #include "formats/utc_time.hpp"
 #include "io/recorded/fine_ticks.hpp"
 #include "io/uri/source_uri.hpp"
@@ -12,6 +14,25 @@ namespace eventloom {
 
 /// A duration, or a time since 1970, in 10^-18 s.
 __extension__ using Attoseconds = __int128;
+
+inline constexpr std::int64_t kAttosecondsPerPs = 1'000'000;
+inline constexpr std::int64_t kAttosecondsPerS = 1'000'000'000'000'000'000;
+
+/// A number of units of time.
+struct TimeTerm {
+  Decimal value;
+  Decimal unit_ps;
+  bool negative = false;
+};
+
+/// A time that need not be whole attoseconds.
+struct ExactTime {
+  Attoseconds below = 0;  ///< rounded down
+  bool whole = true;      ///< `below` is the time
+};
+
+/// The sum of the terms, each divided by `divisor`; std::nullopt if they are too large.
+std::optional<ExactTime> attoseconds_of(std::span<const TimeTerm> terms, std::uint64_t divisor);
 
 /// Parses a decimal number with or without a minus sign; std::nullopt if it is invalid, too large, or not a whole
 /// number of attoseconds.

@@ -5,29 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/recorded/clock_unit.hpp"
 
 namespace eventloom {
 
 namespace {
 
-TickRatio ratio_of(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps) {
-  const auto ratio = TickRatio::of(unit_ps, tick_ps);
-  if (!ratio) uri.refuse("the scale of the times has too many digits");
-  return *ratio;
-}
+[[noreturn]] void refuse_scale(const SourceUri& uri) { uri.refuse("the scale of the times has too many digits"); }
 
 constexpr auto kPowers = [] {
   std::array<std::uint64_t, 20> powers{1};
   for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
   return powers;
 }();
-
-/// Number of ticks of `tick_ps` in `unit_ps` if it is an integer and fits in 64 bits, otherwise 0.
-std::uint64_t factor_of(Decimal unit_ps, std::uint64_t tick_ps) {
-  return to_ticks({1, 0}, unit_ps, tick_ps, Rounding::none).value_or(0).value;
-}
 
 Rounding rounding_of(const SourceUri& uri, Rounding otherwise) {
   const auto text = uri.get("round", "");
@@ -40,28 +33,28 @@ Rounding rounding_of(const SourceUri& uri, Rounding otherwise) {
 }  // namespace
 
 TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale)
-    : unit_(uri.get("unit", "ns")),
-      unit_ps_(shortest({uri.get_unit_ps("unit", tick_ps), 0})),
-      tick_ps_(tick_ps),
-      rounding_(rounding_of(uri, Rounding::none)) {
-  constexpr std::uint64_t kMostDigits = std::uint64_t{1} << 44;  // times a time of 64 bits: 108 bits
-  scale = shortest(scale);
-  if (__builtin_mul_overflow(unit_ps_.digits, scale.digits, &unit_ps_.digits) || unit_ps_.digits > kMostDigits) {
-    uri.refuse("the scale of the times has too many digits");
-  }
-  unit_ps_.exponent += scale.exponent;
-  ratio_ = ratio_of(uri, unit_ps_, tick_ps_);
-  factor_ = factor_of(unit_ps_, tick_ps_);
-}
+    : TickScale(uri, uri.get("unit", "ns"), clock_unit(uri, "unit", tick_ps, scale), tick_ps,
+                uri.has("drift") ? Rounding::nearest : Rounding::none) {}
 
 TickScale::TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise)
-    : unit_("ps"), unit_ps_(unit_ps), tick_ps_(tick_ps), rounding_(rounding_of(uri, otherwise)) {
-  ratio_ = ratio_of(uri, unit_ps_, tick_ps_);
-  factor_ = factor_of(unit_ps_, tick_ps_);
+    : TickScale(uri, "ps", {unit_ps, 1}, tick_ps, otherwise) {}
+
+TickScale::TickScale(const SourceUri& uri, std::string unit, const TimeUnit& length, std::uint64_t tick_ps,
+                     Rounding otherwise)
+    : unit_(std::move(unit)),
+      unit_ps_(length.ps),
+      tick_ps_(tick_ps),
+      rounding_(rounding_of(uri, otherwise)),
+      rounding_stated_(uri.has("round")) {
+  if (__builtin_mul_overflow(tick_ps, length.divisor, &divisor_)) refuse_scale(uri);
+  const auto ratio = TickRatio::of(unit_ps_, divisor_);
+  if (!ratio) refuse_scale(uri);
+  ratio_ = *ratio;
+  factor_ = to_ticks({1, 0}, unit_ps_, divisor_, Rounding::none).value_or(0).value;
 }
 
 void TickScale::refuse_keys(const SourceUri& uri) {
-  for (const char* key : {"unit", "round"}) {
+  for (const char* key : {"unit", "round", "drift"}) {
     if (!uri.get(key, "").empty()) uri.refuse(std::string(key) + "= is not valid where times are event numbers");
   }
 }
@@ -74,7 +67,7 @@ std::optional<Tick> TickScale::ticks(Decimal value) const {
     const auto power = kPowers[static_cast<std::size_t>(-value.exponent)];
     if (product % power == 0) return Tick(product / power);
   }
-  return to_ticks(value, unit_ps_, tick_ps_, rounding_);
+  return to_ticks(value, unit_ps_, divisor_, rounding_);
 }
 
 std::optional<Tick> TickScale::ticks(double value, unsigned bits) const {
@@ -103,12 +96,24 @@ std::optional<FineTicks> TickScale::whole(FineTicks time, double slack) const {
   return below;
 }
 
+bool TickScale::lacks_digits(Decimal value) const {
+  if (rounding_stated_ || value.exponent <= 0 || value.digits == 0) return false;
+  const auto last = to_ticks({1, value.exponent}, unit_ps_, divisor_, Rounding::nearest);
+  return !last || *last > 1;
+}
+
+bool TickScale::lacks_precision(double value, unsigned bits) const {
+  return !rounding_stated_ && spacing(value, bits) > 1;
+}
+
 bool TickScale::needs_rounding(Decimal value) const {
-  return rounding_ == Rounding::none && to_ticks(value, unit_ps_, tick_ps_, Rounding::down) && !ticks(value);
+  return rounding_ == Rounding::none && to_ticks(value, unit_ps_, divisor_, Rounding::down) && !ticks(value);
 }
 
 std::string TickScale::in_words(const std::string& value) const {
-  return "the time " + value + (unit_ == "tick" ? "" : " " + unit_);
+  if (unit_ == "tick") return "the time " + value;
+  const bool length = unit_.front() >= '0' && unit_.front() <= '9';
+  return "the time " + value + (length ? " x " : " ") + unit_;
 }
 
 std::string TickScale::range_complaint(const std::string& value) const {

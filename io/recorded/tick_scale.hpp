@@ -11,25 +11,33 @@
 
 namespace eventloom {
 
-/// Converts the times of a foreign format to ticks, according to the keys `unit` and `round` of its URI. A conversion
-/// returns std::nullopt when the time does not fit, or is not a whole number of ticks and must not be rounded;
-/// complaint() then gives the reason.
+/// Converts the times of a foreign format to ticks, according to the keys `unit`, `drift` and `round` of its URI. A
+/// conversion returns std::nullopt when the time does not fit, or is not a whole number of ticks and must not be
+/// rounded; complaint() then gives the reason. The key `drift` implies round=nearest.
 class TickScale {
  public:
-  /// `scale`: factor of the numbers, from the format or the URI. Throws UserError when `unit` or `round` is unknown, or
-  /// the scale has too many digits.
+  /// `scale`: factor of the numbers, from the format or the URI. Throws UserError when a key is invalid, or the
+  /// scale has too many digits.
   TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale = {1, 0});
   /// Constructor for a format whose times have a fixed unit: only the key `round` is used. `otherwise` is its default.
   TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise);
 
-  /// Throws UserError when the URI has `unit` or `round` although times are event numbers.
+  /// Throws UserError when the URI has one of these keys although times are event numbers.
   static void refuse_keys(const SourceUri& uri);
+
+  /// Constructor for a unit that the reader derives from the keys; `unit` names it in messages.
+  TickScale(const SourceUri& uri, std::string unit, const TimeUnit& length, std::uint64_t tick_ps, Rounding otherwise);
 
   [[nodiscard]] std::optional<Tick> ticks(Decimal value) const;
   [[nodiscard]] std::optional<Tick> ticks(std::uint64_t value) const { return ticks(Decimal{value, 0}); }
   [[nodiscard]] Rounding rounding() const { return rounding_; }
   /// Ticks per unit if that is an integer, otherwise 0.
   [[nodiscard]] std::uint64_t factor() const { return factor_; }
+  /// Whether the last digit of a decimal number stands for more than a tick, as in 1.64E+15, and `round` does not allow
+  /// that.
+  [[nodiscard]] bool lacks_digits(Decimal value) const;
+  /// Likewise for a floating-point number of `bits` significant binary digits.
+  [[nodiscard]] bool lacks_precision(double value, unsigned bits) const;
   /// Whether ticks() fails only because it must not round.
   [[nodiscard]] bool needs_rounding(Decimal value) const;
   /// Ticks per unit, for numbers that are not integers or are signed.
@@ -61,11 +69,13 @@ class TickScale {
   [[nodiscard]] std::string in_words(const std::string& value) const;
 
   std::string unit_;
-  Decimal unit_ps_;  ///< includes the scale
+  Decimal unit_ps_;  ///< includes the scale and the drift
   std::uint64_t tick_ps_;
+  std::uint64_t divisor_ = 1;  ///< tick_ps_ times the divisor of the unit: a number x unit_ps_ / divisor_ is in ticks
   TickRatio ratio_;
   std::uint64_t factor_ = 0;  ///< ticks per unit if that is an integer, otherwise 0
   Rounding rounding_;
+  bool rounding_stated_;
 };
 
 }  // namespace eventloom

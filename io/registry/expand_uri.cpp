@@ -1,12 +1,10 @@
 #include "io/registry/expand_uri.hpp"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "core/runtime/error.hpp"
-#include "io/files/natural_order.hpp"
+#include "io/compass/compass_segments.hpp"
 #include "io/files/packing.hpp"
 #include "io/hdf5_input/group_search.hpp"
 #include "io/hdf5_input/hdf5_reader.hpp"
@@ -15,8 +13,6 @@
 namespace eventloom {
 
 namespace {
-
-bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
 /// The same as found_files(), and a path without wildcards whether there is such a file or not.
 std::vector<std::string> matching_files(const std::string& pattern) {
@@ -47,22 +43,14 @@ void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
 
 }  // namespace
 
-std::vector<std::string> found_files(const std::string& pattern) {
-  std::error_code error;
-  if (std::filesystem::exists(pattern, error)) return {pattern};
-  if (!has_wildcard(pattern)) return {};
-  glob_t found{};
-  const int status = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> paths;
-  if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  std::ranges::sort(paths, comes_before);
-  return paths;
+void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  if (uri.has("concat") || uri.has("follow")) return expand_one(uri, out);
+  for (const auto& path : matching_files(uri.path())) out.push_back({uri.with_path(path)});
 }
 
-void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out) {
-  if (uri.has("concat")) return expand_one(uri, out);
-  for (const auto& path : matching_files(uri.path())) out.push_back({uri.with_path(path)});
+void expand_segments(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  if (uri.has("follow")) return expand_one(uri, out);
+  for (const auto& segment : compass_segments(uri, matching_files(uri.path()))) out.push_back({segment});
 }
 
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out) { out.push_back({uri}); }
@@ -110,6 +98,7 @@ void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
 }
 
 std::vector<std::string> files_at_path(const SourceUri& uri) {
+  if (uri.has("follow")) return found_files(uri.path());
   return uri.has("concat") ? matching_files(uri.path()) : std::vector{uri.path()};
 }
 

@@ -3,22 +3,21 @@
 #include <string>
 #include <vector>
 
+#include "io/files/found_files.hpp"
 #include "io/registry/source_spec.hpp"
 #include "io/uri/source_uri.hpp"
 
-/// Maps a URI to its sources and a source to its files, for the rows of the registry. Except in found_files(), a
-/// pattern that matches nothing throws UserError.
+/// Maps a URI to its sources and a source to its files, for the rows of the registry. A pattern that matches nothing
+/// throws UserError, unless the source is followed: its files may come later.
 namespace eventloom {
-
-/// Files that match `pattern`, in the natural order of their names (see comes_before()). A file with exactly this name
-/// takes precedence.
-std::vector<std::string> found_files(const std::string& pattern);
 
 /// Each appends the sources that `uri` names to `out`.
 using Expand = void (*)(const SourceUri& uri, std::vector<SourceSpec>& out);
 
-/// One source per file, in the order of found_files(); a single source with the key `concat`.
+/// One source per file, in the order of found_files(); a single source with the key `concat` or `follow`.
 void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out);
+/// One source per file, likewise; CoMPASS files without a header get that of the others, see compass_segments().
+void expand_segments(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// One source, whatever the path.
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// One source per HDF5 group of each file, ordered by name; a damaged group remains a source.
@@ -35,7 +34,8 @@ void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// The files of one source.
 using FilesOf = std::vector<std::string> (*)(const SourceUri& uri);
 
-/// The file at the path; with the key `concat`, all files that match the path, in the order of found_files().
+/// The file at the path; with the key `concat` or `follow`, all files that match the path, in the order of
+/// found_files().
 std::vector<std::string> files_at_path(const SourceUri& uri);
 /// All files in the folder; empty when it cannot be read.
 std::vector<std::string> files_in_folder(const SourceUri& uri);

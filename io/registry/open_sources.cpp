@@ -6,6 +6,8 @@
 
 #include "core/runtime/error.hpp"
 #include "io/files/file_checksum.hpp"
+#include "io/files/followed_files.hpp"
+#include "io/live/encoded_feed.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/feed_stream.hpp"
 #include "io/recorded/default_epoch.hpp"
@@ -32,30 +34,62 @@ std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const Tim
                                       describe_file(spec.uri.path()));
 }
 
-/// Encodes the hits of a file into epoch buffers and handles jumps in time as the keys of `uri` request.
-std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
+/// Whether the URI asks that copies of hits be dropped.
+bool is_unique(const SourceUri& uri) {
+  const auto value = uri.get("unique", "no");
+  if (value == "no") return false;
+  if (!value.empty() && value != "yes") uri.refuse("unique=" + value + " is not known; use unique or unique=no");
+  return true;
+}
+
+/// A reader of hits that will be put in order.
+struct UnorderedHits {
+  std::unique_ptr<HitReader> reader;
+  ReorderLimits reorder;
+};
+
+/// Handles jumps in time, and shifts, as the keys of `uri` request.
+UnorderedHits prepared(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
   const auto& scheme = scheme_of(uri);
   const auto shift = scheme.adds_offset ? uri.with("offset", "0") : uri;
   if (holds_event_numbers(uri)) {
-    return std::make_unique<EncodedStream>(shifted(std::move(reader), shift),
-                                           reorder_of_numbers(uri, kReorderNumbered));
+    return {shifted(std::move(reader), shift), reorder_of_numbers(uri, kReorderNumbered)};
   }
   TimeOrderDefaults defaults{.disorder_ps = scheme.disorder_ps};
-  if (scheme.holds_events) defaults.hits = kReorderStamped;
+  if (scheme.holds_events && !uri.has("bank")) defaults.hits = kReorderStamped;
   // The key `bits` of an event-number format is the width of the numbers, not of the times.
   defaults.has_bits =
       !scheme.holds_events && std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
   const auto order = time_order_of(uri, defaults, reader->header().base.tick_ps);
   auto guarded = std::make_unique<JumpReader>(std::move(reader), order);
-  return std::make_unique<EncodedStream>(shifted(std::move(guarded), shift), order.reorder);
+  return {shifted(std::move(guarded), shift), order.reorder};
 }
 
-/// Applies the shifts that the keys of `uri` request, if any, and encodes the shifted hits into new epoch buffers.
-std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const SourceUri& uri) {
+/// Encodes the hits of a file into epoch buffers.
+std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
+  auto hits = prepared(std::move(reader), uri);
+  return std::make_unique<EncodedStream>(std::move(hits.reader), hits.reorder, std::nullopt, is_unique(uri));
+}
+
+/// The same for files that are followed.
+std::unique_ptr<LiveFeed> followed(const SourceSpec& spec, const FeedOpening& opening) {
+  const auto& scheme = scheme_of(spec.uri);
+  if (scheme.follow_stream != nullptr) return scheme.follow_stream(spec, opening);
+  const auto files = std::make_shared<FollowedFiles>(spec.uri.path());
+  auto hits = prepared(scheme.follow(spec.uri, opening.id, opening.base, files), spec.uri);
+  ReaderControl control{.stop = [files] { files->stop(); }, .is_connected = [files] { return !files->stopped(); }};
+  return std::make_unique<EncodedFeed>(std::move(hits.reader), std::move(control), hits.reorder,
+                                       opening.settings.buffer_bytes, LiveReading{.as_recorded = true});
+}
+
+/// Encodes the hits of a stream into new epoch buffers if the keys of `uri` request shifts, or that copies be dropped.
+std::unique_ptr<Source> changed_stream(std::unique_ptr<Source> stream, const SourceUri& uri) {
   const StreamShift shift(uri, stream->header());
-  if (!shift.any()) return stream;
+  const bool unique = is_unique(uri);
+  if (!shift.any() && !unique) return stream;
   auto reader = std::make_unique<StoredReader>(std::move(stream));
-  return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), ReorderLimits{});
+  return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), ReorderLimits{},
+                                         std::nullopt, unique);
 }
 
 void require_together(std::span<const SourceSpec> specs) {
@@ -129,7 +163,11 @@ std::vector<PlayedFile> expand_played(std::span<const std::string> uris) {
 
 std::vector<std::string> files_of(const SourceSpec& spec) { return scheme_of(spec.uri).files(spec.uri); }
 
-bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }
+bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live() || is_followed(uri); }
+
+bool is_followed(const SourceUri& uri) { return uri.has("follow"); }
+
+bool is_acknowledged(const SourceUri& uri) { return uri.has(kAcknowledge.name); }
 
 bool holds_event_numbers(const SourceUri& uri) {
   return scheme_of(uri).holds_events ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
@@ -144,12 +182,13 @@ std::optional<SortedManifest> sorted_manifest(const SourceUri& uri) {
 OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
-  if (scheme.stream != nullptr) return {shifted_stream(scheme.stream(uri, base_), uri)};
-  if (scheme.is_live()) {
+  if (is_live(uri)) {
+    if (is_unique(uri)) uri.refuse("unique is not valid for live sources");
     auto stream = open_live(spec, id);
     auto* const live = stream.get();
     return {std::move(stream), live};
   }
+  if (scheme.stream != nullptr) return {changed_stream(scheme.stream(uri, base_), uri)};
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
   return {encoded(scheme.read(uri, id, base), uri)};
@@ -171,7 +210,8 @@ LiveInputSettings SourceOpener::input_settings() const {
 }
 
 std::unique_ptr<LiveFeed> SourceOpener::open_feed(const SourceSpec& spec, SourceId id) {
-  return scheme_of(spec.uri).feed(spec, {id, base_of(spec.uri), input_settings(), ports_});
+  const FeedOpening opening{id, base_of(spec.uri), base_, input_settings(), ports_};
+  return is_followed(spec.uri) ? followed(spec, opening) : scheme_of(spec.uri).feed(spec, opening);
 }
 
 std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, SourceId id) {
@@ -180,7 +220,8 @@ std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, Sour
   settings.drop_when_full = live_.drop_when_full;
   if (!live_.record.empty()) settings.record = new_recording(live_.record, id, live_.keep_recordings);
   settings.most_jump_s = scheme_of(spec.uri).most_jump_s;
-  return std::make_unique<FeedStream>(open_feed(spec, id), std::move(settings));
+  const auto open = [&] { return open_feed(spec, id); };
+  return std::make_unique<FeedStream>(shelf_ == nullptr ? open() : shelf_->lease(id, open), std::move(settings));
 }
 
 }  // namespace eventloom

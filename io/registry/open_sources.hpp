@@ -9,6 +9,7 @@
 
 #include "core/dataflow/live_stream.hpp"
 #include "formats/ids.hpp"
+#include "io/live/kept_feed.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/live/live_options.hpp"
 #include "io/registry/source_spec.hpp"
@@ -33,8 +34,12 @@ std::vector<PlayedFile> expand_played(std::span<const std::string> uris);
 
 /// The files of a source; empty for a generator or a live source.
 std::vector<std::string> files_of(const SourceSpec& spec);
-/// Whether the data of a source arrive live.
+/// Whether the data of a source arrive live: from a peer, or in files that are followed.
 bool is_live(const SourceUri& uri);
+/// Whether they arrive in files, from which they can be read again.
+bool is_followed(const SourceUri& uri);
+/// Whether its recorder may remove what is on disk.
+bool is_acknowledged(const SourceUri& uri);
 /// Whether the times of an imported or live source are event numbers.
 bool holds_event_numbers(const SourceUri& uri);
 /// The manifest of a folder of time-sorted streams; std::nullopt for other sources. Throws UserError if it is
@@ -49,7 +54,9 @@ struct OpenedSource {
 /// Opens sources. Live sources that share a port must be opened by the same opener.
 class SourceOpener {
  public:
-  explicit SourceOpener(const TimeBaseOptions& base, LiveOptions live = {}) : base_(base), live_(std::move(live)) {}
+  /// `shelf`: keeps the receiving sides of live sources beyond this run; null: they end with it.
+  explicit SourceOpener(const TimeBaseOptions& base, LiveOptions live = {}, FeedShelf* shelf = nullptr)
+      : base_(base), live_(std::move(live)), shelf_(shelf) {}
 
   /// `id`: the source's number in the run. Throws UserError when the source cannot be opened, when the clock of an
   /// .epochs file differs from the requested one, or when a recording of the live source already exists.
@@ -64,6 +71,7 @@ class SourceOpener {
 
   TimeBaseOptions base_;
   LiveOptions live_;
+  FeedShelf* shelf_;
   UdpPorts ports_;
 };
 

@@ -47,7 +47,7 @@ const SourceScheme* scheme_of_files(const SourceUri& uri) {
   return first;
 }
 
-/// Refuses keys that the scheme lacks, and keys without a required value.
+/// Refuses keys that the scheme lacks, keys without a required value, and values of keys that take none.
 void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
   if (!scheme.shifts) {
     for (const auto& key : kCommonKeys) {
@@ -56,13 +56,27 @@ void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
       }
     }
   }
+  if (uri.has("follow") && !scheme.can_follow()) {
+    uri.refuse(std::string(scheme.name) + ": cannot be followed; omit follow, which is for " +
+               list_schemes([](const SourceScheme& known) {
+                 return known.can_follow() ? std::string(known.name) + ":" : std::string();
+               }));
+  }
+  if (uri.has(kAcknowledge.name) && !uri.has("follow")) {
+    uri.refuse("acknowledge needs follow: it is for runs that follow a recorder");
+  }
   const auto keys = scheme.all_keys();
   std::vector<std::string_view> names;
   for (const auto& key : keys) names.push_back(key.name);
   uri.accept_only(names);
-  for (const auto& alone : uri.flags()) {
-    if (std::ranges::find(keys, alone, &SourceKey::name)->value.empty()) continue;
-    uri.refuse("'" + alone + "' is not of the form key=value");
+  const auto alone = uri.flags();
+  for (const auto& key : keys) {
+    const std::string name(key.name);
+    if (!uri.has(name)) continue;
+    const bool is_alone = std::ranges::find(alone, name) != alone.end();
+    if (is_alone && key.needs_value()) uri.refuse("'" + name + "' is not of the form key=value");
+    if (!is_alone && !key.takes_value())
+      uri.refuse("'" + name + "' takes no value: write " + name + " alone, or omit it");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/compass/compass_reader.hpp"
+#include "io/compass/compass_segments.hpp"
 #include "io/compass/compass_text.hpp"
 #include "io/csv/csv_reader.hpp"
 #include "io/epochs/epochs_source.hpp"
@@ -19,15 +20,19 @@
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_reader.hpp"
 #include "io/hld/inspect_hld.hpp"
+#include "io/live/followed_epochs.hpp"
 #include "io/live/shifted_feed.hpp"
 #include "io/lmd/inspect_lmd.hpp"
+#include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_header.hpp"
 #include "io/lmd/lmd_reader.hpp"
 #include "io/mbs/mbs_feed.hpp"
 #include "io/midas/midas_event.hpp"
+#include "io/midas/midas_file.hpp"
 #include "io/midas/midas_reader.hpp"
 #include "io/packed/inspect_packed.hpp"
 #include "io/packed/packed_reader.hpp"
+#include "io/recorded/followed_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
 #include "io/run_input/output_reader.hpp"
 #include "io/serve/hits_player.hpp"
@@ -47,16 +52,28 @@ namespace eventloom {
 
 namespace {
 
-std::unique_ptr<Source> open_epochs(const SourceUri& uri, const TimeBaseOptions& options) {
-  auto source = std::make_unique<EpochsSource>(uri.path());
-  const auto& base = source->header().base;
+void require_base(const SourceUri& uri, const TimeBase& base, const TimeBaseOptions& options) {
   if (options.tick_ps.value_or(base.tick_ps) != base.tick_ps ||
       options.epoch_ticks.value_or(base.epoch_ticks) != base.epoch_ticks) {
     throw UserError("'" + uri.path() + "' was recorded with ticks of " + std::to_string(base.tick_ps) +
                     " ps and epochs of " + std::to_string(base.epoch_ticks) +
                     " ticks; omit --tick and --epoch, or give these values");
   }
+}
+
+std::unique_ptr<Source> open_epochs(const SourceUri& uri, const TimeBaseOptions& options) {
+  auto source = std::make_unique<EpochsSource>(uri.path());
+  require_base(uri, source->header().base, options);
   return source;
+}
+
+std::unique_ptr<LiveFeed> follow_epochs(const SourceSpec& spec, const FeedOpening& opening) {
+  auto files = std::make_shared<FollowedFiles>(spec.uri.path());
+  const auto first = await_first_file(*files, has_stream_header);
+  auto feed = std::make_unique<FollowedEpochs>(first, std::move(files), opening.settings.buffer_bytes,
+                                               spec.uri.has(kAcknowledge.name));
+  require_base(spec.uri, feed->header().base, opening.base_options);
+  return shifted(std::move(feed), spec.uri);
 }
 
 std::unique_ptr<Source> open_sorted(const SourceUri& uri, const TimeBaseOptions& /*options*/) {
@@ -66,12 +83,57 @@ std::unique_ptr<Source> open_sorted(const SourceUri& uri, const TimeBaseOptions&
 
 SortedManifest manifest_of_folder(const SourceUri& uri) { return read_sorted_manifest(uri.path()); }
 
-/// A reader of several files in sequence.
+/// A reader of several files in sequence, which may be followed.
 using ReadFiles = std::unique_ptr<HitReader> (*)(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
-                                                 const TimeBase& base);
+                                                 const TimeBase& base, Followed followed);
 template <ReadFiles kRead>
 std::unique_ptr<HitReader> read_files(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return kRead(uri, files_at_path(uri), id, base);
+  return kRead(uri, files_at_path(uri), id, base, nullptr);
+}
+template <ReadFiles kRead, class File>
+std::unique_ptr<HitReader> follow_files(const SourceUri& uri, SourceId id, const TimeBase& base,
+                                        const Followed& files) {
+  const auto first = await_first_file(*files, File::can_open);
+  auto reader = kRead(uri, std::span(&first, 1), id, base, files);
+  return std::make_unique<FollowedReader>(std::move(reader), files, first, std::nullopt);
+}
+
+std::unique_ptr<HitReader> read_tpx3(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  return open_tpx3(uri, files_at_path(uri), id, base);
+}
+
+/// Readers of one file.
+std::unique_ptr<HitReader> read_csv(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  return open_csv(uri, id, base);
+}
+std::unique_ptr<HitReader> read_compass(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  return open_compass(uri, id, base);
+}
+
+std::unique_ptr<HitReader> follow_one_by_one(const Followed& files, const FileOpening& opening) {
+  const auto first = await_first_file(*files, opening.can_open);
+  return std::make_unique<FollowedReader>(opening.open(first), files, first, opening);
+}
+
+std::unique_ptr<HitReader> follow_csv(const SourceUri& uri, SourceId id, const TimeBase& base, const Followed& files) {
+  return follow_one_by_one(
+      files, {.can_open = [uri](const std::string& path) { return can_open_csv(uri.with_path(path)); },
+              .open = [=](const std::string& path) { return open_csv(uri.with_path(path), id, base, files); }});
+}
+
+/// The URI of one of the files of a split run, with the header of the first.
+SourceUri segment_at(const SourceUri& uri, const std::string& path) {
+  for (auto& segment : compass_segments(uri, found_files(uri.path()))) {
+    if (segment.path() == path) return segment;
+  }
+  return uri.with_path(path);
+}
+
+std::unique_ptr<HitReader> follow_compass(const SourceUri& uri, SourceId id, const TimeBase& base,
+                                          const Followed& files) {
+  return follow_one_by_one(
+      files, {.can_open = [uri](const std::string& path) { return can_open_compass(segment_at(uri, path)); },
+              .open = [=](const std::string& path) { return open_compass(segment_at(uri, path), id, base, files); }});
 }
 
 std::unique_ptr<EventPlayer> play_epochs(const SourceUri& uri) {
@@ -113,6 +175,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .endings = {".epochs"},
      .recognise = begins_stream_file,
      .stream = open_epochs,
+     .follow_stream = follow_epochs,
      .play = play_epochs,
      .inspect = inspect_epochs},
     {.name = "lmd",
@@ -123,6 +186,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .list_mode = true,
      .recognise = begins_lmd_file,
      .read = read_files<open_lmd>,
+     .follow = follow_files<open_lmd, LmdFile>,
      .play = play_lmd,
      .inspect = inspect_lmd},
     {.name = "hld",
@@ -133,6 +197,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .trb_events = true,
      .recognise = begins_hld_file,
      .read = read_files<open_hld>,
+     .follow = follow_files<open_hld, HldFile>,
      .play = play_hld,
      .inspect = inspect_hld},
     {.name = "spikes",
@@ -151,8 +216,10 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
     {.name = "compass",
      .form = "compass:PATH",
      .keys = kCompassKeys,
+     .expand = expand_segments,
      .recognise = begins_compass_file,
-     .read = open_compass,
+     .read = read_compass,
+     .follow = follow_compass,
      .inspect = inspect_compass},
     {.name = "tpx3",
      .form = "tpx3:PATH",
@@ -161,7 +228,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .disorder_ps = 1'000'000'000'000,  // chips and the TDC are read out in turn
      .together = require_placed_tpx3,
      .recognise = begins_tpx3_file,
-     .read = read_files<open_tpx3>,
+     .read = read_tpx3,
      .inspect = inspect_tpx3},
     {.name = "midas",
      .form = "midas:PATH",
@@ -171,6 +238,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .data = data_of_events,
      .recognise = begins_midas_event,
      .read = read_files<open_midas>,
+     .follow = follow_files<open_midas, MidasFile>,
      .inspect = inspect_midas},
     {.name = "csv",
      .form = "csv:PATH[?time=t_ns&channel=ch]",
@@ -178,7 +246,8 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kCsvKeys,
      .states_origin = true,
      .data = data_of_columns,
-     .read = open_csv,
+     .read = read_csv,
+     .follow = follow_csv,
      .inspect = inspect_csv},
     {.name = "hdf5",
      .form = "hdf5:PATH[?group=/dom_*&time=time&channel=channel&unit=ns]",
@@ -244,6 +313,8 @@ bool SourceScheme::has_ending(std::string_view path) const {
 
 std::vector<SourceKey> SourceScheme::all_keys() const {
   std::vector<SourceKey> all(keys.begin(), keys.end());
+  if (can_follow()) all.push_back(kFollow);
+  if (follow_stream != nullptr) all.push_back(kAcknowledge);
   for (const auto& key : kCommonKeys) {
     if (shifts && std::ranges::find(all, key.name, &SourceKey::name) == all.end()) all.push_back(key);
   }

@@ -14,6 +14,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "io/files/followed_files.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/recorded/time_order.hpp"
@@ -31,6 +32,7 @@ namespace eventloom {
 struct FeedOpening {
   SourceId id;
   TimeBase base;
+  TimeBaseOptions base_options;  ///< the user's choices
   LiveInputSettings settings;
   UdpPorts& ports;
 };
@@ -65,6 +67,12 @@ struct SourceScheme {
   std::unique_ptr<HitReader> (*read)(const SourceUri& uri, SourceId id, const TimeBase& base) = nullptr;
   /// Opens a stream of epoch buffers that has its own clock.
   std::unique_ptr<Source> (*stream)(const SourceUri& uri, const TimeBaseOptions& base) = nullptr;
+  /// Reads the hits of files that are followed while they are written, for the key `follow`; null: not supported,
+  /// unless `follow_stream` is set.
+  std::unique_ptr<HitReader> (*follow)(const SourceUri& uri, SourceId id, const TimeBase& base,
+                                       const Followed& files) = nullptr;
+  /// The same for files of epoch buffers.
+  std::unique_ptr<LiveFeed> (*follow_stream)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;
   /// Opens the receiving side of a live source.
   std::unique_ptr<LiveFeed> (*feed)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;
   /// Reads the manifest of a folder of time-sorted streams; null: not such a folder.
@@ -79,9 +87,10 @@ struct SourceScheme {
                                     std::optional<std::uint64_t> tick_ps) = nullptr;
 
   [[nodiscard]] bool is_live() const { return feed != nullptr; }
+  [[nodiscard]] bool can_follow() const { return follow != nullptr || follow_stream != nullptr; }
   /// Compares case-insensitively, and ignores the ending of a compressed file.
   [[nodiscard]] bool has_ending(std::string_view path) const;
-  /// Its own keys, then the common ones if it accepts them.
+  /// Its own keys, then the common ones that it accepts.
   [[nodiscard]] std::vector<SourceKey> all_keys() const;
 };
 

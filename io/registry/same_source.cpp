@@ -38,7 +38,9 @@ std::vector<UsedData> data_of_group(const SourceUri& uri) {
   return data_in({uri.path()}, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time"));
 }
 
-std::vector<UsedData> data_of_events(const SourceUri& uri) { return data_in(files_at_path(uri), uri.get("event", "")); }
+std::vector<UsedData> data_of_events(const SourceUri& uri) {
+  return data_in(files_at_path(uri), uri.get("event", "") + (uri.has("bank") ? ":" + uri.get("bank", "") : ""));
+}
 
 std::vector<UsedData> data_of_part(const SourceUri& uri) { return data_in({uri.path()}, uri.get("part", "")); }
 
@@ -52,7 +54,9 @@ void SameSource::take(const SourceUri& uri, std::span<const UsedData> data) {
     if (name.empty()) continue;
     const auto [other, is_new] = taken_.try_emplace(name, uri.text());
     if (is_new) {
-      if (!used.file.empty()) files_.push_back({used.file, used.selection + "@" + uri.get("origin", ""), sources_});
+      // A file that still grows has no contents to compare yet.
+      if (!used.file.empty() && !uri.has("follow"))
+        files_.push_back({used.file, used.selection + "@" + uri.get("origin", ""), sources_});
       continue;
     }
     if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; remove one");

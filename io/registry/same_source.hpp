@@ -24,7 +24,7 @@ std::vector<UsedData> data_of_files(const SourceUri& uri);
 std::vector<UsedData> data_of_columns(const SourceUri& uri);
 /// The HDF5 object of the group, which is the same for any path to it, and its dataset of times.
 std::vector<UsedData> data_of_group(const SourceUri& uri);
-/// The events with one id in all files of the source.
+/// The events with one id in all files of the source; other banks are other data.
 std::vector<UsedData> data_of_events(const SourceUri& uri);
 /// One stream of a folder.
 std::vector<UsedData> data_of_part(const SourceUri& uri);

@@ -13,7 +13,9 @@ namespace {
 std::string lines_of_keys(std::span<const SourceKey> keys) {
   std::string lines;
   for (const auto& key : keys) {
-    const auto form = fmt::format("{}{}{}", key.name, key.value.empty() ? "" : "=", key.value);
+    const auto form = key.needs_value()   ? fmt::format("{}={}", key.name, key.value)
+                      : key.takes_value() ? fmt::format("{}[={}", key.name, key.value.substr(1))
+                                          : std::string(key.name);
     lines += fmt::format("  {:<31} {}\n", form, key.help);
   }
   return lines;
@@ -29,6 +31,8 @@ std::string scheme_list() {
       if (!ending.empty()) text += fmt::format("  ({})", ending);
     }
     text += fmt::format("\n{}", lines_of_keys(scheme.keys));
+    if (scheme.can_follow()) text += lines_of_keys({&kFollow, 1});
+    if (scheme.follow_stream != nullptr) text += lines_of_keys({&kAcknowledge, 1});
   }
   std::string without;
   for (const auto& scheme : source_schemes()) {

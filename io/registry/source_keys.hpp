@@ -8,18 +8,35 @@ namespace eventloom {
 /// A key of source URIs.
 struct SourceKey {
   std::string_view name;
-  std::string_view value;  ///< form of the value after '='; empty: the key takes no value
+  std::string_view value;  ///< form of the value after '='; empty: the key takes none; in []: it may be omitted
   std::string_view help;   ///< one line, with the default
+
+  [[nodiscard]] constexpr bool takes_value() const { return !value.empty(); }
+  [[nodiscard]] constexpr bool needs_value() const { return takes_value() && value.front() != '['; }
 };
 
 // Accepted by every scheme except sorted:.
 inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
     {"system", "N", "puts the source's hits into system N, 0 to 63: the top 6 bits of their channels"},
+    {"unique", "[yes|no]", "of hits that are equal in time, channel and payload, keeps one; not for live sources"},
     {"offset", "TIME", "added to all times, to the nearest tick, -5ms too; plain numbers are ticks, or event numbers"},
 });
 
+/// Accepted by schemes whose files can be followed.
+inline constexpr SourceKey kFollow{"follow", "",
+                                   "waits for what is appended, and for new files of a glob, which are one source"};
+
+/// Accepted with it by those that `eventloom record` writes.
+inline constexpr SourceKey kAcknowledge{"acknowledge", "",
+                                        "with follow: the recorder may remove files once their events are on disk"};
+
 // Shared by several schemes.
-inline constexpr SourceKey kUnit{"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (ns)"};
+inline constexpr SourceKey kUnit{"unit", "UNIT",
+                                 "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns)"};
+inline constexpr SourceKey kDrift{"drift", "PPB", "of the clock, which is added to its rate: -120ppb, 1.5ppm (0)"};
+inline constexpr SourceKey kCoarse{"coarse", "COLUMN",
+                                   "number of steps to add to the time, as seconds to nanoseconds (none)"};
+inline constexpr SourceKey kCoarseUnit{"coarse-unit", "UNIT", "length of a step of coarse=: s, 25ns"};
 inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
 inline constexpr SourceKey kReorder{"reorder", "TIME|N",
                                     "how late a hit may come: a time, a number of hits, or both (10ms,1e6)"};
@@ -29,7 +46,8 @@ inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where tim
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
 inline constexpr SourceKey kClockBits{
     "bits", "N", "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel"};
-inline constexpr SourceKey kMayLack{"optional", "",
+inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "of all hits, where there is no channel"};
+inline constexpr SourceKey kMayLack{"optional", "[yes|no]",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
 inline constexpr SourceKey kNumberWord{"number", "word:OFFSET[:LOW-HIGH]",
@@ -52,7 +70,7 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
 
 inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     {"time", "tag|tdc", "event number, or the time of the TDC (tag)"},
-    {"tdc", "", "a hit per time of a TRB3 TDC; tdc=0xe000-0xe00f,0xe100: of these alone"},
+    {"tdc", "[ID-ID,...]", "a hit per time of a TRB3 TDC; tdc=0xe000-0xe00f,0xe100: of these alone"},
     kNumberWord,
     {"from", "ID", "of the subevent with the number: hexadecimal digits (any)"},
     kBits,
@@ -72,14 +90,18 @@ inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
 
 inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     {"record", "BYTES", "size of a record"},
-    {"time", "FIELD", "TYPE@OFFSET[:LOW-HIGH][*SCALE]: u64le@0, f64be@0*1e3; u8, u16 to u64, f32, f64 with le or be"},
+    {"time", "FIELD",
+     "TYPE@OFFSET[:LOW-HIGH][*SCALE]: u64le@0, f64be@0*1e3; u8, u16 to u64, f32, f64 with le or be; "
+     "or HIGH<<BITS|LOW: u32le@4<<24|u24le@0"},
     {"channel", "FIELD", "likewise; bits of a number: u32le@8:0-21"},
+    kFixedChannel,
     {"system", "FIELD", "bits 22 to 27 of the channel; a plain number as of every source"},
     {"subsystem", "FIELD", "bits 16 to 21 of the channel"},
     {"payload", "FIELD,...", "a word each, two for more than 32 bits; i8, i16 and i32, too"},
     {"skip", "BYTES", "before the first record (0)"},
     {"numbered", "yes|no", "times are event numbers (no)"},
     kUnit,
+    kDrift,
     kRound,
     kReorder,
     kClockJumps,
@@ -90,7 +112,8 @@ inline constexpr SourceKey kRoundOff{"round", "down|nearest", "of times to ticks
 
 inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
     {"header", "0xCAEx|old|BOARD;...",
-     "the two bytes or the line that the file lacks, or the format before version 2 (that of the file)"},
+     "the two bytes or the line that the file lacks, or the format before version 2 (that of the file, or of the "
+     "other files of the pattern)"},
     {"drop", "none|saturated,pileup", "records that make no hits besides fake ones; none: not even those (fake)"},
     kRoundOff,
     kReorder,
@@ -107,11 +130,20 @@ inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({
 
 inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     {"event", "ID", "of the events that are read, one source each (that of the first)"},
-    {"time", "tag|NAME:OFFSET,COUNT", "event number, or words of a bank (tag)"},
+    {"time", "tag|NAME:OFFSET,COUNT", "event number, or words of a bank; with bank= also a field of its records (tag)"},
+    {"bank", "NAME", "of the bank with records of fixed size, each a hit (a hit per bank)"},
+    {"record", "BYTES", "size of a record in the bank"},
+    {"channel", "FIELD", "of a record, as for packed:, and so are the next four keys"},
+    kFixedChannel,
+    kPackedKeys[4],
+    kPackedKeys[5],
+    kPackedKeys[6],
+    {"skip", "BYTES", "of the bank, before its first record (0)"},
     kNumberWord,
     {"from", "NAME", "of the bank with the number (any)"},
-    kBits,
+    {"bits", "N", "width of the event numbers, or of the times in records, which wrap around (32)"},
     kUnit,
+    kDrift,
     kRound,
     kReorderEvents,
     kJumps,
@@ -120,14 +152,22 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
 });
 
 inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
-    {"time", "COLUMN", "name of the column, or number from 1 (called time, t, timestamp, timetag or toa)"},
+    {"time", "COLUMN",
+     "name of the column, or number from 1; or A-B: steps of coarse-unit= less a fine time (called time, t, timestamp, "
+     "timetag or toa)"},
     {"channel", "COLUMN", "likewise (channel, ch, chan, detector or id); words are numbered in their order"},
+    kFixedChannel,
     {"payload", "COLUMN,...",
      "likewise, :KIND may follow; empty: none (payload, energy, adc, amplitude, charge, tot, if all is left out)"},
-    {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that in the name time_us)"},
+    {"unit", "UNIT",
+     "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (that in the name time_us)"},
+    kDrift,
+    kCoarse,
+    kCoarseUnit,
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times in UTC (0)"},
     {"channels", "FILE", "a table of names and channels"},
     {"skip", "N", "lines before the header or the first row (0)"},
+    {"skip-bad", "yes|no", "lines that are no rows are counted as lost hits, instead of ending the run (no)"},
     kRound,
     kReorder,
     kClockJumps,
@@ -136,10 +176,17 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
 
 inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     {"group", "PATTERN", "of the groups, /dom_* for example; each is a source (/)"},
-    {"time", "DATASET", "of each group, or TABLE/FIELD of a compound dataset (time)"},
+    {"time", "DATASET",
+     "of each group, or TABLE/FIELD of a compound dataset; or A-B: steps of coarse-unit= less a fine time (time)"},
     {"channel", "DATASET", "likewise (channel)"},
+    kFixedChannel,
     {"payload", "DATASET,...", "likewise, :KIND may follow: u32, i32, f32 or f64 (none)"},
-    {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that of the attribute units, or in the name time_us)"},
+    {"unit", "UNIT",
+     "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (that of the attribute units, or in the "
+     "name time_us)"},
+    kDrift,
+    kCoarse,
+    kCoarseUnit,
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times that count from 1970 (0)"},
     kRound,
     kReorder,

@@ -25,6 +25,7 @@ struct DetectorRange {
   Position position = {kUnknown, kUnknown, kUnknown};
   ValueScale scale = {};
   std::string unit = {};  ///< unit of the values
+  Tick dead_time = 0;
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 

@@ -17,6 +17,9 @@ const ColumnSpec kFirst = {"/detector/first_channel", ElementType::u32, "first c
 const ColumnSpec kLast = {"/detector/last_channel", ElementType::u32, "last channel of the row"};
 const ColumnSpec kOffset = {"/detector/offset_ticks", ElementType::i64,
                             "added to the times of the hits; those in this file are corrected", true};
+const ColumnSpec kRangeDeadTime = {"/detector/dead_time", ElementType::u64,
+                                   "hits this soon after a hit of the channel that counted were dropped; 0: none",
+                                   true};
 const ColumnSpec kMask = {"/detector/mask", ElementType::u32, "1: the hits were dropped"};
 const ColumnSpec kLeast = {"/detector/min_payload", ElementType::f64,
                            "hits with a smaller first payload word were dropped"};
@@ -30,7 +33,7 @@ const ColumnSpec kZ = {"/detector/z_m", ElementType::f64, "position; NaN: not kn
 
 constexpr const char* kDetectorGroup = "/detector";
 constexpr const char* kGroups = "/detector/group";
-constexpr const char* kNames = "/detector/name";
+constexpr const char* kChannelNames = "/detector/name";
 constexpr const char* kUnits = "/detector/unit";
 constexpr const char* kMap = "/detector/map";
 
@@ -92,6 +95,9 @@ void write_detector(const OutputFile& file, const DetectorRecord& detector, std:
   ColumnWriter column(file, kOffset, {.tick_ps = tick_ps});
   column.append(std::span<const std::int64_t>(offsets));
   column.finish();
+  ColumnWriter dead(file, kRangeDeadTime, {.tick_ps = tick_ps});
+  for (const auto& range : ranges) dead.append(std::span(&range.dead_time.value, 1));
+  dead.finish();
   write_fields<std::uint32_t>(file, kMask, ranges, [](const DetectorRange& r) { return r.masked ? 1U : 0U; });
   write_fields<double>(file, kLeast, ranges, &DetectorRange::min_payload);
   write_fields<double>(file, kMost, ranges, &DetectorRange::max_payload);
@@ -101,7 +107,7 @@ void write_detector(const OutputFile& file, const DetectorRecord& detector, std:
   write_fields<double>(file, kY, ranges, [](const DetectorRange& r) { return r.position.y; });
   write_fields<double>(file, kZ, ranges, [](const DetectorRange& r) { return r.position.z; });
   write_text_fields(file, kGroups, ranges, &DetectorRange::groups);
-  write_text_fields(file, kNames, ranges, &DetectorRange::name);
+  write_text_fields(file, kChannelNames, ranges, &DetectorRange::name);
   write_text_fields(file, kUnits, ranges, &DetectorRange::unit);
 }
 
@@ -115,7 +121,7 @@ DetectorRecord read_detector(hid_t file, const std::string& name) {
   if (map.size() != 1) throw UserError("/detector/map does not hold one text");
   detector.map = map.front();
   const auto groups = read_text_column(file, kGroups);
-  const auto names = read_text_column(file, kNames);
+  const auto names = read_text_column(file, kChannelNames);
   const std::size_t n = groups.size();
   if (names.size() != n) throw UserError("/detector has columns of different length");
   const auto numbers = [&](const ColumnSpec& spec) { return read_column<std::uint32_t>(file, name, spec, n); };
@@ -125,6 +131,9 @@ DetectorRecord read_detector(hid_t file, const std::string& name) {
   const auto last = numbers(kLast);
   const auto masks = numbers(kMask);
   const auto offsets = read_column<std::int64_t>(file, name, kOffset, n);
+  // Files of earlier versions lack it.
+  const auto dead = has_object(file, kRangeDeadTime.path) ? read_column<std::uint64_t>(file, name, kRangeDeadTime, n)
+                                                          : std::vector<std::uint64_t>(n);
   const auto x = metres(kX);
   const auto y = metres(kY);
   const auto z = metres(kZ);
@@ -134,6 +143,7 @@ DetectorRecord read_detector(hid_t file, const std::string& name) {
     range.first_channel = first[i];
     range.last_channel = last[i];
     range.offset = offsets[i];
+    range.dead_time = Tick(dead[i]);
     range.masked = masks[i] != 0;
     range.groups = groups[i];
     range.name = names[i];

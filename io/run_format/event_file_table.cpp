@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kEventFilesGroup = "/event_files";
 constexpr const char* kEventFileName = "/event_files/name";
-const ColumnSpec kEventFilePart = {"/event_files/part", ElementType::u64, "row of its part in /parts"};
+const ColumnSpec kEventFilePart = {"/event_files/part", ElementType::u64,
+                                   "row of its part in /parts; 0 in a merged file"};
 const ColumnSpec kEventFileNumber = {"/event_files/number", ElementType::u32,
                                      "number of the file among those of its writer and format"};
 const ColumnSpec kEventFileEvents = {"/event_files/events", ElementType::u64, "number of events"};

@@ -17,19 +17,25 @@ void HistogramRecord::add(const HistogramRecord& other) {
   overflow += other.overflow;
 }
 
+HistogramRecord histogram_record(const HistogramSpec& spec, std::span<const std::uint64_t> cells,
+                                 const std::string& value_unit) {
+  HistogramRecord record{spec.name, spec.text, {}, {}, 0, 0};
+  for (const auto& axis : spec.axes) {
+    const bool is_value = axis.quantity == HistogramAxis::Quantity::value;
+    record.axes.push_back({axis.text, is_value ? value_unit : axis.unit, axis.edges()});
+  }
+  if (cells.empty()) return record;
+  record.counts.assign(cells.begin(), cells.end() - 2);
+  record.underflow = cells[cells.size() - 2];
+  record.overflow = cells.back();
+  return record;
+}
+
 std::vector<HistogramRecord> histogram_records(const HistogramSet& set, std::span<const std::uint64_t> cells,
                                                const std::string& value_unit) {
   std::vector<HistogramRecord> records;
-  for (std::size_t i = 0; i < set.specs().size(); ++i) {
-    const auto& spec = set.specs()[i];
-    const auto of = set.cells_of(i, cells);
-    HistogramRecord record{spec.name, spec.text, {}, {of.begin(), of.end() - 2}, of[of.size() - 2], of.back()};
-    for (const auto& axis : spec.axes) {
-      const bool is_value = axis.quantity == HistogramAxis::Quantity::value;
-      record.axes.push_back({axis.text, is_value ? value_unit : axis.unit, axis.edges()});
-    }
-    records.push_back(std::move(record));
-  }
+  for (std::size_t i = 0; i < set.specs().size(); ++i)
+    records.push_back(histogram_record(set.specs()[i], set.cells_of(i, cells), value_unit));
   return records;
 }
 

@@ -31,7 +31,10 @@ struct HistogramRecord {
   void add(const HistogramRecord& other);
 };
 
-/// The histograms of a set with these cells. `value_unit`: unit of the values of hits.
+/// A histogram of a set, with its cells; without any, it has no counts. `value_unit`: unit of the values of hits.
+HistogramRecord histogram_record(const HistogramSpec& spec, std::span<const std::uint64_t> cells,
+                                 const std::string& value_unit);
+/// The histograms of a set, with the cells of all of them.
 std::vector<HistogramRecord> histogram_records(const HistogramSet& set, std::span<const std::uint64_t> cells,
                                                const std::string& value_unit);
 

@@ -38,7 +38,7 @@ std::vector<ColumnSpec> make_ledger_columns() {
 const std::vector<ColumnSpec>& event_columns() {
   static const std::vector<ColumnSpec> columns = {
       {"/events/time", ElementType::u64, "time of the first hit, since the start of the run", true},
-      {"/events/duration", ElementType::u64, "time of the last hit less that of the first", true},
+      {"/events/duration", ElementType::u64, "duration: time from the first hit to the last", true},
       {"/events/n_hits", ElementType::u32, "number of hits"},
       {"/events/slice", ElementType::u64, "slice in which the first hit lies"},
       {"/events/flags", ElementType::u32, "what is known to be wrong with the event; 0 when nothing is", false,
@@ -108,6 +108,14 @@ const ColumnSpec& missing_list_column() {
 const ColumnSpec& event_time_offset_column() {
   static const ColumnSpec spec = {"/entry/events/event_time_offset", ElementType::u32,
                                   "time of the hit since the first hit of its event", true};
+  return spec;
+}
+
+const ColumnSpec& event_id_column() {
+  static const ColumnSpec spec = {
+      "/entry/events/event_id", ElementType::i64,
+      "source x channels_per_source + channel: the quotient by channels_per_source is the row of the source in "
+      "/sources, the remainder is the channel id"};
   return spec;
 }
 

@@ -15,8 +15,8 @@ namespace eventloom {
 /// Sources beyond this number share the last bit of the masks of missing sources.
 inline constexpr std::size_t kMaskedSources = 64;
 
-/// Attributes of run.h5 that describe its invocations. The merged file depends on the input and the definition only, so
-/// it has all others.
+/// Attributes of run.h5 that describe its invocations. The file of `run --merge` has them. That of `merge` depends on
+/// the input and the definition only, so it has all attributes but these.
 inline constexpr std::array kInvocationAttributes = {"began", "ended", "command_lines"};
 
 /// Attributes of parts: events that the filters rejected, in total and per expression.
@@ -59,5 +59,8 @@ const ColumnSpec& missing_offsets_column();
 const ColumnSpec& missing_list_column();
 /// Data of the NeXus entry in a merged file: one element per hit.
 const ColumnSpec& event_time_offset_column();
+const ColumnSpec& event_id_column();
+/// Ids of the NeXus entry: source x this + channel. Larger than any channel.
+inline constexpr std::uint64_t kNexusChannels = std::uint64_t{1} << 28;
 
 }  // namespace eventloom

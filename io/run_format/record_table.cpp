@@ -26,15 +26,17 @@ const ColumnSpec kSourceCrc = {
 const ColumnSpec kSourceId = {"/sources/id", ElementType::u32, "source id recorded in the stream"};
 
 constexpr auto kSourcePayload = "/sources/payload";
+constexpr auto kRunComment = "run_comment";
 constexpr auto kInvocationFolder = "/invocations/folder";
 
-/// Counts per expression; each filter was applied to all events.
 void write_filter_counts(hid_t root, const RunRecord& record) {
-  const auto& totals = record.totals;
-  std::vector<std::uint64_t> rejected = totals.rejected_by;
-  rejected.resize(record.filters.size());
+  std::vector<std::uint64_t> rejected;
   std::vector<std::uint64_t> accepted;
-  for (const auto n : rejected) accepted.push_back(totals[Metric::events] + totals[Metric::events_rejected] - n);
+  for (std::size_t i = 0; i < record.filters.size(); ++i) {
+    const auto counts = counts_of_filter(record.filters, record.totals, i);
+    accepted.push_back(counts.accepted);
+    rejected.push_back(counts.rejected);
+  }
   write_attribute(root, "filters_accepted", accepted);
   write_attribute(root, "filters_rejected", rejected);
 }
@@ -43,6 +45,8 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_attribute(root, "format", kRunFormat);
   write_attribute(root, "format_version", kOutputVersion);
   write_attribute(root, "closed", std::uint64_t{record.closed});
+  if (record.run_number) write_attribute(root, kRunNumber, *record.run_number);
+  if (!record.run_comment.empty()) write_attribute(root, kRunComment, record.run_comment);
   write_attribute(root, "setup", record.setup);
   write_attribute(root, "definition", record.definition);
   write_attribute(root, "filters", record.filters);
@@ -70,13 +74,6 @@ void write_attributes(hid_t root, const RunRecord& record) {
   write_totals(root, record.totals);
 }
 
-/// Belongs to the attributes of invocations, which a merged file lacks, too.
-void write_folders(const OutputFile& file, const RunRecord& record) {
-  if (record.folders.empty()) return;
-  create_group(file.id(), "/invocations");
-  write_texts(file.id(), kInvocationFolder, record.folders);
-}
-
 std::string read_text_if_any(hid_t root, const char* name) {
   return has_attribute(root, name) ? read_text(root, name) : "";
 }
@@ -87,6 +84,8 @@ std::vector<std::string> read_texts_if_any(hid_t root, const char* name) {
 
 /// Reads what files of earlier versions, merged files and unfinished runs may lack.
 void read_about_invocations(hid_t root, RunRecord& record) {
+  if (has_attribute(root, kRunNumber)) record.run_number = read_number(root, kRunNumber);
+  record.run_comment = read_text_if_any(root, kRunComment);
   record.began = read_text_if_any(root, "began");
   record.ended = read_text_if_any(root, "ended");
   record.command_lines = read_texts_if_any(root, "command_lines");
@@ -143,6 +142,12 @@ std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& nam
 }
 
 }  // namespace
+
+void write_folders(const OutputFile& file, const RunRecord& record) {
+  if (record.folders.empty()) return;
+  create_group(file.id(), "/invocations");
+  write_texts(file.id(), kInvocationFolder, record.folders);
+}
 
 void write_record(const OutputFile& file, const RunRecord& record) {
   write_attributes(file.id(), record);

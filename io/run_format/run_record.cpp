@@ -22,6 +22,18 @@ std::string setup_option(const RunRecord& record, const std::string& name) {
   return values.empty() ? "" : values.front();
 }
 
+FilterCounts counts_of_filter(const std::vector<std::string>& filters, const RunTotals& totals, std::size_t i) {
+  const std::uint64_t rejected = i < totals.rejected_by.size() ? totals.rejected_by[i] : 0;
+  if (filters[i].starts_with(kFilterCommand)) return {totals[Metric::events], rejected};
+  return {totals[Metric::events] + totals[Metric::events_rejected] - rejected, rejected};
+}
+
+std::string run_text(const RunRecord& record) {
+  if (!record.run_number) return {};
+  return "run " + std::to_string(*record.run_number) +
+         (record.run_comment.empty() ? "" : " (" + record.run_comment + ")");
+}
+
 bool events_share_times(const RunRecord& record) {
   const auto first = record.definition.find_first_not_of(" \t");
   const bool clusters = first != std::string::npos && record.definition.compare(first, 7, "cluster") == 0;

@@ -25,8 +25,10 @@ struct SourceRecord {
 
 /// Attributes of run.h5's root, which describe the run as a whole.
 struct RunRecord {
-  bool closed = false;  ///< the run ended and all parts are listed
-  std::string setup;    ///< INI text of --print-config
+  bool closed = false;                      ///< the run ended and all parts are listed
+  std::optional<std::uint64_t> run_number;  ///< number among the runs of a folder; not set: it is not one of several
+  std::string run_comment;                  ///< comment by the person who began it; may be empty
+  std::string setup;                        ///< INI text of --print-config
   std::string definition;
   std::vector<std::string> filters;
   std::vector<std::string> histograms;  ///< texts of --hist
@@ -54,6 +56,19 @@ struct RunRecord {
   DetectorRecord detector;
   RunTotals totals;
 };
+
+/// Beginning of the entry of --filter-command, which is the last one of RunRecord::filters.
+inline constexpr const char* kFilterCommand = "--filter-command ";
+/// How many events the i-th of `filters` accepted and rejected. Every expression is evaluated for all events; a command
+/// is asked only about those that all expressions accept.
+struct FilterCounts {
+  std::uint64_t accepted = 0;
+  std::uint64_t rejected = 0;
+};
+FilterCounts counts_of_filter(const std::vector<std::string>& filters, const RunTotals& totals, std::size_t i);
+
+/// "run 42 (with the new target)"; empty if the run has no number.
+std::string run_text(const RunRecord& record);
 
 /// Whether events of the run may begin at the same tick: clusters, and events of each source. Such events are in one
 /// part file, in their order, since they belong to one slice.

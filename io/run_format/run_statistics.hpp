@@ -70,8 +70,8 @@ struct RunStatistics {
 /// Writes a group with a column per member for each list that is not empty.
 void write_statistics(const OutputFile& file, const RunStatistics& statistics);
 
-/// Reads the statistics of run.h5; empty in files of earlier versions and merged files. Throws UserError when they are
-/// damaged.
+/// Reads the statistics of run.h5; empty in files of earlier versions and in merged files beside it. Throws UserError
+/// when they are damaged.
 RunStatistics read_statistics(const std::filesystem::path& path);
 
 }  // namespace eventloom

@@ -173,6 +173,7 @@ OutputSummary summarise(const std::filesystem::path& path) {
     read_tables(open, summary);
   }
   if (summary.format == kMergedFormat) {
+    check_statistics(path, false, summary);  // its histograms have been verified
     auto record = read_run_record(path);
     if (!record.missing.empty()) summary.problems.push_back(std::move(record.missing));
     summary.sources = std::move(record.sources);

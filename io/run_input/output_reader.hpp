@@ -26,7 +26,7 @@ struct OutputSummary {
   RunTotals ledger;                   ///< sums of the ledger's rows
   std::vector<SourceRecord> sources;  ///< empty for a part
   std::vector<PartInfo> parts;        ///< only for run.h5
-  std::vector<AlarmRecord> alarms;    ///< only for run.h5: alarms that were raised
+  std::vector<AlarmRecord> alarms;    ///< alarms that were raised, if the file states them
   std::vector<std::string> problems;  ///< inconsistencies, one line each
 };
 

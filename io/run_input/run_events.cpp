@@ -43,15 +43,20 @@ EventFileRun event_file_run(const RunRecord& record) {
   return run;
 }
 
-RunEvents::RunEvents(const std::filesystem::path& file, bool partial) {
+RunToExport open_run_to_export(const std::filesystem::path& file, bool partial) {
   if (is_merged_file(file)) {
-    run_ = open_run_tables(file);
-    missing_ = run_.record.missing;
-  } else {
-    auto opened = open_run_to_merge(file, partial);
-    run_ = {std::move(opened.run.record), file.parent_path(), std::move(opened.run.parts)};
-    missing_ = std::move(opened.missing);
+    auto run = open_run_tables(file);
+    auto missing = run.record.missing;
+    return {std::move(run), std::move(missing)};
   }
+  auto opened = open_run_to_merge(file, partial);
+  return {{std::move(opened.run.record), file.parent_path(), std::move(opened.run.parts)}, std::move(opened.missing)};
+}
+
+RunEvents::RunEvents(const std::filesystem::path& file, bool partial) {
+  auto opened = open_run_to_export(file, partial);
+  run_ = std::move(opened.run);
+  missing_ = std::move(opened.missing);
   require_subevents(run_.record, file);
 }
 

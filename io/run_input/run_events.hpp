@@ -16,6 +16,14 @@ namespace eventloom {
 /// The properties of a run that list-mode files depend on.
 EventFileRun event_file_run(const RunRecord& record);
 
+/// A run, or a merged file, whose events are to be written elsewhere.
+struct RunToExport {
+  RunTables run;
+  std::string missing;  ///< missing slices of a run that has not ended, in words; else empty
+};
+/// `partial`: also accept a run that has not ended. Throws UserError.
+RunToExport open_run_to_export(const std::filesystem::path& file, bool partial);
+
 /// Reads the events of a run, or of a merged file, one by one and complete, in time order. All functions throw
 /// UserError like those of EventStream.
 class RunEvents {

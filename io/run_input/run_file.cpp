@@ -3,15 +3,18 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
+#include "io/run_format/event_file_table.hpp"
 #include "io/run_format/part_table.hpp"
 #include "io/run_format/record_table.hpp"
 #include "io/run_format/run_index.hpp"
+#include "io/run_input/open_output.hpp"
 
 namespace eventloom {
 
@@ -39,6 +42,19 @@ RunFile read_run_file(const std::filesystem::path& path) {
   } catch (const std::runtime_error& e) {
     throw UserError("'" + path.string() + "': " + e.what());
   }
+}
+
+RunFile read_run_or_merged(const std::filesystem::path& path) {
+  if (output_format_of(path) != kMergedFormat) return read_run_file(path);
+  return reading(path, [&] {
+    const OpenOutput open(path);
+    format_of_run(open);
+    std::vector<PartInfo> whole(1);
+    read_event_files(open.file.get(), open.name, whole);
+    RunFile run{read_run_record(path), {}, true, std::move(whole.front().event_files)};
+    if (run.record.closed) return run;
+    throw UserError("'" + open.name + "' is the merged file of a run that had not ended: it cannot be resumed");
+  });
 }
 
 RunRecord read_run_record(const std::filesystem::path& path) {

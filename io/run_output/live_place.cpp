@@ -16,10 +16,10 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::string_view kHeader = "eventloom-live-place 1\n";
+constexpr std::string_view kPlaceHeader = "eventloom-live-place 1\n";
 
 std::string sealed(const std::string& json) {
-  return fmt::format("{}{:08x} {}\n", kHeader, crc32c(std::as_bytes(std::span(json))), json);
+  return fmt::format("{}{:08x} {}\n", kPlaceHeader, crc32c(std::as_bytes(std::span(json))), json);
 }
 
 std::optional<PeerPlace> place_in(const std::string& text) {
@@ -39,8 +39,8 @@ std::string live_place_name(const std::filesystem::path& run_file, std::uint32_t
 }
 
 bool is_live_place(const std::filesystem::path& file) {
-  const auto head = head_of(file, kHeader.size());
-  return kHeader.starts_with(head) || head.find_first_not_of('\0') == std::string::npos;
+  const auto head = head_of(file, kPlaceHeader.size());
+  return kPlaceHeader.starts_with(head) || head.find_first_not_of('\0') == std::string::npos;
 }
 
 void write_live_place(const std::filesystem::path& file, const PeerPlace& place) {

@@ -14,12 +14,15 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/input_file.hpp"
+#include "io/hdf5/output_file.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/run_format/detector_table.hpp"
+#include "io/run_format/event_file_table.hpp"
 #include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_format/record_table.hpp"
+#include "io/run_format/run_statistics.hpp"
 #include "io/run_format/total_attributes.hpp"
 #include "io/run_input/account_check.hpp"
 #include "io/run_input/ledger_reader.hpp"
@@ -74,13 +77,40 @@ void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
   while (n > 0) {
     const auto times = from.peek<Tick>();
     auto rows = std::min({n, std::uint64_t{times.size()}, to.rows_to_chunk_end()});
-    if (out.nexus) rows = std::min(rows, out.nexus->rows_to_chunk_end());
+    if (out.nexus) rows = std::min(rows, out.nexus->hits_to_chunk_end());
     if (rows == 0) throw std::logic_error("times asked for beyond the end of a column");
     to.append(times.first(rows));
     out.account.add_hits(times.first(rows));
     if (out.nexus) out.nexus->add_hits(times.first(rows));
     from.skip(rows);
     n -= rows;
+  }
+}
+
+/// Copies `n` channels and sources for the NeXus entry, which needs both at once; otherwise like copy_times().
+void copy_ids(PartColumns& from, MergedTables& out, std::uint64_t n) {
+  auto& to = out.events.hits;
+  while (n > 0) {
+    const auto channels = from.hits[kHitChannel].peek<std::uint32_t>();
+    const auto sources = from.hits[kHitSource].peek<std::uint16_t>();
+    const auto rows =
+        std::min({n, std::uint64_t{channels.size()}, std::uint64_t{sources.size()}, to[kHitChannel].rows_to_chunk_end(),
+                  to[kHitSource].rows_to_chunk_end(), out.nexus->ids_to_chunk_end()});
+    if (rows == 0) throw std::logic_error("ids asked for beyond the end of a column");
+    to[kHitChannel].append(channels.first(rows));
+    to[kHitSource].append(sources.first(rows));
+    out.nexus->add_ids(channels.first(rows), sources.first(rows));
+    from.hits[kHitChannel].skip(rows);
+    from.hits[kHitSource].skip(rows);
+    n -= rows;
+  }
+}
+
+void copy_hits(PartColumns& from, MergedTables& to, std::uint64_t hits) {
+  copy_times(from.hits[kHitTime], to, hits);
+  if (to.nexus) return copy_ids(from, to, hits);
+  for (std::size_t i = kHitTime + 1; i < from.hits.size(); ++i) {
+    copy_rows(from.hits[i], to.events.hits[i], hits, bytes_of(hit_columns()[i].type));
   }
 }
 
@@ -93,7 +123,7 @@ std::size_t events_to_chunk_end(PartColumns& from, std::span<const std::uint32_t
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
   if (out.value) room = std::min(room, out.value->rows_to_chunk_end());
-  if (to.nexus) room = std::min(room, to.nexus->rows_to_chunk_end());
+  if (to.nexus) room = std::min({room, to.nexus->hits_to_chunk_end(), to.nexus->ids_to_chunk_end()});
   std::span<const std::uint64_t> offsets;
   std::uint64_t words_room = 0;
   if (from.payload) {
@@ -145,17 +175,19 @@ void copy_before(PartColumns& from, Tick limit, MergedTables& to) {
   for (std::size_t i = 0; i < from.events.size(); ++i) {
     copy_rows(from.events[i], out.events[i], n, bytes_of(event_columns()[i].type));
   }
-  copy_times(from.hits[kHitTime], to, hits);
-  for (std::size_t i = kHitTime + 1; i < from.hits.size(); ++i) {
-    copy_rows(from.hits[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
-  }
+  copy_hits(from, to, hits);
   if (out.value) copy_rows(*from.value, *out.value, hits, bytes_of(value_column().type));
   if (from.payload) copy_payload(from, hits, out);
 }
 
+void take_turn(const MergeSettings& merge) {
+  if (merge.turn) merge.turn();
+}
+
 /// Checks whatever can fail before the long copy.
-void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
+void expect_parts(const std::filesystem::path& folder, const RunFile& run, const MergeSettings& merge) {
   for (const auto& part : run.parts) {
+    take_turn(merge);
     const auto path = folder / part.name;
     reading(path, [&] {
       const PartColumns columns(OpenOutput(path, part), part.events, part.hits, run.record.with_payload, kMinBuffer);
@@ -164,22 +196,38 @@ void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   }
 }
 
-void merge_events(const std::filesystem::path& folder, const RunFile& run, MergedTables& out) {
+void merge_events(const std::filesystem::path& folder, const RunFile& run, const MergeSettings& merge,
+                  MergedTables& out) {
   PartCursor<PartColumns> cursor(run.parts, [&](const PartInfo& part, std::size_t chains) {
     return std::make_unique<PartColumns>(OpenOutput(folder / part.name), part.events, part.hits,
                                          run.record.with_payload, buffer_bytes(chains));
   });
-  while (auto* part = cursor.next()) copy_before(*part, cursor.limit(), out);
+  while (auto* part = cursor.next()) {
+    copy_before(*part, cursor.limit(), out);
+    take_turn(merge);
+  }
+}
+
+/// Writes what depends on how the run was done, not on its input and definition alone.
+void copy_invocations(const std::filesystem::path& run_file, const RunFile& run, const OutputFile& to) {
+  write_folders(to, run.record);
+  write_statistics(to, read_statistics(run_file));
+  PartInfo all;
+  for (const auto& part : run.parts) {
+    all.event_files.insert(all.event_files.end(), part.event_files.begin(), part.event_files.end());
+  }
+  write_event_files(to, {&all, 1});
 }
 
 /// Writes the objects instead of copying them: HDF5's copy depends on their layout in run.h5.
 void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, const std::string& missing,
-                    const OutputFile& to) {
+                    bool with_invocations, const OutputFile& to) {
   const auto out = to.id();
   const H5Id file = open_for_reading(run_file);
   for (const auto& name : attribute_names(file.get())) {
     const bool of_invocations = std::ranges::find(kInvocationAttributes, name) != kInvocationAttributes.end();
-    if (name != "format" && !is_seal(name) && !of_invocations && !is_total(name))
+    const bool is_wanted = with_invocations || !of_invocations;
+    if (name != "format" && !is_seal(name) && is_wanted && !is_total(name))
       copy_attribute(file.get(), out, name.c_str());
   }
   write_attribute(out, "format", kMergedFormat);
@@ -187,6 +235,7 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   write_totals(out, run.record.totals);
   write_sources(to, run.record.sources);
   write_detector(to, run.record.detector, run.record.base.tick_ps);
+  if (with_invocations) copy_invocations(run_file, run, to);
 }
 
 /// Copies the ledger and compares it with the copied hits and the totals of the run.
@@ -208,7 +257,7 @@ MergeResult write_tables(const std::filesystem::path& run_file, const RunFile& r
                                 .tick_ps = run.record.base.tick_ps,
                                 .numbered = run.record.numbered};
   MergedTables tables(file, settings, run.record, merge.nexus);
-  merge_events(folder, run, tables);
+  merge_events(folder, run, merge, tables);
   auto& events = tables.events;
   MergeResult result{events.events[kEventTime].rows(), events.hits[kHitTime].rows(), 0, {}};
   events.finish();
@@ -222,8 +271,15 @@ MergeResult write_tables(const std::filesystem::path& run_file, const RunFile& r
 
 }  // namespace
 
-MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
-                      const MergeSettings& settings) {
+MergedFile::MergedFile(std::unique_ptr<OutputFile> file, MergeResult result)
+    : file_(std::move(file)), result_(std::move(result)) {}
+MergedFile::MergedFile(MergedFile&&) noexcept = default;
+MergedFile::~MergedFile() = default;
+
+void MergedFile::publish() { file_->publish(); }
+
+MergedFile write_merged_file(const std::filesystem::path& run_file, const std::filesystem::path& output,
+                             const MergeSettings& settings) {
   const auto opened = open_run_to_merge(run_file, settings.partial);
   const auto& run = opened.run;
   if (settings.nexus && run.record.numbered) {
@@ -231,21 +287,27 @@ MergeResult merge_run(const std::filesystem::path& run_file, const std::filesyst
                     "' are event numbers, which NXevent_data cannot hold");
   }
   const auto folder = run_file.parent_path();
-  expect_parts(folder, run);
+  expect_parts(folder, run, settings);
 
-  OutputFile file(output);
+  auto file = std::make_unique<OutputFile>(output);
   MergeResult result;
-  file.fill([&] {
+  file->fill([&] {
     reading(run_file, [&] {
-      copy_about_run(run_file, run, opened.missing, file);
-      result = write_tables(run_file, run, file, settings);
-      seal_file(file.id());
+      copy_about_run(run_file, run, opened.missing, settings.with_invocations, *file);
+      result = write_tables(run_file, run, *file, settings);
+      seal_file(file->id());
     });
   });
   result.missing = opened.missing;
-  result.bytes = file.close();
-  file.publish();
-  return result;
+  result.bytes = file->close();
+  return {std::move(file), std::move(result)};
+}
+
+MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
+                      const MergeSettings& settings) {
+  auto merged = write_merged_file(run_file, output, settings);
+  merged.publish();
+  return merged.result();
 }
 
 }  // namespace eventloom

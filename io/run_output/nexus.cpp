@@ -32,7 +32,10 @@ bool makes_dates(const std::string& unit) { return unit == "ns" || unit == "us" 
 }  // namespace
 
 NexusEntry::NexusEntry(const OutputFile& file, const RunRecord& record, const ColumnSettings& settings)
-    : file_(&file), record_(&record), offsets_(file, event_time_offset_column(), settings) {
+    : file_(&file),
+      record_(&record),
+      offsets_(file, event_time_offset_column(), settings),
+      ids_(file, event_id_column(), settings) {
   create_group(file.id(), "/entry");
   create_group(file.id(), "/entry/events");
   set_class(file.id(), "/", "NXroot");
@@ -63,10 +66,24 @@ void NexusEntry::add_hits(std::span<const Tick> times) {
   offsets_.generate<std::uint32_t>(times.size(), [this, hit = times.begin()]() mutable { return offset_of(*hit++); });
 }
 
+void NexusEntry::add_ids(std::span<const std::uint32_t> channels, std::span<const std::uint16_t> sources) {
+  ids_.generate<std::int64_t>(channels.size(), [channel = channels.begin(), source = sources.begin()]() mutable {
+    if (*channel >= kNexusChannels) {
+      throw UserError("a hit has channel " + std::to_string(*channel) +
+                      ", which has more than 28 bits: the run is damaged");
+    }
+    return static_cast<std::int64_t>(*source++ * kNexusChannels + *channel++);
+  });
+}
+
 void NexusEntry::finish(std::uint64_t events) {
   offsets_.finish();
+  ids_.finish();
   const auto file = file_->id();
-  link_object(file, "/entry/events/event_id", "/hits/channel");
+  const H5Id ids = open_object(file, event_id_column().path);
+  check(ids.get(), event_id_column().path.c_str());
+  write_attribute(ids.get(), "channels_per_source", kNexusChannels);
+  link_object(file, "/entry/events/channel", "/hits/channel");
   link_object(file, "/entry/events/source", "/hits/source");
   link_object(file, "/entry/events/event_time_zero", "/events/time");
   const H5Id index = create_view(file, "/entry/events/event_index", first_hit_column().path, events, events + 1);

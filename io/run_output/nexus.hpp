@@ -14,11 +14,13 @@ namespace eventloom {
 ///
 ///   /entry                            NXentry
 ///   /entry/events                     NXevent_data
-///   /entry/events/event_id            link to /hits/channel
-///   /entry/events/source              link to /hits/source, unknown to NeXus
+///   /entry/events/event_id            source x channels_per_source (an attribute) + channel, i64
+///   /entry/events/channel, source     links to /hits/channel and /hits/source, unknown to NeXus
 ///   /entry/events/event_time_zero     link to /events/time; `offset`: UTC of tick 0, if readers support the unit
 ///   /entry/events/event_index         virtual dataset: /events/first_hit without its last element
-///   /entry/events/event_time_offset   time of a hit since the first of its event: the only data stored here
+///   /entry/events/event_time_offset   time of a hit since the first of its event, u32
+///
+/// Only event_id and event_time_offset are stored here: 12 bytes per hit.
 class NexusEntry {
  public:
   /// Creates the entry. `file` and `record` must outlive it.
@@ -27,8 +29,11 @@ class NexusEntry {
   /// Adds the next events, then all of their hits, in pieces. Throws UserError when a hit lies outside its event.
   void add_events(std::span<const Tick> times, std::span<const std::uint32_t> n_hits);
   void add_hits(std::span<const Tick> times);
-  /// See ColumnWriter.
-  [[nodiscard]] std::uint64_t rows_to_chunk_end() const { return offsets_.rows_to_chunk_end(); }
+  /// The same hits' channels and sources, as many of each. Throws UserError for a channel of more than 28 bits.
+  void add_ids(std::span<const std::uint32_t> channels, std::span<const std::uint16_t> sources);
+  /// Hits until add_hits() or add_ids() writes its next chunk, see ColumnWriter.
+  [[nodiscard]] std::uint64_t hits_to_chunk_end() const { return offsets_.rows_to_chunk_end(); }
+  [[nodiscard]] std::uint64_t ids_to_chunk_end() const { return ids_.rows_to_chunk_end(); }
 
   /// Call once, when /events and /hits are complete.
   void finish(std::uint64_t events);
@@ -39,6 +44,7 @@ class NexusEntry {
   const OutputFile* file_;
   const RunRecord* record_;
   ColumnWriter offsets_;
+  ColumnWriter ids_;
   std::vector<Tick> event_times_;  ///< events whose hits follow
   std::vector<std::uint32_t> event_hits_;
   std::size_t event_ = 0;

@@ -13,6 +13,7 @@
 #include "io/run_format/histogram_record.hpp"
 #include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
+#include "io/run_format/record_table.hpp"
 #include "io/run_output/tables_writer.hpp"
 
 namespace eventloom {
@@ -27,6 +28,7 @@ void write_part_attributes(hid_t file, const PartWriterSettings& settings, const
   write_attribute(file, "format", kPartFormat);
   write_attribute(file, "format_version", kOutputVersion);
   write_attribute(file, "run_file", settings.run_file.filename().string());
+  if (settings.run_number) write_attribute(file, kRunNumber, *settings.run_number);
   write_attribute(file, "writer", std::uint64_t{part.writer});
   write_attribute(file, "segment", std::uint64_t{part.segment});
   write_attribute(file, "tick_ps", settings.base.tick_ps);
@@ -215,7 +217,25 @@ void PartWriter::end_segment() {
     beside.publish();
     return part;
   });
+  if (settings_.sums_histograms) sum_cells();
   segment_.reset();
+}
+
+void PartWriter::sum_cells() {
+  if (ended_cells_.empty()) {
+    ended_cells_ = std::move(segment_->cells);
+    return;
+  }
+  for (std::size_t i = 0; i < ended_cells_.size(); ++i) ended_cells_[i] += segment_->cells[i];
+}
+
+void PartWriter::add_cells(std::size_t histogram, std::size_t begin, std::span<std::uint64_t> cells) const {
+  const auto add = [&](std::span<const std::uint64_t> counts) {
+    const auto from = settings_.histograms->cells_of(histogram, counts).subspan(begin, cells.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] += from[i];
+  };
+  if (!ended_cells_.empty()) add(ended_cells_);
+  if (segment_) add(segment_->cells);
 }
 
 void PartWriter::wait_for_disk() {

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct PartWriterSettings {
   std::filesystem::path run_file;  ///< run.h5; the parts are in the same folder
   std::uint32_t writer = 0;
   std::uint32_t first_segment = 0;
+  std::optional<std::uint64_t> run_number = {};  ///< see RunRecord
   TimeBase base = {};
   std::size_t n_sources =
       1;  ///< number of sources of the run; determines whether the list of missing sources is written
@@ -34,6 +36,7 @@ struct PartWriterSettings {
   std::shared_ptr<const ValueTable> values = {};        ///< not null if the hits have values
   bool numbered = false;                                ///< times are event numbers
   std::shared_ptr<const HistogramSet> histograms = {};  ///< null: none
+  bool sums_histograms = false;                         ///< add_cells() will be called
   unsigned compress = 0;                                ///< deflate level 1 to 9, with shuffle; 0 = off
   /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
   /// it is older than `segment_time`. It ends before a slice that does not fit in a file beside it.
@@ -49,7 +52,7 @@ struct PartWriterSettings {
 /// their final names when they are complete, on disk, and in the list. Destroying the writer without close() removes
 /// unfinished files.
 ///
-/// After an exception, only finished() and the destructor may be called. At the end of a part, a separate
+/// After an exception, only finished(), add_cells() and the destructor may be called. At the end of a part, a separate
 /// thread without HDF5 calls waits for the disk.
 class PartWriter final : public EventSink {
  public:
@@ -66,12 +69,16 @@ class PartWriter final : public EventSink {
   std::vector<PartInfo> close();
   /// Returns the finished parts of this writer. Call after close() or an exception. Waits for the disk.
   const std::vector<FinishedPart>& finished();
+  /// Adds the counts of all parts to `cells`: those of a histogram from cell `begin` on, counted within the histogram.
+  /// They never decrease.
+  void add_cells(std::size_t histogram, std::size_t begin, std::span<std::uint64_t> cells) const;
 
  private:
   struct Segment;
   void open_segment();
   void append(const BuiltSlice& slice);
   void end_segment();
+  void sum_cells();
 
   void wait_for_disk();
 
@@ -81,6 +88,7 @@ class PartWriter final : public EventSink {
   std::vector<FinishedPart> finished_;
   std::uint32_t next_segment_;
   std::unique_ptr<Segment> segment_;
+  std::vector<std::uint64_t> ended_cells_;  ///< counts of the parts that have ended; empty: none
   std::future<FinishedPart> publishing_;
   bool failed_ = false;
 };

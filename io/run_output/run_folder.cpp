@@ -38,9 +38,9 @@ std::string run_file_of_part(const fs::path& part) {
   return has_attribute(open.get(), "run_file") ? read_text(open.get(), "run_file") : "";
 }
 
-void remove_if_own(const fs::path& file) {
+void remove_if_own(const fs::path& file, Recognise ours = is_of_run) {
   std::error_code error;
-  if (fs::is_regular_file(fs::symlink_status(file, error)) && is_of_run(file)) remove_own(file, is_of_run);
+  if (fs::is_regular_file(fs::symlink_status(file, error)) && ours(file)) remove_own(file, ours);
 }
 
 /// Path of a listed part, under its final or its partial name.
@@ -125,9 +125,10 @@ void remove_leftovers(const fs::path& run_file, const std::set<std::string>& par
   const auto stem = run_file.stem().string();
   const auto left = [&](const std::string& name) {
     return is_list_of(stem, name) || is_unfinished_list_of(stem, name) || is_place_of(stem, name) ||
-           (is_part_of(stem, name) && !parts.contains(name)) || name == run_file.filename().string() + kPartial;
+           (is_part_of(stem, name) && !parts.contains(name));
   };
   for (const auto& file : files_in(folder_of(run_file), left)) remove_if_own(file);
+  remove_if_own(run_file.string() + kPartial, is_own_hdf5);  // run.h5 itself, or the merged file that was to replace it
 }
 
 void remove_lists(const fs::path& run_file) {

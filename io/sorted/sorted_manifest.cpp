@@ -86,12 +86,16 @@ Json manifest_list(const Items& items) {
 }
 
 Json manifest_json(const KeptDetector& detector) {
-  return {
-      {"file", detector.file}, {"map", detector.map}, {"groups", detector.groups}, {"corrected", detector.corrected}};
+  return {{"file", detector.file},
+          {"map", detector.map},
+          {"groups", detector.groups},
+          {"corrected", detector.corrected},
+          {"thinned", detector.thinned}};
 }
 
 KeptDetector detector_from(const Json& json) {
-  return {json.at("file"), json.at("map"), json.at("groups"), json.at("corrected")};
+  const bool thinned = json.value("thinned", false);  // manifests of earlier versions lack it
+  return {json.at("file"), json.at("map"), json.at("groups"), json.at("corrected"), thinned};
 }
 
 void add_lists(const Json& json, std::vector<SortedFile>& files, std::vector<Damage>& damage) {

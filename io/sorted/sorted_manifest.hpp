@@ -38,8 +38,9 @@ struct KeptDetector {
   std::string map;                  ///< text of the map; empty: none
   std::vector<std::string> groups;  ///< values of --group
   bool corrected = false;           ///< offsets, masks or cuts of the map have been applied to the hits
+  bool thinned = false;             ///< hits within dead times, of the map or the options, have been left out
 
-  [[nodiscard]] bool empty() const { return map.empty() && groups.empty(); }
+  [[nodiscard]] bool empty() const { return map.empty() && groups.empty() && !thinned; }
 };
 
 /// Written by `--save-sorted` beside the streams: how they were made and what was lost, so that a run that reads them

@@ -49,8 +49,10 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
   ++counters_[Metric::datagrams];
   counters_[Metric::bytes] += sizeof datagram.header + datagram.contents.size();
   if (ended_) {
-    // The end is sent several times, and repeated datagrams may follow.
-    if (datagram.header.session != session_ || datagram.header.kind == DatagramKind::data) note_after_end();
+    // The end is sent several times, and repeated datagrams may follow: those that were requested come twice at times.
+    const auto& header = datagram.header;
+    const bool again = resends_ && header.session == session_ && header.sequence < end_sequence_;
+    if (header.session != session_ || (header.kind == DatagramKind::data && !again)) note_after_end();
     return;
   }
   if (!is_of_session(datagram.header, now_ns, out)) return;
@@ -64,6 +66,7 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
     case DatagramKind::data: put(datagram, now_ns); break;
     case DatagramKind::mark:
     case DatagramKind::end: fragments_.put_mark(datagram, now_ns); break;
+    default: return;
   }
   drain(ReassemblyBuffer::kNever, now_ns, out);
 }
@@ -74,7 +77,22 @@ void BoardStream::note_after_end() {
   complaints_.say(Defect::restart, [] { return "it sends again after its end: the run ignores it"; });
 }
 
-void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) { drain(now_ns - kPatience_ns, now_ns, out); }
+void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) {
+  drain(now_ns - (resends_ ? kResendPatience_ns : kPatience_ns), now_ns, out);
+}
+
+std::span<const std::byte> BoardStream::request(std::int64_t now_ns, std::size_t most_bytes) {
+  constexpr std::size_t kMostListed = 1024;
+  if (!resends_ || ended_ || !waiting() || !requests_.may_ask(now_ns)) return {};
+  DatagramHeader header{.kind = DatagramKind::request, .source = source_, .session = *session_};
+  const std::size_t room = (std::max(most_bytes, sizeof header) - sizeof header) / sizeof(MissingPiece);
+  const auto missing = fragments_.missing(kMostListed, begins_);
+  const auto pieces = requests_.due(missing, now_ns, std::min(room, kMostMissingPieces));
+  if (pieces.empty()) return {};
+  counters_[Metric::pieces_requested] += pieces.size();
+  request_.resize(sizeof header + pieces.size() * sizeof(MissingPiece));
+  return compose_datagram(header, std::as_bytes(std::span(pieces)), request_);
+}
 
 void BoardStream::finish(FeedBatch& out) {
   if (!ended_) close_session(out);
@@ -102,7 +120,7 @@ void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
     close_session(out);
     ++counters_[Metric::restarts];
     ++anomalies_;
-    complaints_.say(Defect::restart, [] { return "the sender has restarted; its data under way are lost"; });
+    complaints_.say(Defect::restart, [] { return "the sender has restarted; its data in transit are lost"; });
     former_sessions_.push_back(*session_);
     if (former_sessions_.size() > kFormerSessions) former_sessions_.pop_front();
     gap_.break_in_stream = true;
@@ -110,6 +128,8 @@ void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
   session_ = header.session;
   source_ = header.source;
   clear_window();
+  requests_ = ResendRequests();
+  resends_ = begins_ = false;
   accounted_.reset();
   known_hits_ = 0;
   jump_ = {};
@@ -126,7 +146,10 @@ void BoardStream::close_session(FeedBatch& out) {
 void BoardStream::take_header(const Datagram& datagram) {
   std::optional<std::string> why;
   try {
-    why = header_.take(stream_of(datagram));
+    const auto stream = stream_of(datagram);
+    why = header_.take(stream);
+    resends_ = stream.resends;
+    begins_ |= stream.begins;
   } catch (const std::runtime_error& error) {
     why = error.what();
   }
@@ -139,7 +162,9 @@ void BoardStream::take_header(const Datagram& datagram) {
 
 void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
   switch (fragments_.put(datagram, now_ns)) {
-    case ReassemblyBuffer::Placement::taken: return;
+    case ReassemblyBuffer::Placement::taken:
+      if (requests_.has_asked(datagram.header.sequence, datagram.header.offset)) ++counters_[Metric::pieces_recovered];
+      return;
     case ReassemblyBuffer::Placement::duplicate: ++counters_[Metric::duplicates]; return;
     case ReassemblyBuffer::Placement::contradiction: break;
   }
@@ -214,6 +239,7 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
   out.complete = next_;
   if (!reached.end) return;
   ended_ = out.ended = true;
+  end_sequence_ = fragments_.next_sequence();
   clear_window();
 }
 

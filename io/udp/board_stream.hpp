@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "formats/datagram.hpp"
 #include "formats/event.hpp"
@@ -13,6 +15,7 @@
 #include "io/live/live_feed.hpp"
 #include "io/udp/board_header.hpp"
 #include "io/udp/reassembly_buffer.hpp"
+#include "io/udp/resend_requests.hpp"
 
 namespace eventloom {
 
@@ -29,6 +32,8 @@ class BoardStream {
  public:
   /// Time to wait for a missing datagram. Networks reorder within microseconds to a few milliseconds.
   static constexpr std::int64_t kPatience_ns = 50'000'000;
+  /// The same for a board that sends again what is requested: some thirty requests.
+  static constexpr std::int64_t kResendPatience_ns = 250'000'000;
   /// Data time between neighbours that is accepted at once, in addition to the time passed: clock differences between
   /// boards and pauses between spills are shorter.
   static constexpr double kMostJump_s = 60;
@@ -51,6 +56,13 @@ class BoardStream {
   /// Gives up all missing data and ends the stream. Later datagrams are ignored.
   void finish(FeedBatch& out);
 
+  /// A datagram of at most `most_bytes` that requests what is missing, if the board takes requests and one is due; else
+  /// empty. Call only after taking all datagrams that have arrived. Valid until the next call.
+  std::span<const std::byte> request(std::int64_t now_ns, std::size_t most_bytes);
+
+  /// Whether the board has announced that it takes requests.
+  [[nodiscard]] bool resends() const { return resends_; }
+  [[nodiscard]] std::optional<std::uint32_t> session() const { return session_; }
   /// Whether data are waiting, so that pass_time() must be called soon.
   [[nodiscard]] bool waiting() const { return fragments_.waiting(); }
   [[nodiscard]] bool heard() const { return session_.has_value(); }
@@ -123,6 +135,10 @@ class BoardStream {
   BoardHeader& header_;
   Complaints complaints_;
   ReassemblyBuffer fragments_;
+  ResendRequests requests_;
+  std::vector<std::byte> request_;  ///< the last datagram that request() returned
+  bool resends_ = false;
+  bool begins_ = false;  ///< the session's beginning may be requested
   Gap gap_;
   Jump jump_;
   std::optional<Former> former_;
@@ -138,23 +154,14 @@ class BoardStream {
   std::int64_t placed_ns_ = 0;              ///< time of that position
   bool refused_ = false;                    ///< the header does not match the run
   bool ended_ = false;
-  bool finished_ = false;  ///< the run has ended
+  std::uint64_t end_sequence_ = 0;  ///< number of epoch buffers sent before the end
+  bool finished_ = false;           ///< the run has ended
   std::uint64_t anomalies_ = 0;
   std::uint64_t reordered_before_ = 0;  ///< fragments reordered in earlier sessions
-  Counters counters_{Metric::datagrams,
-                     Metric::bytes,
-                     Metric::buffers,
-                     Metric::hits,
-                     Metric::duplicates,
-                     Metric::reordered,
-                     Metric::lost_buffers,
-                     Metric::lost_hits,
-                     Metric::contradictions,
-                     Metric::restarts,
-                     Metric::former_session,
-                     Metric::after_end,
-                     Metric::corrupt_buffers,
-                     Metric::late_buffers,
+  Counters counters_{Metric::datagrams,          Metric::bytes,     Metric::buffers,          Metric::hits,
+                     Metric::duplicates,         Metric::reordered, Metric::pieces_requested, Metric::pieces_recovered,
+                     Metric::lost_buffers,       Metric::lost_hits, Metric::contradictions,   Metric::restarts,
+                     Metric::former_session,     Metric::after_end, Metric::corrupt_buffers,  Metric::late_buffers,
                      Metric::out_of_step_buffers};
 };
 

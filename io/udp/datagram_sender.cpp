@@ -11,6 +11,13 @@ namespace eventloom {
 namespace {
 
 constexpr std::int64_t kAnnounceEveryNs = 1'000'000'000;
+/// A receiver requests nothing before it knows that it may: the first stream headers follow each other quickly, so that
+/// the loss of one does no harm.
+constexpr int kFirstAnnouncements = 3;
+constexpr std::int64_t kAnnounceFirstNs = 10'000'000;
+/// Time after the last request in which another may come, and the time after the end that this can last.
+constexpr std::int64_t kAskedNs = 300'000'000;
+constexpr std::int64_t kLingerNs = 10'000'000'000;
 
 }  // namespace
 
@@ -20,13 +27,24 @@ DatagramSender::DatagramSender(const Settings& settings, const StreamHeader& hea
       mark_after_ns_(settings.mark_after_ns),
       source_(header.source),
       session_(settings.session ? *settings.session : std::random_device()()),
-      stream_(encode_datagram_stream({settings.started_ns, header}, settings.datagram_bytes)),
-      out_(settings.address, settings.datagram_bytes) {}
+      first_stream_(
+          encode_datagram_stream({settings.started_ns, header, settings.resend_bytes != 0, settings.resend_bytes != 0},
+                                 settings.datagram_bytes)),
+      stream_(encode_datagram_stream({settings.started_ns, header, settings.resend_bytes != 0, false},
+                                     settings.datagram_bytes)),
+      resend_bytes_(settings.resend_bytes),
+      window_(settings.resend_bytes),
+      out_(settings.address, settings.datagram_bytes),
+      request_(kMaxDatagramBytes) {
+  if (settings.may_be_refused) out_.may_be_refused();
+}
 
 void DatagramSender::announce(std::int64_t now) {
-  if (announced_ && now - *announced_ < kAnnounceEveryNs) return;
+  const bool soon = resends() && announcements_ < kFirstAnnouncements;
+  if (announced_ && now - *announced_ < (soon ? kAnnounceFirstNs : kAnnounceEveryNs)) return;
   announced_ = now;
-  put({.kind = DatagramKind::header}, stream_);
+  DatagramHeader header{.kind = DatagramKind::header};
+  put(header, announcements_++ < kFirstAnnouncements ? first_stream_ : stream_);
 }
 
 void DatagramSender::send(std::span<const std::byte> buffers, std::int64_t now) {
@@ -56,7 +74,8 @@ void DatagramSender::send_buffer(const EpochBufferHeader& header, std::span<cons
   const std::size_t most = datagram_bytes_ - sizeof datagram;
   for (std::span<const std::byte> rest(buffer_); !rest.empty();) {
     const auto fragment = rest.first(std::min(rest.size(), most));
-    put(datagram, fragment);
+    const auto sent_now = put(datagram, fragment);
+    if (resends()) window_.add(datagram, sent_now);
     datagram.offset += static_cast<std::uint32_t>(fragment.size());
     rest = rest.subspan(fragment.size());
   }
@@ -75,8 +94,10 @@ void DatagramSender::keep_up(Epoch complete, std::int64_t now) {
 }
 
 void DatagramSender::end(Epoch complete, std::int64_t now) {
-  if (!ending_) announce(now);
-  ending_ = true;
+  if (!ending_) {
+    announce(now);
+    ending_ = now;
+  }
   out_.may_be_refused();  // a receiver that has seen the end may be gone
   last_ = now;
   marked_ = std::max(marked_, complete);
@@ -85,13 +106,41 @@ void DatagramSender::end(Epoch complete, std::int64_t now) {
 
 void DatagramSender::put_mark(DatagramKind kind, Epoch complete) {
   const DatagramMark mark{complete, hits_};
-  put({.kind = kind, .sequence = buffers_}, std::as_bytes(std::span(&mark, 1)));
+  DatagramHeader header{.kind = kind, .sequence = buffers_};
+  put(header, std::as_bytes(std::span(&mark, 1)));
 }
 
-void DatagramSender::put(DatagramHeader header, std::span<const std::byte> contents) {
+void DatagramSender::answer(std::int64_t now) {
+  if (!resends()) return;
+  constexpr int kMostRequests = 16;  // a flood of requests must not stop the stream
+  for (int i = 0; i < kMostRequests; ++i) {
+    const auto bytes = out_.receive(request_);
+    if (bytes.empty()) return;
+    const auto request = read_reply(bytes);
+    if (!request || request->header.kind != DatagramKind::request || request->header.source != source_ ||
+        request->header.session != session_) {
+      continue;
+    }
+    asked_ = now;
+    for (const auto& piece : missing_pieces_of(*request)) {
+      window_.select(piece, now, [&](std::span<const std::byte> datagram) { resend(datagram); });
+    }
+  }
+}
+
+void DatagramSender::resend(std::span<const std::byte> datagram) {
+  std::ranges::copy(datagram, out_.next(datagram.size()).begin());
+  ++again_;
+}
+
+bool DatagramSender::expects_requests(std::int64_t now) const {
+  return asked_ && now - *asked_ < kAskedNs && (!ending_ || now - *ending_ < kLingerNs);
+}
+
+std::span<const std::byte> DatagramSender::put(DatagramHeader& header, std::span<const std::byte> contents) {
   header.source = source_;
   header.session = session_;
-  compose_datagram(header, contents, out_.next(sizeof header + contents.size()));
+  return compose_datagram(header, contents, out_.next(sizeof header + contents.size()));
 }
 
 }  // namespace eventloom

@@ -12,7 +12,7 @@ namespace eventloom {
 namespace {
 
 /// More hits than any board sends: larger counts are wrong.
-constexpr std::uint64_t kMostHits = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMostSentHits = std::uint64_t{1} << 40;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void OtherBoards::count(Board& board, std::uint64_t before, std::uint64_t now) {
   board.counted = true;
   const auto from = std::min(board.before, before);
   const auto to = std::max(board.now, now);
-  if (to - from > kMostHits) return;
+  if (to - from > kMostSentHits) return;
   board.before = from;
   board.now = to;
 }

@@ -1,6 +1,7 @@
 #include "io/udp/reassembly_buffer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -95,6 +96,36 @@ std::int64_t ReassemblyBuffer::noticed_ns() const {
   if (second != pending_.end()) noticed = std::min(second->second.first_ns, noticed);
   // The rest of a slowly sent buffer may still arrive.
   return std::max(first->second.last_ns, noticed);
+}
+
+std::vector<MissingPiece> ReassemblyBuffer::missing(std::size_t most, bool from_beginning) const {
+  std::vector<MissingPiece> out;
+  std::uint64_t at = next_;
+  const auto add_until = [&](std::uint64_t end) {
+    if (next_ == 0 && at == 0 && !from_beginning) at = end;
+    for (; at < end && out.size() < most; ++at) out.push_back({at, 0, 0});
+  };
+  for (auto buffer = pending_.begin(); buffer != pending_.end() && out.size() < most; ++buffer) {
+    add_until(buffer->first);
+    const bool passed = std::next(buffer) != pending_.end() || (mark_ && mark_->sequence > buffer->first);
+    add_holes(*buffer, passed, out);
+    at = buffer->first + 1;
+  }
+  if (mark_) add_until(mark_->sequence);
+  if (out.size() > most) out.resize(most);
+  return out;
+}
+
+/// Adds what is missing before the last fragment received, and behind it if the sender is known to have `passed` it.
+void ReassemblyBuffer::add_holes(const PendingBuffers::value_type& buffer, bool passed,
+                                 std::vector<MissingPiece>& out) {
+  const auto& [sequence, pending] = buffer;
+  std::uint32_t at = 0;
+  for (const auto& [offset, bytes] : pending.fragments) {
+    if (offset > at) out.push_back({sequence, at, offset});
+    at = offset + static_cast<std::uint32_t>(bytes.size());
+  }
+  if (passed && at < pending.whole) out.push_back({sequence, at, pending.whole});
 }
 
 WholeBuffer ReassemblyBuffer::take_whole() {

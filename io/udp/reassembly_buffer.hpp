@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "formats/datagram.hpp"
+#include "formats/datagram_reply.hpp"
 #include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
@@ -58,6 +58,12 @@ class ReassemblyBuffer {
   /// much data.
   std::optional<ReassembledItem> next(std::int64_t noticed_by);
 
+  /// Missing pieces of the epoch buffers before the last one known to have been sent, ascending, at most `most`; what
+  /// was sent before the first datagram received only `from_beginning`.
+  [[nodiscard]] std::vector<MissingPiece> missing(std::size_t most, bool from_beginning) const;
+
+  /// Number of the first epoch buffer that was neither returned nor given up.
+  [[nodiscard]] std::uint64_t next_sequence() const { return next_; }
   /// Whether data are waiting, so that next() may return more as time passes.
   [[nodiscard]] bool waiting() const { return !pending_.empty() || mark_; }
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
@@ -81,6 +87,7 @@ class ReassemblyBuffer {
 
   static Placement place(const Pending& pending, const Datagram& datagram);
   static std::vector<std::byte> joined(Pending& pending);
+  static void add_holes(const PendingBuffers::value_type& buffer, bool passed, std::vector<MissingPiece>& out);
   void note_order(const DatagramHeader& header);
   [[nodiscard]] bool over_full() const { return pending_.size() > kMostBuffers || held_bytes_ > kMostBytes; }
   [[nodiscard]] std::int64_t noticed_ns() const;

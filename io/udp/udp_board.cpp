@@ -14,6 +14,22 @@ namespace eventloom {
 UdpBoard::UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes)
     : name_(std::move(name)), header_(base, std::move(assumed)), stream_(name_, header_), queue_(most_bytes) {}
 
+void UdpBoard::take(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns) {
+  stream_.take(datagram, now_ns, batch_);
+  const auto session = datagram.header.session;
+  if (stream_.session() == session) {
+    peer_.note(from, session, sizeof datagram.header + datagram.contents.size(), now_ns);
+  }
+}
+
+void UdpBoard::ask_again(const UdpSocket& socket, std::int64_t now_ns) {
+  const auto request = stream_.request(now_ns, peer_.may_send());
+  if (request.empty()) return;
+  peer_.note_sent(request.size());
+  // A request that the system does not take is as good as lost on the way.
+  socket.send_to(peer_.address(), request);
+}
+
 void UdpBoard::hand_over(bool may_wait) {
   publish();
   if (may_wait) {

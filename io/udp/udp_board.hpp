@@ -10,6 +10,7 @@
 #include "formats/datagram.hpp"
 #include "io/live/feed_queue.hpp"
 #include "io/udp/board_header.hpp"
+#include "io/udp/board_peer.hpp"
 #include "io/udp/board_stream.hpp"
 
 namespace eventloom {
@@ -20,7 +21,11 @@ class UdpBoard {
   UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes);
 
   /// The following functions are for the receiving thread.
-  void take(const Datagram& datagram, std::int64_t now_ns) { stream_.take(datagram, now_ns, batch_); }
+  void take(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns);
+  /// Requests what is missing from a board that takes requests.
+  void ask_again(const UdpSocket& socket, std::int64_t now_ns);
+  /// Whether requests may be due soon.
+  [[nodiscard]] bool asks() const { return stream_.resends() && stream_.waiting(); }
   void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
   void finish() { stream_.finish(batch_); }
   [[nodiscard]] bool heard() const { return stream_.heard(); }
@@ -50,6 +55,7 @@ class UdpBoard {
   BoardHeader header_;
   BoardStream stream_;
   FeedQueue queue_;
+  BoardPeer peer_;
   FeedBatch batch_;
   std::uint64_t missed_ = 0;
   std::atomic<bool> stop_asked_ = false;

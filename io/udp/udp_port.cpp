@@ -17,6 +17,8 @@ namespace {
 
 /// Timer resolution while data are missing: a fifth of BoardStream::kPatience_ns.
 constexpr int kTickMs = 10;
+/// The same while a board is asked to send again: a quarter of the time between two requests.
+constexpr int kAskingTickMs = ResendRequests::kAgain_ns / 1'000'000 / 4;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -88,8 +90,7 @@ void UdpPort::stop_board(std::size_t index) {
 
 void UdpPort::run() {
   while (!quit_ && !all_ended()) {
-    const bool waiting = std::ranges::any_of(boards_, [](const auto& board) { return board->waiting(); });
-    socket_.wait(waiting ? kTickMs : -1);
+    socket_.wait(patience_ms());
     // Reads requests before emptying the socket, so that data that arrived before a request are still taken.
     std::vector<UdpBoard*> stopping;
     for (const auto& board : boards_) {
@@ -99,6 +100,12 @@ void UdpPort::run() {
     for (auto* board : stopping) finish(*board);
     hand_over();
   }
+}
+
+/// Longest time until pass_time() must be called; negative: any.
+int UdpPort::patience_ms() const {
+  if (std::ranges::any_of(boards_, [](const auto& board) { return board->asks(); })) return kAskingTickMs;
+  return std::ranges::any_of(boards_, [](const auto& board) { return board->waiting(); }) ? kTickMs : -1;
 }
 
 /// Receives until the socket is empty, or, if a sender fills it faster, until all data present at the call are
@@ -117,16 +124,16 @@ void UdpPort::receive_all() {
 bool UdpPort::receive_batch() {
   const auto datagrams = socket_.receive();
   const auto now = now_ns();
-  for (const auto bytes : datagrams) dispatch(bytes, now);
+  for (std::size_t i = 0; i < datagrams.size(); ++i) dispatch(datagrams[i], socket_.peer(i), now);
   kernel_drops_ = socket_.kernel_drops();
   return datagrams.size() == UdpSocket::kBatch;
 }
 
-void UdpPort::dispatch(std::span<const std::byte> bytes, std::int64_t now) {
+void UdpPort::dispatch(std::span<const std::byte> bytes, const UdpPeer& from, std::int64_t now) {
   const auto datagram = read_datagram(bytes);
   if (!datagram) return note_malformed();
   if (auto* board = board_of(datagram->header.source)) {
-    board->take(*datagram, now);
+    board->take(*datagram, from, now);
   } else {
     note_foreign(*datagram);
   }
@@ -184,7 +191,10 @@ UdpBoard* UdpPort::board_of(std::uint32_t source) {
 
 void UdpPort::pass_time() {
   const auto now = now_ns();
-  for (const auto& board : boards_) board->pass_time(now);
+  for (const auto& board : boards_) {
+    board->pass_time(now);
+    board->ask_again(socket_, now);
+  }
 }
 
 void UdpPort::hand_over() {

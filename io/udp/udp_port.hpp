@@ -59,9 +59,10 @@ class UdpPort {
 
  private:
   void run();
+  [[nodiscard]] int patience_ms() const;
   void receive_all();
   bool receive_batch();
-  void dispatch(std::span<const std::byte> bytes, std::int64_t now_ns);
+  void dispatch(std::span<const std::byte> bytes, const UdpPeer& from, std::int64_t now_ns);
   UdpBoard* board_of(std::uint32_t source);
   void note_malformed();
   void note_foreign(const Datagram& datagram);

@@ -9,8 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/udp/link_rate.hpp"
 #include "io/udp/udp_address.hpp"
 
 namespace eventloom {
@@ -34,8 +36,11 @@ int connected(const std::string& place) {
 
 }  // namespace
 
-UdpSender::UdpSender(const std::string& place, std::size_t most_bytes)
-    : place_(place), socket_(connected(place)), batch_(std::max(kBatchBytes, most_bytes)) {}
+UdpSender::UdpSender(const std::string& place, std::size_t most_bytes, WhenFull when_full)
+    : UdpSender(connected(place), place, most_bytes, when_full) {}
+
+UdpSender::UdpSender(int socket, std::string name, std::size_t most_bytes, WhenFull when_full)
+    : place_(std::move(name)), socket_(socket), when_full_(when_full), batch_(std::max(kBatchBytes, most_bytes)) {}
 
 UdpSender::~UdpSender() { ::close(socket_); }
 
@@ -55,6 +60,21 @@ void UdpSender::flush() {
   used_ = 0;
 }
 
+std::span<const std::byte> UdpSender::receive(std::span<std::byte> room) {
+  const auto got = ::recv(socket_, room.data(), room.size(), MSG_DONTWAIT);
+  if (got >= 0) return room.first(static_cast<std::size_t>(got));
+  // Reading consumes the system's report that an earlier datagram found no receiver.
+  if (errno == ECONNREFUSED) tell_refusal(errno);
+  return {};
+}
+
+void UdpSender::wait(int timeout_ms) const {
+  pollfd ready{socket_, POLLIN, 0};
+  ::poll(&ready, 1, timeout_ms);
+}
+
+std::uint64_t UdpSender::link_rate() const { return link_rate_of(socket_); }
+
 /// Returns the number of datagrams from `first` on that were sent or need not be retried.
 std::size_t UdpSender::send_some(std::size_t first) {
   std::array<iovec, kBatch> pieces{};
@@ -68,31 +88,40 @@ std::size_t UdpSender::send_some(std::size_t first) {
   }
   const int sent = ::sendmmsg(socket_, messages.data(), static_cast<unsigned>(n), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent >= 0) return static_cast<std::size_t>(sent);
-  return take_error(errno);
+  return take_error(errno, n);
 }
 
-/// Returns once sending may continue, with the number of datagrams that need not be retried.
-std::size_t UdpSender::take_error(int error) {
+/// Returns once sending may continue, with the number of the `left` datagrams that need not be retried.
+std::size_t UdpSender::take_error(int error, std::size_t left) {
   switch (error) {
     case EINTR: return 0;
-    case ECONNREFUSED:
+    case ECONNREFUSED: tell_refusal(error); return 0;  // it concerns an earlier datagram
     case EHOSTUNREACH:
-    case ENETUNREACH:
-      if (count_.refused++ == 0 && tells_refusal_) {
-        spdlog::warn("{}: {}; data are lost as long as nobody listens there", place_, std::strerror(error));
-      }
-      // ECONNREFUSED concerns an earlier datagram; without a route, this one cannot be sent.
-      return error == ECONNREFUSED ? 0 : 1;
+    case ENETUNREACH: tell_refusal(error); return 1;
     case EAGAIN:
     case ENOBUFS: {
       constexpr int kMilliseconds = 1;  // ENOBUFS: the socket has room, but the network device has not
       ++count_.full;
+      if (when_full_ == WhenFull::drop) {
+        count_.dropped += left;
+        for (const auto& datagram : std::span(waiting_).last(left)) count_.dropped_bytes += datagram.size();
+        return left;
+      }
       pollfd ready{socket_, static_cast<short>(error == EAGAIN ? POLLOUT : 0), 0};
       ::poll(&ready, 1, kMilliseconds);
       return 0;
     }
-    default: throw UserError(place_ + ": cannot send: " + std::strerror(error));
+    default:
+      if (when_full_ != WhenFull::drop) throw UserError(place_ + ": cannot send: " + std::strerror(error));
+      tell_refusal(error);
+      return 1;
   }
+}
+
+void UdpSender::tell_refusal(int error) {
+  if (count_.refused++ != 0 || !tells_refusal_) return;
+  spdlog::warn("{}: {}; datagrams to it are lost until a receiver is there", place_,
+               error == ECONNREFUSED ? "nobody listens" : std::strerror(error));
 }
 
 }  // namespace eventloom

@@ -36,7 +36,8 @@ UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
     : arena_(std::make_unique_for_overwrite<std::byte[]>(kBatch * kSlot)),
       messages_(kBatch),
       slots_(kBatch),
-      controls_(kBatch) {
+      controls_(kBatch),
+      peers_(kBatch) {
   wakeup_.value = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wakeup_.value < 0) throw UserError("cannot open more files: " + std::string(std::strerror(errno)));
   bind_to(place, receive_bytes);
@@ -107,6 +108,8 @@ std::span<const std::span<const std::byte>> UdpSocket::receive() {
     messages_[i].msg_hdr.msg_iovlen = 1;
     messages_[i].msg_hdr.msg_control = controls_[i].bytes.data();
     messages_[i].msg_hdr.msg_controllen = controls_[i].bytes.size();
+    messages_[i].msg_hdr.msg_name = &peers_[i];
+    messages_[i].msg_hdr.msg_namelen = sizeof peers_[i];
   }
   received_.clear();
   const int n = ::recvmmsg(socket_.value, messages_.data(), kBatch, MSG_DONTWAIT, nullptr);
@@ -116,6 +119,13 @@ std::span<const std::span<const std::byte>> UdpSocket::receive() {
     received_.emplace_back(static_cast<const std::byte*>(message.msg_hdr.msg_iov->iov_base), message.msg_len);
   }
   return received_;
+}
+
+UdpPeer UdpSocket::peer(std::size_t index) const { return {peers_[index], messages_[index].msg_hdr.msg_namelen}; }
+
+bool UdpSocket::send_to(const UdpPeer& peer, std::span<const std::byte> datagram) const {
+  return ::sendto(socket_.value, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                  reinterpret_cast<const sockaddr*>(&peer.address), peer.length) >= 0;
 }
 
 void UdpSocket::note_drops(msghdr& message) {

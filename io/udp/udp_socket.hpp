@@ -6,12 +6,23 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace eventloom {
+
+/// Address of a peer, as the system states it.
+struct UdpPeer {
+  sockaddr_storage address{};
+  socklen_t length = 0;
+
+  friend bool operator==(const UdpPeer& a, const UdpPeer& b) {
+    return a.length == b.length && std::memcmp(&a.address, &b.address, a.length) == 0;
+  }
+};
 
 /// Extends a 32-bit counter of the system that wraps around.
 class WrappingCount {
@@ -54,6 +65,10 @@ class UdpSocket {
   /// The datagrams that have arrived, at most kBatch. Never waits. The memory belongs to the socket and is valid until
   /// the next call.
   std::span<const std::span<const std::byte>> receive();
+  /// The sender of datagram `index` of the last receive().
+  [[nodiscard]] UdpPeer peer(std::size_t index) const;
+  /// Sends a datagram without waiting. Returns whether the system took it.
+  bool send_to(const UdpPeer& peer, std::span<const std::byte> datagram) const;
 
   /// Datagrams dropped by the system, as reported with the last datagram received.
   [[nodiscard]] std::uint64_t kernel_drops() const { return drops_.total(); }
@@ -86,6 +101,7 @@ class UdpSocket {
   std::vector<mmsghdr> messages_;
   std::vector<iovec> slots_;
   std::vector<Control> controls_;
+  std::vector<sockaddr_storage> peers_;
   std::vector<std::span<const std::byte>> received_;
 };
 

@@ -80,14 +80,18 @@ std::uint64_t SourceUri::get_count(std::string_view key, std::uint64_t otherwise
   refuse(in_quotes(key) + " must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
-std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps) const {
-  const auto unit = get(key, "ns");
-  if (unit == "tick") return tick_ps;
-  const auto ps = picoseconds_of(unit);
-  if (!ps) {
-    refuse(in_quotes(unit) + " is not a unit of time; there are ps, ns, us, ms, s, tick");
-  }
-  return *ps;
+bool SourceUri::get_yes(std::string_view key) const {
+  const auto text = get(key, "no");
+  if (text != "yes" && text != "no") refuse(std::string(key) + "=" + text + " is not known; use yes or no");
+  return text == "yes";
+}
+
+TimeUnit SourceUri::get_unit(std::string_view key, std::uint64_t tick_ps) const {
+  const auto text = get(key, "ns");
+  if (text == "tick") return {shortest({tick_ps, 0}), 1};
+  if (const auto unit = parse_unit(text)) return *unit;
+  refuse(in_quotes(text) +
+         " is not a unit of time; there are ps, ns, us, ms, s, tick, and lengths such as 12.5ns and 25/2ns");
 }
 
 void SourceUri::refuse(const std::string& reason) const { throw UserError(role_ + " '" + text_ + "': " + reason); }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/units.hpp"
+
 namespace eventloom {
 
 /// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value.
@@ -36,8 +38,11 @@ class SourceUri {
   /// not in [low, high].
   [[nodiscard]] std::uint64_t get_count(std::string_view key, std::uint64_t otherwise, std::uint64_t low,
                                         std::uint64_t high) const;
-  /// Picoseconds of the unit in `key` ("ns" by default); `tick` gives `tick_ps`.
-  [[nodiscard]] std::uint64_t get_unit_ps(std::string_view key, std::uint64_t tick_ps) const;
+  /// The value of a key that is yes or no; no when it is absent. Throws UserError for another value.
+  [[nodiscard]] bool get_yes(std::string_view key) const;
+  /// The unit in `key` ("ns" by default), or the length of a clock's tick ("12.5ns"); `tick` gives `tick_ps`. Throws
+  /// UserError for another text.
+  [[nodiscard]] TimeUnit get_unit(std::string_view key, std::uint64_t tick_ps) const;
 
   /// Throws UserError with role, text and `reason`.
   [[noreturn]] void refuse(const std::string& reason) const;

@@ -28,7 +28,7 @@ install(FILES ${packaging}/eventloom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/b
 install(FILES ${packaging}/_eventloom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 set(jobs ${PROJECT_SOURCE_DIR}/jobs)
-install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/live.sbatch
+install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/keep_running.sh ${jobs}/live.sbatch
                  ${jobs}/merge.sbatch ${jobs}/network_study.sh ${jobs}/replay.sbatch
         DESTINATION ${shared}/jobs)
 install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py ${jobs}/job_functions.sh
@@ -44,7 +44,7 @@ foreach(folder app core formats io jobs schedulers)
   list(APPEND pages ${found})
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/io/python DESTINATION ${shared}/io
-        FILES_MATCHING PATTERN *.py PATTERN *.toml PATTERN py.typed
+        FILES_MATCHING PATTERN *.py PATTERN *.toml PATTERN py.typed PATTERN LICENSE
         PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN *.egg-info EXCLUDE)
 foreach(page ${pages})
   get_filename_component(folder ${page} DIRECTORY)

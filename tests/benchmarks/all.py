@@ -22,6 +22,8 @@ PROBES = {  # of what is no program in PATH
     "root": (lambda: os.geteuid() == 0, "only root can make hosts"),
     "ZeroMQ": (lambda: shell("build/eventloom bench patterns --pattern one-to-one --peer zmq-ipc --sizes 1KiB --slices 1 "
                              "--repeat 1").returncode == 0, "this build has no ZeroMQ"),
+    "rustpix": (lambda: shell('"${RUSTPIX_PYTHON:-python3}" -c "import rustpix"').returncode == 0,
+                "rustpix is not installed: pip install rustpix, and RUSTPIX_PYTHON says of which Python"),
 }
 
 

@@ -3,15 +3,28 @@
 // in the folder for temporary files (TMPDIR) and removed at the end.
 
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
+#include "formats/epoch_buffer.hpp"
+#include "formats/stream_file.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file_reader.hpp"
+#include "io/files/followed_files.hpp"
+#include "io/live/followed_epochs.hpp"
 #include "io/packed/packed_reader.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/spikes/spikes_reader.hpp"
@@ -166,6 +179,42 @@ void file_alone(benchmark::State& state) {
   count_bytes(state, path);
 }
 
+/// Appends bytes as another program would, with one system call.
+void append(const std::string& path, std::span<const std::byte> bytes) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (::write(file.number(), bytes.data(), bytes.size()) < 0) throw std::runtime_error("cannot write " + path);
+}
+
+/// From the append of an epoch buffer until the source that follows the file has it; median in ms.
+void follow_epochs(benchmark::State& state) {
+  const Files files;
+  const auto path = files.path("run.epochs");
+  const StreamHeader header{.source = 0, .base = {}, .payload = {}, .text = "", .flags = 0};
+  const auto beginning = encode_stream_header(header);
+  append(path, beginning);
+  FollowedEpochs feed(path, std::make_shared<FollowedFiles>(path), std::size_t{1} << 20, false);
+  EpochBufferEncoder encoder(0, header.base.epoch_ticks, beginning.size(), {.epochs_per_buffer = 1});
+  std::vector<double> waits_ms;
+  Tick time = 0;
+  for (auto run : state) {
+    static_cast<void>(run);
+    time += Tick(header.base.epoch_ticks);
+    encoder.add(time, 1, {});
+    std::vector<std::byte> stored;
+    encoder.close(stored);
+    const auto begin = std::chrono::steady_clock::now();
+    append(path, stored);
+    FeedBatch batch;
+    for (feed.take(batch); batch.buffers.empty(); feed.take(batch)) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    waits_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::ranges::nth_element(waits_ms, waits_ms.begin() + static_cast<std::ptrdiff_t>(waits_ms.size() / 2));
+  state.counters["median_ms"] = waits_ms[waits_ms.size() / 2];
+}
+
+BENCHMARK(follow_epochs)->UseRealTime();
 BENCHMARK(file_alone)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(lmd_to_epoch_buffers)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(hld_to_epoch_buffers)->Unit(benchmark::kMillisecond)->UseRealTime();

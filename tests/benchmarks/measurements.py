@@ -169,14 +169,14 @@ RING = Measurement(
     needs=("build/tests/benchmarks/exchange_benchmark",))
 
 
-def latency_row(label, path, place, kind, idle, published="", shown=1e-3):
-    return Row(label, "us", point(path, scale=shown, place=place, kind=kind, idle=idle, message_bytes=8 if kind == "message"
+def latency_row(label, path, place, kind, wait, published="", shown=1e-3):
+    return Row(label, "us", point(path, scale=shown, place=place, kind=kind, wait=wait, message_bytes=8 if kind == "message"
                                   else 136), published)
 
 
 LATENCY = Measurement(
     "latency", "small messages, one way, and source to built event",
-    f"{BENCH} latency --sizes 8 --idle poll,yield,sleep --repeat 1",
+    f"{BENCH} latency --sizes 8 --wait poll,yield,sleep --repeat 1",
     (latency_row("message of 8 B, polling", "one_way.p50_ns", "local-trip", "message", "poll",
                  "0.79, InfiniBand send of 32 B; 0.77, FPGA to FPGA, 16 B"),
      latency_row("... p99", "one_way.p99_ns", "local-trip", "message", "poll"),
@@ -219,6 +219,26 @@ RATIOS = Measurement(
      Row("a message there and back, sleeping against polling", "times", printed(r"asleep ([\d.]+) times")),
      Row("precision of the clocks, of a slot of 200 us", "", printed(r"known to ([\d.]+) of"))), 15)
 
+
+def clock_rows(clocks, after):
+    def row(label, path):
+        return Row(f"{clocks}: {label}", "us", point(path, scale=1e-3, clocks=clocks))
+    return (row("shortest round trip", "round_trip_ns.least"), row("error at once", "at_sync_ns"),
+            row(f"after {after}, offset alone", "uncorrected_ns"),
+            row(f"after {after}, drift corrected", "corrected_ns"),
+            row(f"after {after}, kept in step", "kept_ns"))
+
+
+CLOCKS = Measurement(
+    "clocks", "synchronised clocks of 2 ranks: the steady clock of both, then one that time services do not steer",
+    f"{BENCH} clocks --clocks real,raw --duration 5s --repeat 1",
+    (*clock_rows("real", "5 s"), *clock_rows("raw", "5 s")), 13, REPORT)
+
+CLOCKS_SIMULATED = Measurement(
+    "clocks-simulated", "simulated clocks, 20 ppm apart, messages of 2 us and 1 us of jitter",
+    "build/eventloom bench clocks --clocks simulated --duration 100s --repeat 25",
+    clock_rows("simulated", "100 s"), 1, REPORT, at_most=1)
+
 # Stages, formats, instructions.
 
 STAGES_PROGRAM = "build/tests/benchmarks/stages_benchmark"
@@ -239,6 +259,8 @@ FORMATS = Measurement(
     (*(Row(label, "GB/s", google(f"{name}/real_time", "bytes_per_second", 1e-9))
        for label, name in (("reading the file alone", "file_alone"), ("LMD to epoch buffers", "lmd_to_epoch_buffers"),
                            ("HLD to epoch buffers", "hld_to_epoch_buffers"))),
+     Row("from the append of an epoch buffer until `?follow` has it, median", "ms",
+         google("follow_epochs/real_time", "median_ms")),
      *(Row(label, "million hits/s", google(f"{name}/real_time", "items_per_second", 1e-6))
        for label, name in (("spikes to hits", "spikes_to_hits"), ("binary records of 16 bytes to hits", "packed_to_hits")))),
     20, "--benchmark_out=", (FORMATS_PROGRAM,))
@@ -312,6 +334,15 @@ HISTOGRAMS = Measurement(
      Row("with five", "million hits/s", printed(r"with five ([\d.]+):")),
      Row("share", "%", printed(r": (\d+) %"))), 10)
 
+CLUSTERS = Measurement(
+    "clusters", "clusters of Timepix3 pixels on one core, beside rustpix, whose exact algorithm (grid) finds the same ones",
+    "tests/benchmarks/clusters.py 1",
+    (Row("the whole run, from the file to HDF5", "million hits/s", printed(r"^eventloom, the whole run ([\d.]+)")),
+     Row("rustpix: reading alone", "million hits/s", printed(r"^rustpix, reading ([\d.]+)")),
+     Row("rustpix: clustering alone, abs", "million hits/s", printed(r"^rustpix, abs ([\d.]+)"), "20, rustpix's own figure"),
+     Row("rustpix: clustering alone, grid", "million hits/s", printed(r"^rustpix, grid ([\d.]+)"), "15, likewise")), 40,
+    needs=("rustpix",))
+
 RESUME = Measurement(
     "resume", "safe writing, 32 million hits on 2 ranks, and the time to resume and stop again",
     "REPEAT=1 tests/benchmarks/resume.sh",
@@ -344,6 +375,16 @@ LIVE = Measurement(
     tuple(Row(label, unit, printed(rf"^median {HITS * n}([\d.]+)")) for n, (label, unit) in enumerate((
         ("1 rank: hit to built event", "ms"), ("1 rank: p99", "ms"), ("2 ranks: hit to built event", "ms"), ("2 ranks: p99", "ms"),
         ("200 MB/s, 2 ranks: hits lost", "hits"), ("... of", "hits"), ("... in", "s")))), 18)
+
+REPLY_PLACES = (("loop", "hit to reply"), ("complete", "datagram that completes the slice to reply"), ("echo", "plain UDP echo"))
+REPLY = Measurement(
+    "reply", "closed loops: from a board's hit to the reply to its event, 500 events/s, beside a plain UDP echo",
+    "build/eventloom bench reply --repeat 1",
+    (*(Row(f"slices of {slice_us} us: {what}{suffix}", "us", point(f"latency.{place}.{percentile}_ns", scale=1e-3, epochs_per_slice=epochs))
+       for epochs, slice_us in ((1, 10), (10, 100), (100, 1000)) for place, what in REPLY_PLACES
+       for percentile, suffix in (("p50", ""), ("p99", ", p99"))),
+     *(Row(f"slices of {slice_us} us: events without a reply, of 1,000", "", point("lost", epochs_per_slice=epochs))
+       for epochs, slice_us in ((1, 10), (10, 100), (100, 1000)))), 12, REPORT)
 
 TRB = Measurement(
     "trb", "8 TRB boards at 50 kHz of triggers of 500 bytes each, from `send` to built events", "tests/benchmarks/trb.py 1",
@@ -442,6 +483,8 @@ PYTHON = Measurement(
     tuple(Row(name, "million hits/s", printed(rf"^{name}: ([\d.]+)")) for name in ("written", "written with a word each", "read")),
     6)
 
-MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, STAGES, FORMATS, COST, WHOLE,
-                EVENTS, HISTOGRAMS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS,
-                PREDICTION, SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)
+MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, CLOCKS,
+                CLOCKS_SIMULATED, STAGES, FORMATS, COST, WHOLE,
+                EVENTS, HISTOGRAMS, CLUSTERS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE,
+                REPLY, TRB,
+                LINKS, PREDICTION, SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)

@@ -21,7 +21,7 @@ for ranks in 2 4; do
   bench "$ranks" "slow$ranks" patterns --pattern all-to-all --schedule round-robin,balanced --sizes 4KiB --queue 4 \
     --slow-builder 0 --build-time 200us --seconds 0.02 --slices 5000
 done
-bench 2 latency latency --sizes 8 --count 2000 --idle yield,sleep
+bench 2 latency latency --sizes 8 --count 2000 --wait yield,sleep
 bench 2 clocks patterns --pattern all-to-all --schedule round-robin --sizes 1KiB --slot 200us --slices 2000
 
 python3 - <<'P'
@@ -39,7 +39,7 @@ for ranks in (2, 4):
     gain = by_schedule["round-robin"]["seconds"] / by_schedule["balanced"]["seconds"]
     print(f"{ranks} ranks, builder 0 half as fast: balanced gives it {slow / mean:.2f} of the others' slices (0.5 is just)"
           f" and is {gain:.2f} times as fast as round-robin")
-trip = {point["idle"]: point["round_trip"]["p50_ns"] for point in points("latency")
+trip = {point["wait"]: point["round_trip"]["p50_ns"] for point in points("latency")
         if (point["place"], point["kind"]) == ("local-trip", "message")}
 print(f"a message there and back: asleep {trip['sleep'] / trip['yield']:.0f} times as long as polling")
 (slots,) = points("clocks")

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/control/agreement.hpp"
+#include "core/dataflow/event_histograms.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/engine/session.hpp"
 #include "core/runtime/error.hpp"
@@ -51,6 +52,7 @@ SessionSettings session_settings(const RunCase& of) {
   session.building.payload.resize(of.roles.sources);
   if (of.keep_sorted) session.building.save_bin_ticks = 10;
   session.building.detector = of.detector;
+  session.building.histograms = of.histograms;
   session.filter = filter_of(of);
   session.speed = of.speed;
   session.patience.epoch_timeout = of.epoch_timeout;
@@ -90,6 +92,7 @@ class Player final : SessionEnds, TurnTask {
     outcome_.took_ns = std::max(outcome_.took_ns, time());
     outcome_.stopped_by = session.control().stopped_by();
     if (const auto* picture = session.picture()) outcome_.picture = *picture;
+    if (const auto* feed = session.histograms()) note_cells(*feed);
     if (auto* sources = session.sources()) {
       sources->live().close();
       outcome_.cut_off |= sources->report().cut_off();
@@ -124,8 +127,31 @@ class Player final : SessionEnds, TurnTask {
     if (auto* clock = session_->wiring().clock()) outcome_.slots_begin_ns = -clock->since_start();
   }
 
+  void note_cells(const HistogramFeed& feed) {
+    outcome_.cells_bytes += feed.bytes_received();
+    if (rank_.number() != 0) return;
+    for (std::size_t i = 0; i < of_.histograms->specs().size(); ++i) {
+      const auto cells = feed.cells(i);
+      outcome_.cells.emplace_back(cells.begin(), cells.end());
+    }
+  }
+  void add_cells(std::size_t kind, std::size_t histogram, std::size_t begin,
+                 std::span<std::uint64_t> cells) const override {
+    if (cells_.empty() || kind != 0) return;
+    const auto counted = of_.histograms->cells_of(histogram, cells_).subspan(begin, cells.size());
+    std::ranges::transform(counted, cells, cells.begin(), std::plus());
+  }
+  void count_cells(const BuiltSlice& slice) {
+    if (!of_.histograms) return;
+    cells_.resize(of_.histograms->cells());
+    EventHistograms(of_.histograms).add(slice, cells_);
+  }
+
   /// Once a turn.
-  void turn(SteadyTime) override {
+  void turn(SteadyTime now) override {
+    if (rank_.number() == 0) {
+      for (const auto histogram : of_.looked_at) session_->histograms()->want(histogram, now);
+    }
     for (; asked_ < of_.commands.size() && of_.commands[asked_].at_ns <= time(); ++asked_) {
       const auto& command = of_.commands[asked_];
       if (command.rank != rank_.number()) continue;
@@ -181,6 +207,7 @@ class Player final : SessionEnds, TurnTask {
           if (static_cast<std::int64_t>(number) <= std::exchange(last, static_cast<std::int64_t>(number))) {
             outcome_.faults.emplace_back("a writer's slices do not rise");
           }
+          count_cells(slice);
           const WrittenSlice as{writer, slice, time(), rank_.number(), after_};
           if (!outcome_.slices.try_emplace(number, as).second) {
             outcome_.faults.push_back("slice " + std::to_string(number) + " is written twice");
@@ -191,7 +218,7 @@ class Player final : SessionEnds, TurnTask {
 
   void fail_to_write() {
     if (!of_.sink_stops) throw UserError("the disk is full");
-    session_->control().stop_writing("the disk is full");
+    session_->control().stop_for(Cause::writer, "the disk is full");
   }
 
   std::vector<LocalSource> local_sources() {
@@ -247,6 +274,7 @@ class Player final : SessionEnds, TurnTask {
   bool after_;
   Session* session_ = nullptr;
   std::vector<std::unique_ptr<Collector>> sinks_;
+  std::vector<std::uint64_t> cells_;  ///< of the histograms, counted by the writers of this rank
   std::int64_t begun_ = 0;
   std::size_t asked_ = 0;  ///< commands
   std::uint64_t collects_ = 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/dataflow/histogram_set.hpp"
 #include "core/detector/detector.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/monitor/run_picture.hpp"
@@ -80,6 +81,8 @@ struct RunCase {
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
   DetectorPtr detector = std::make_shared<Detector>();
   TelemetrySettings telemetry = {};
+  std::shared_ptr<const HistogramSet> histograms = {};
+  std::vector<std::size_t> looked_at = {};  ///< histograms, in every turn of rank 0
 
   [[nodiscard]] SliceGeometry geometry() const;
   [[nodiscard]] bool live() const { return !arrivals.empty(); }
@@ -124,6 +127,8 @@ struct Outcome {
   std::int64_t paused_ns = 0;       ///< how long all ranks were paused
   std::int64_t all_paused_since = 0;
   std::vector<std::int64_t> ended_at_ns;          ///< when ranks left because the run could not continue
+  std::vector<std::vector<std::uint64_t>> cells;  ///< by histogram: as rank 0 has them at the end
+  std::uint64_t cells_bytes = 0;                  ///< received by all ranks about histograms
   RunPicture picture;                             ///< as rank 0 has it at the end, where telemetry was asked for
   std::map<std::uint64_t, std::int64_t> sent_at;  ///< ns after the begin, by slice: when any source first collected it
 };

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/datagram.hpp"
+#include "formats/datagram_reply.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "fuzz_input.hpp"
 #include "io/udp/board_stream.hpp"
@@ -44,6 +44,9 @@ class Checked {
   void wait(std::int64_t ns) {
     now_ += ns;
     stream_.pass_time(now_, out_);
+    const auto request = stream_.request(now_, kRequest);
+    fuzz::require(request.empty() || (request.size() <= kRequest && read_reply(request)),
+                  "requests are as they must be");
     check();
   }
   void fix_header() { header_.fix(); }
@@ -95,6 +98,8 @@ class Checked {
     fuzz::require(out_.complete >= next, "what was handed over is complete");
     return jumped;
   }
+
+  static constexpr std::size_t kRequest = 200;
 
   BoardHeader header_{TimeBase{}, {}};
   BoardStream stream_{"board", header_};
@@ -170,6 +175,8 @@ class Board {
   void send_header(std::span<const std::uint8_t> s) {
     DatagramStream stream;
     stream.started_ns = s[1];
+    stream.resends = s[2] >= 128;
+    stream.begins = s[2] >= 192;
     stream.header.payload = PayloadTable::uniform(s[2] % 2);
     if (s[3] == 255) stream.header.base.tick_ps = s[4] + 1U;
     if (s[5] == 255) stream.header.flags = s[6] % 8;

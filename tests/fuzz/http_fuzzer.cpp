@@ -36,7 +36,7 @@ constexpr std::size_t kMostPieces = 16;
 std::unique_ptr<Monitor> new_monitor() {
   const std::string_view line(kToken);
   const fuzz::MemoryFile file(std::as_bytes(std::span(line)));
-  auto monitor = std::make_unique<Monitor>(MonitorSettings{{"127.0.0.1", 0}, file.path()}, RunDescription{});
+  auto monitor = std::make_unique<Monitor>(MonitorSettings{{"127.0.0.1", 0}, file.path()}, RunDescription{}, nullptr);
   RunDescription run;
   run.sources = {"a\"b\n<script>\x1b\xff"};
   run.ranks = {{"host", "source 0"}};

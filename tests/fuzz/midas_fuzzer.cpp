@@ -1,5 +1,6 @@
 #include "core/runtime/error.hpp"
 #include "fuzz_input.hpp"
+#include "hit_blocks.hpp"
 #include "io/midas/midas_reader.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
@@ -32,6 +33,14 @@ void read_all(const std::string& uri) {
   fuzz::require(hits <= items && hits + lost >= items, "every bank is a hit or lost");
 }
 
+void read_records(const std::string& uri, std::uint64_t file_bytes) {
+  const auto parsed = SourceUri::parse(uri);
+  const auto path = parsed.path();
+  const auto reader = open_midas(parsed, std::span(&path, 1), {0}, {});
+  const auto found = fuzz::read_all(*reader, file_bytes);
+  fuzz::require(found.hits <= reader->counts().counters[Metric::records], "every hit is a record");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -41,6 +50,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_all("midas:" + file.path() + keys);
     } catch (const UserError&) {
       continue;  // refusing is what the reader may do
+    }
+  }
+  for (const char* keys :
+       {"?bank=ADC0&record=3&channel=u8@0&payload=i16le@1", "?bank=ADC0&record=4&time=u24le@0&skip=1&channel=u8@3"}) {
+    try {
+      read_records("midas:" + file.path() + keys, fuzz::unpacked_bytes(file.path()));
+    } catch (const UserError&) {
+      continue;
     }
   }
   return 0;

@@ -67,7 +67,7 @@ void parse_uri(const std::string& text) {
   (void)uri.with("group", "/a").with_path("x");
   may_refuse([&] { uri.accept_only(std::to_array<std::string_view>({"time", "channel"})); });
   may_refuse([&] { (void)uri.get_count("time", 1, 0, 1000); });
-  may_refuse([&] { (void)uri.get_unit_ps("unit", kOddTickPs); });
+  may_refuse([&] { (void)uri.get_unit("unit", kOddTickPs); });
   may_refuse([&] { (void)payload_columns(uri); });
   // Only this kind opens no file.
   if (uri.scheme() == "gen") (void)open_source({uri}, {1}, {});

@@ -149,13 +149,35 @@ class Page:
             return found if all(word in found for word in words) else None
         return until(told, f"{words} in {selector}", timeout, self.text)
 
-    def click(self, selector):
-        """With the mouse, in the middle."""
-        x, y = self.ask(f"(() => {{ const node = document.querySelector({json.dumps(selector)});"
+    def _place(self, selector, share_x=0.5, share_y=0.5):
+        """In the window, of a point of an element, which is scrolled into it."""
+        return self.ask(f"(() => {{ const node = document.querySelector({json.dumps(selector)});"
                         "node.scrollIntoView({block: 'center'}); const box = node.getBoundingClientRect();"
-                        "return [box.x + box.width / 2, box.y + box.height / 2]; })()")
-        for kind in ("mousePressed", "mouseReleased"):
-            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+                        f"return [box.x + box.width * {share_x}, box.y + box.height * {share_y}]; }})()")
+
+    def _mouse(self, kind, place, **more):
+        self._call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", **more)
+
+    def click(self, selector, times=1):
+        """With the mouse, in the middle."""
+        place = self._place(selector)
+        for count in range(1, times + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                self._mouse(kind, place, clickCount=count)
+
+    @contextlib.contextmanager
+    def drag(self, selector, begin, end):
+        """Over an element, between two points of it in shares of its size: (x, y). The button is up when the `with` ends."""
+        self._mouse("mousePressed", self._place(selector, *begin), clickCount=1)
+        self._mouse("mouseMoved", self._place(selector, *end), buttons=1)
+        yield
+        self._mouse("mouseReleased", self._place(selector, *end), clickCount=1)
+
+    def choose(self, selector, words):
+        """One of the options of a list."""
+        self.ask(f"(() => {{ const list = document.querySelector({json.dumps(selector)});"
+                 f"list.selectedIndex = [...list.options].findIndex((option) => option.text === {json.dumps(words)});"
+                 "list.dispatchEvent(new Event('change')); })()")
 
     def type(self, words):
         self._call("Input.insertText", text=words)

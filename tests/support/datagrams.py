@@ -133,7 +133,7 @@ class Receiver:
             self._socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, bytes_kept)
         self._socket.bind((HOST, 0))
         self._socket.settimeout(0.05)
-        self._raw, self._over = [], threading.Event()
+        self._raw, self.peer, self._over = [], None, threading.Event()
         self._thread = threading.Thread(target=self._receive, daemon=True)
 
     def __enter__(self):
@@ -161,9 +161,17 @@ class Receiver:
                 for source in sorted({d.source for d in datagrams})}
 
     def sizes(self):
-        return [len(raw) for raw in list(self._raw)]
+        return [len(raw) for raw in self.raw()]
+
+    def raw(self):
+        return list(self._raw)
+
+    def answer(self, datagram):
+        """Sends a datagram back to the sender of the last one."""
+        self._socket.sendto(datagram, self.peer)
 
     def _receive(self):
         while not self._over.is_set():
             with contextlib.suppress(TimeoutError):
-                self._raw.append(self._socket.recv(65536))
+                datagram, self.peer = self._socket.recvfrom(65536)
+                self._raw.append(datagram)

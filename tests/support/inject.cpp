@@ -33,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -304,6 +305,7 @@ INJECT(ssize_t, write, (int file, const void* from, size_t n), (file, from, n))
 INJECT(ssize_t, writev, (int file, const iovec* from, int n), (file, from, n))
 INJECT(ssize_t, pwrite, (int file, const void* from, size_t n, off_t at), (file, from, n, at))
 INJECT(ssize_t, pwrite64, (int file, const void* from, size_t n, off64_t at), (file, from, n, at))
+INJECT(int, sendmmsg, (int file, mmsghdr* messages, unsigned n, int flags), (file, messages, n, flags))
 INJECT(int, fsync, (int file), (file))
 INJECT(int, fdatasync, (int file), (file))
 INJECT_AS(int, ftruncate, -1, nullptr, (int file, off_t n) noexcept, (file, n))

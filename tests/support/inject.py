@@ -1,5 +1,7 @@
 """Runs the program with a call of one rank made to fail; inject.cpp explains the keywords."""
 
+import bisect
+import re
 import subprocess
 import tempfile
 import time
@@ -59,3 +61,14 @@ def assert_nothing_left(jobs, pids, told):
     until(lambda: all(map(gone, pids)), "all ranks gone", 5, lambda: told)
     until(lambda: not shared_memory_of(jobs, pids), "no shared memory left", 5,
           lambda: f"{shared_memory_of(jobs, pids)} {told}")
+
+
+def crashed_in(text):
+    """Name of the function of the program where a process crashed, by the backtrace in its output; empty: none."""
+    frame = re.search(r"eventloom\(\+0x([0-9a-f]+)\)", text)
+    if frame is None:
+        return ""
+    listed = subprocess.run(["nm", "-C", "--defined-only", BINARY], capture_output=True, text=True, check=True).stdout
+    functions = sorted((int(address, 16), name) for address, kind, name in
+                       (line.split(" ", 2) for line in listed.splitlines()) if kind in "tTwW")
+    return functions[bisect.bisect(functions, (int(frame[1], 16), "~")) - 1][1]

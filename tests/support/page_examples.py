@@ -24,12 +24,13 @@ ELSEWHERE = {
     "my_jobs|sbatch|chain.sh|squeue|sacct|scontrol|scancel|slurm-|EDITOR|history.txt": "a cluster: test_slurm",
     "pkill|run 'rec/": "a run that is stopped by hand: test_resume",
     "--monitor 8080 --output|eventloom top|eventloom control": "a second terminal: test_monitor",
+    "report --runs": "a folder of runs: test_run_control",
 }
 # What needs hardware, or goes on for ever: the command is understood.
-UNDERSTOOD = "mbs://lxi009|udp://:7200|udp://:7100 --define|notify-shift"
+UNDERSTOOD = r"\?follow|mbs://lxi009|udp://:7200|udp://:7100 --define|notify-shift"
 # What prints other figures each time.
 MEASURED = ":7100|eventloom bench"
-VARIES = r"\d+(\.\d+)?(?= (s|ms|us|million hits/s|MB peak memory)\b)|(?<= on )\S+(?=: (stopping|ending))"
+VARIES = r"(?<=^eventloom )[\dT:-]+Z|\d+(\.\d+)?(?= (s|ms|us|million hits/s|MB peak memory)\b)|(?<= on )\S+(?=: (stopping|ending))"
 # Pages that wait for clocks, or measure: test_readme_long.
 SLOW = ["app/tools/bench/README.md", "app/tools/simulate/README.md", "jobs/live.md"]
 PATIENCE = 120  # s

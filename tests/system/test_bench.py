@@ -315,7 +315,7 @@ class TestLatency:
     @pytest.mark.parametrize("np, places", [(1, ["local-loop"]), (2, ["local-loop", "local-trip"]), (3, ["local-loop", "local-trip"])])
     def test_points(self, tmp_path, np, places):
         found = points(tmp_path, "latency", "--sizes", "8,4KiB", "--count", 200, "--warm-up", 20, "--repeat", 2,
-                       "--idle", "yield", np=np)
+                       "--wait", "yield", np=np)
         assert [(p["place"], p["kind"], p["message_bytes"]) for p in found] == [
             (place, kind, size) for place in places
             for kind, size in [("message", 8), ("message", 4 * KIB), ("built event", found[2]["message_bytes"])]]
@@ -328,15 +328,15 @@ class TestLatency:
             assert point["one_way"]["p50_ns"] <= point["one_way"]["p99_ns"] <= point["one_way"]["max_ns"]
 
     def test_a_point_for_each_way_of_waiting(self, tmp_path):
-        found = points(tmp_path, "latency", "--sizes", 8, "--count", 200, "--idle", "yield,sleep", "--repeat", 1, np=2)
-        trips = [p["idle"] for p in found if (p["place"], p["kind"]) == ("local-trip", "message")]
+        found = points(tmp_path, "latency", "--sizes", 8, "--count", 200, "--wait", "yield,sleep", "--repeat", 1, np=2)
+        trips = [p["wait"] for p in found if (p["place"], p["kind"]) == ("local-trip", "message")]
         assert trips == ["yield", "sleep"]
 
 
 class TestRate:
     @pytest.mark.parametrize("np", [1, 2, 3])
     def test_every_step_is_accounted_for(self, tmp_path, np):
-        found = points(tmp_path, "rate", "--hz", "100,5000", "--values", "1,64", "--seconds", 0.1, "--idle", "yield", np=np)
+        found = points(tmp_path, "rate", "--hz", "100,5000", "--values", "1,64", "--seconds", 0.1, "--wait", "yield", np=np)
         assert [(p["values"], p["hz"], p["message_bytes"]) for p in found] == [
             (values, hz, 8 * values) for values in (1, 64) for hz in (100, 5000)]
         for point in found:
@@ -395,7 +395,27 @@ class TestSources:
         assert any(path.name.startswith("live") for path in tmp_path.iterdir())
 
 
+class TestReply:
+    @pytest.mark.parametrize("ranks", [0, 2])
+    def test_each_event_comes_back(self, tmp_path, ranks):
+        short, long = points(tmp_path, "reply", "--events", 60, "--rate", 300, "--epochs-per-slice", "1,500", "--ranks", ranks,
+                             np=None)
+        for point in (short, long):
+            assert (point["events"], point["lost"], point["ranks"]) == (60, 0, ranks)
+            for times in point["latency"].values():
+                assert 0 < times["count"] <= 60 and 0 < times["p50_ns"] <= times["p99_ns"] <= times["max_ns"] * 1.1
+            assert point["latency"]["loop"]["count"] == 60
+            assert point["latency"]["loop"]["mean_ns"] > point["latency"]["complete"]["mean_ns"]
+        # On average an event waits for half of its slice of 5 ms.
+        assert long["latency"]["loop"]["mean_ns"] > 1e6
+
+    def test_it_starts_its_own_run(self, tmp_path):
+        assert "--ranks" in eventloom("bench", "reply", np=2, code=2).stderr
+
+
 @pytest.mark.parametrize("words, told", [
+    (["reply", "--epoch", "1ms"], "--epoch"),
+    (["reply", "--hits", "0"], "--hits"),
     ([], "patterns"),
     (["weave"], "weave"),
     (["patterns", "--pattern", "zigzag"], "zigzag"),
@@ -416,6 +436,16 @@ class TestSources:
     (["patterns", "--build-time", "x"], "--build-time"),
     (["patterns", "--peer", "tin-can"], "tin-can"),
     (["patterns", "--frobnicate"], "frobnicate"),
+    (["latency", "--wait", "doze"], "doze"),
+    (["latency", "--pause", "1parsec"], "1parsec"),
+    (["latency", "--pause", "11s"], "--pause"),
+    (["latency", "--peer", "tin-can"], "tin-can"),
+    (["latency", "--limit", "soon"], "soon"),
+    (["latency", "--raw", "nosuch/x.csv"], "nosuch/x.csv"),
+    (["latency", "--transports", ","], "--transports"),
+    (["rate", "--peer", "tin-can"], "tin-can"),
+    (["rate", "--wait", "doze"], "doze"),
+    (["rate", "--transports", "/dev/shm"], "/dev/shm"),
     (["scan", "--what", "cakes"], "cakes"),
     (["scan", "--depths", "0"], "--depths"),
     (["scan", "--repeat", "0"], "--repeat"),
@@ -431,6 +461,8 @@ def test_mistakes(words, told):
 
 @pytest.mark.parametrize("what, words", [
     ("patterns", ("bytes of a message", "cells in each ring", "50us", "PERCENT", "TIME")),
+    ("latency", ("bytes of a message", "1ms", "TIME", "--transports", "--raw")),
+    ("rate", ("samples a second", "8 bytes", "TIME", "--transports", "--raw")),
     ("scan", ("cells in a ring", "bytes of a cell", "BYTES", "length of a measurement")),
     ("sources", ("hits per second", "TIME", "100us", "gap:25ns,4")),
 ])
@@ -442,8 +474,8 @@ class TestHelp:
             assert word in text, word
 
     def test_configuration_can_be_read_back(self, tmp_path, what, words):
-        text = eventloom("bench", what, "--seconds", "0.125", "--print-config").stdout
-        assert "seconds = 0.125" in text
+        text = eventloom("bench", what, "--repeat", "7", "--print-config").stdout
+        assert "repeat = 7" in text
         file = tmp_path / "bench.ini"
         file.write_text(text)
         assert eventloom("bench", what, "--config", file, "--print-config").stdout == text

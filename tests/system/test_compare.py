@@ -182,8 +182,9 @@ def test_the_text_marks_the_hits_that_differ(tmp_path, run):
     said = eventloom("compare", run.merged, other, code=3).stdout
     assert "in both, event 20 of A and 20 of B, with other hits" in said
     marked = [line.split() for line in said.splitlines() if line.startswith(("  A    ", "  B    "))]
-    assert [row[:4] for row in marked] == [["A", f"{time}ns", str(source), str(channel)], ["B", f"{time}ns", str(source), "4321"]]
-    assert len(re.findall(r"^  [AB ] +\d+[pn]s +\d+ +\d+  0x", said, re.MULTILINE)) == first[1] - first[0] + 1
+    shown = f"{channel >> 22}/{channel >> 16 & 63}/{channel & 0xffff}" if channel >> 16 else str(channel)
+    assert [row[:4] for row in marked] == [["A", f"{time}ns", str(source), shown], ["B", f"{time}ns", str(source), "4321"]]
+    assert len(re.findall(r"^  [AB ] +\d+[pn]s +\d+ +[\d/]+  0x", said, re.MULTILINE)) == first[1] - first[0] + 1
 
 
 @pytest.fixture(scope="module")

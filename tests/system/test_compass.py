@@ -1,6 +1,7 @@
 """CoMPASS as text, and the flags of its records: the same records in either form give the same events."""
 
 import json
+import struct
 
 import h5py
 import numpy as np
@@ -62,6 +63,58 @@ def test_a_later_file_of_a_split_run(tmp_path):
     assert rows_of(run_all(tmp_path / "own", f"compass:{tmp_path}/b.csv?header={header}")) == compass_rows(0xCAE5, events)
     for other in ("BOARD;CHANNEL;TIMETAG;ENERGY;FLAGS", "0xCAE1"):
         refused(f"compass:{tmp_path}/b.csv?header={other}", "a header of its own", "omit header=")
+
+
+def split_run(folder, bits, events, form, cuts=(0, 70, 71, 150)):
+    """The files of a split run, of which the first alone has a header; the names are not in byte order."""
+    names = [f"run_{n}.{form}" for n in range(9, 9 + len(cuts))]
+    for name, begin, end in zip(names, cuts, [*cuts[1:], None]):
+        some = events[begin:end]
+        if form == "bin":
+            head = struct.pack("<H", bits) if begin == 0 else b""
+            (folder / name).write_bytes(head + b"".join(caen.record(bits, **event) for event in some))
+        else:
+            header, *lines = caen.text_lines(caen.columns_of(bits), some)
+            (folder / name).write_text("".join(line + "\n" for line in ([header] if begin == 0 else []) + lines))
+    return names
+
+
+@pytest.mark.parametrize("form", ["bin", "csv"])
+@pytest.mark.parametrize("bits", [0xCAE1, 0xCAE5, 0xCAEF])
+def test_the_files_of_a_split_run(tmp_path, form, bits):
+    """Each is a source, in natural order; those without a header are read by that of the first."""
+    events = compass_events(bits, 200)
+    split_run(tmp_path, bits, events, form)
+    run = run_all(tmp_path / "run", f"compass:{tmp_path}/run_*.{form}")
+    assert sorted((t, c, w) for t, _, c, w in rows_of(run)) == sorted((t, c, w) for t, _, c, w in compass_rows(bits, events))
+    assert [row[1] for row in sorted(rows_of(run), key=lambda row: row[1])][-1] == 3
+    if form == "bin":
+        assert f"run_10.bin: the file has no header of its own: its records are read as header=0x{bits:04X}" in run.done.stderr
+    refused(f"compass:{tmp_path}/run_10.{form}", "name the first one in the same pattern", "header=")
+
+
+@pytest.mark.parametrize("form", ["bin", "csv"])
+def test_headers_of_several_runs(tmp_path, form):
+    """Equal ones may be several; where they differ, a file without must be named alone."""
+    events = compass_events(0xCAE5, 200)
+    split_run(tmp_path, 0xCAE5, events, form)
+    (tmp_path / f"run_13.{form}").write_bytes((tmp_path / f"run_9.{form}").read_bytes())
+    split_run(tmp_path, 0xCAE5, events[100:], form, (0, 20))
+    for path in tmp_path.glob("run_1[123].*"):
+        path.unlink()
+    events = events[100:]
+    run = run_all(tmp_path / "same", f"compass:{tmp_path}/run_*.{form}")
+    assert sorted((t, c, w) for t, _, c, w in rows_of(run)) == sorted((t, c, w) for t, _, c, w in compass_rows(0xCAE5, events))
+    caen.compass_file(tmp_path / f"run_2.{form}", 0xCAE1, events[:5])
+    refused(f"compass:{tmp_path}/run_*.{form}", f"run_10.{form}' has no header", "0xCAE1", "name it alone, with header=")
+
+
+def test_what_continues_no_run_is_refused(tmp_path):
+    """Files of another format, and garbage, beside a run."""
+    split_run(tmp_path, 0xCAE5, compass_events(0xCAE5, 200), "bin")
+    for garbage in (b"\xff" * 500, b"0;1;5;5;5;0x0\n" * 40, b"".join(caen.record(0xCAE1, **event) for event in compass_events(0xCAE1, 200))):
+        (tmp_path / "run_20.bin").write_bytes(garbage)
+        refused(f"compass:{tmp_path}/run_*.bin", "run_20.bin", "0xCAEx")
 
 
 def test_a_header_in_the_middle_is_no_record(tmp_path):

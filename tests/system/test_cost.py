@@ -15,11 +15,16 @@ DEFINITIONS = ["gap:25ns,5", "multiplicity:50ns,5,1,1", COINCIDENCE]
 
 SOURCES = (1, 2, 4, 16)
 
-# Measured 1.07: headers and epoch markers are shared by fewer hits, all else is the same. A merge that looks at all
-# sources for each hit, or at a heap of them, costs more than this.
-GROWTH = 1.15
-# Measured 1.61: the hits of one source that is in order need no sort, which is a third of the cost of building several.
-GROWTH_WITH_THE_SORT = 1.75
+# Measured 1.31, of 84 instructions: headers, epoch markers and vectors are shared by fewer hits, all else is the same.
+GROWTH = 1.4
+# Instructions a hit of 16 sources in order more than of 2. Measured 35, of which 14 are three more passes of the merge. A
+# merge that looks at all sources for each hit, or at a heap of them, costs more.
+MOST_MORE_FROM_SIXTEEN = 42
+# Measured 1.81: the hits of one source that is in order need no merge.
+GROWTH_WITH_THE_MERGE = 2
+# Measured 70; 95 when hits in order were sorted like all others, 161 when markers were read and gaps found one after
+# another.
+MOST_FROM_FOUR_SOURCES = 80
 
 
 @dataclass(frozen=True)
@@ -62,14 +67,19 @@ def test_a_hit_costs_the_same_from_any_number_of_sources(definition):
 @pytest.mark.parametrize("definition", DEFINITIONS)
 def test_only_one_source_in_order_is_cheaper(definition):
     per_hit = cost_of_a_hit(definition, "ordered")
-    assert max(per_hit.values()) < GROWTH * per_hit[2], per_hit
-    assert max(per_hit.values()) < GROWTH_WITH_THE_SORT * per_hit[1], per_hit
+    assert max(per_hit.values()) < per_hit[2] + MOST_MORE_FROM_SIXTEEN, per_hit
+    assert max(per_hit.values()) < GROWTH_WITH_THE_MERGE * per_hit[1], per_hit
 
 
 def test_a_coincidence_of_groups_costs_little_more_than_a_gap():
-    """By the instructions of the builder alone; by the clock: benchmarks/events.sh."""
+    """By the instructions of the builder alone; by the clock: benchmarks/events.sh. A gap took 170 instructions when a
+    coincidence was to reach 70 % of its speed; now, it takes much less."""
     gap, coincidence = (cost(16, definition, "ordered").per_hit for definition in ("gap:25ns,5", COINCIDENCE))
-    assert coincidence < gap / 0.7, (gap, coincidence)
+    assert coincidence < gap + 85, (gap, coincidence)
+
+
+def test_a_hit_costs_few_instructions():
+    assert cost(4, "gap:25ns,5", "ordered").per_hit < MOST_FROM_FOUR_SOURCES
 
 
 def test_a_hit_costs_the_same_in_windows_of_any_length():

@@ -241,6 +241,10 @@ def assert_shown(seen, document):
     assert document["groups"] == {"name": ["A", "B"], "hits": [a, b], "none": none, "unknown": 0}
     facts = dict(document["setup"]["detector"])
     assert sorted(map(tuple, facts.pop("positions"))) == sorted(set(seen.known.position.values()))
+    of_channels = {}
+    for (_, channel), name in seen.known.name.items():
+        of_channels.setdefault(channel, set()).add(name)
+    assert facts.pop("names") == [[c, *names] for c, names in sorted(of_channels.items()) if len(names) == 1]
     assert facts == {"file": str(seen.map)} | FACTS
     for item in document["channels"]:
         names = [seen.known.name.get((item["source"], channel), "") for channel in item["channel"]]
@@ -305,9 +309,9 @@ def test_page(seen, browser, tmp_path, scheme):
     eventloom("report", seen.run.output, "--output", tmp_path / "a.html")
     (a, b), none = seen.by_group()
     with browser.page((tmp_path / "a.html").as_uri(), scheme=scheme) as page:
-        bars = page.ask("[...document.querySelectorAll('#panel-groups rect')].map((bar) => [bar.textContent, bar.getAttribute('class')])")
+        bars = page.ask("[...document.querySelectorAll('#panel-groups rect')].map((bar) => [bar.textContent, bar.style.getPropertyValue('--c')])")
         assert [(words.replace("\u202f", ""), kind) for words, kind in bars] == [
-            (f"A: {a}", "area c0"), (f"B: {b}", "area c1"), (f"no group: {none}", "area c6")]
+            (f"A: {a}", "var(--c0)"), (f"B: {b}", "var(--c1)"), (f"no group: {none}", "var(--c6)")]
         setup = page.text("#panel-setup")
         for words in (f"detector map\n{seen.map}", "groups\nA, B", "masked\n2 channels", "cut by payload\n2 channels", "with an offset\nall of 1 source"):
             assert words in setup
@@ -374,7 +378,7 @@ def test_views_of_positions_on_the_page(seen, browser, tmp_path, width):
             pixels = assert_linear([mark[0] for mark in view["marks"]], [m[across] for m in metres])
             assert assert_linear([mark[1] for mark in view["marks"]], [m[up] for m in metres]) == pytest.approx(-pixels, rel=1e-2)
             assert f"{'xyz'[across]} [m]" in view["texts"] and f"{'xyz'[up]} [m]" in view["texts"]
-            assert view["dots"] == 14 + len(placed) and all(colour.startswith("mark c") for *_, colour in view["marks"])
+            assert view["dots"] == 14 + len(placed) and all(kind == "mark" for *_, kind in view["marks"])
         assert re.search(r"\d+ hits? without a position", page.text("#positions"))
         assert page.ask("document.documentElement.scrollWidth") <= width
 

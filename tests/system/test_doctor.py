@@ -17,7 +17,7 @@ pytestmark = pytest.mark.every_case
 
 SHARED = Path("/dev/shm")
 SUBJECTS = {"mpi", "transports", "load", "leftovers", "shared memory", "memory", "locked memory", "huge pages", "udp",
-            "disk space", "disk speed", "file locks", "clocks", "cores"}
+            "real time", "disk space", "disk speed", "file locks", "clocks", "cores"}
 
 
 def on_one_core(np, *words, code=None):

@@ -289,7 +289,7 @@ def small(tmp_path_factory):
 
 
 @pytest.mark.parametrize("target, words", [
-    ("out.lmd", ["use lmd:PATH or hld:PATH"]), ("csv:out", ["use lmd:PATH or hld:PATH"]), ("lmd:", ["beginning of a file's name"]),
+    ("out.lmd", ["use lmd:PATH, hld:PATH"]), ("csv:out", ["use lmd:PATH, hld:PATH"]), ("lmd:", ["beginning of a file's name"]),
     ("lmd:{}/", ["not a folder"]), ("lmd:{}/x?siz=1GB", ["'siz'", "did you mean 'size'?"]), ("lmd:{}/x?run=1", ["'run'"]),
     ("hld:{}/x?size=many", ["size=", "number of bytes"]), ("lmd:{}/x?size=0", ["64KiB"]), ("hld:{}/x?run=5e9", ["'run'"]),
     ("lmd:{}/x?size=1MB&size=2MB", ["given twice"])])

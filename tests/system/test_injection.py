@@ -17,7 +17,7 @@ import shutil
 import pytest
 
 from event_files import hit_lists, read_lmd_files
-from inject import LIBRARY, Injected
+from inject import LIBRARY, Injected, crashed_in
 from interrupted import STOPPED
 from program import eventloom, generate
 from results import assert_balanced, dropped, read_ledger
@@ -135,7 +135,9 @@ class Campaign:
         by_others = rf"An error occurred in MPI|Failed to allocate|exited on signal|\brank {rank}\b.* is lost"
         before_main = "terminate called" in run.done.stderr and "info: exchange" not in run.done.stderr
         of_libraries = failure.do == "fail" and failure.call in (*KINDS["memory"], "read")
-        if (of_libraries or before_main) and re.search(by_others, run.done.stderr):
+        # nlohmann's JSON library destroys an object that it could not allocate.
+        in_json = failure.do != "fail" and "nlohmann" in crashed_in(run.done.stderr)
+        if (of_libraries or before_main or in_json) and re.search(by_others, run.done.stderr):
             return
         assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
         told = [line for line in run.done.stderr.splitlines() if re.match(ERROR, line)]

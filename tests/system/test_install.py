@@ -12,6 +12,7 @@ import pytest
 from live import free_port
 from pages import examples
 from program import BINARY, DATA, ROOT, environment, eventloom
+from readers import PYTHON, needs_readers
 
 BUILD = Path(BINARY).parent
 VERSION = r"eventloom \d+\.\d+\.\d+(, commit [0-9a-f]{12}\+?)?(, tag \S+)?\n(GCC|Clang) \d+\..*; Open MPI v\d.*; UCX \d.*; HDF5 \d.*\n"
@@ -166,6 +167,16 @@ def test_the_installed_package_for_python(prefix):
     folder = prefix / "share/eventloom/io/python"
     told = done("/usr/bin/python3", "-B", "-c", script, env=os.environ | {"PYTHONPATH": str(folder)})
     assert Path(told.strip()) == folder / "eventloom/__init__.py" and (folder / "pyproject.toml").exists()
+
+
+@needs_readers
+def test_the_installed_program_finds_its_package(prefix, tmp_path):
+    environ = environment() | {"PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}"}
+    program = prefix / "bin/eventloom"
+    done(program, "run", "--source", DATA / "lmd/var_small.lmd", "--define", "tag", "--output", "run.h5", env=environ, cwd=tmp_path)
+    done(program, "merge", "run.h5", "--to", "parquet:run.parquet", env=environ, cwd=tmp_path)
+    assert (tmp_path / "run.parquet").read_bytes()[:4] == b"PAR1"
+    assert (prefix / "share/eventloom/io/python/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_links_between_pages_hold(prefix):
@@ -324,8 +335,9 @@ def test_what_is_missing_is_named_in_one_line(tmp_path):
     assert ended.returncode != 0
     for name in ("libhdf5-dev", "libspdlog-dev", "libgtest-dev", "Spack or module"):
         assert name in line
-    words += ["-DEVENTLOOM_TESTS=OFF", "-DEVENTLOOM_ISAL=OFF", hidden[2], "-B", tmp_path / "user"]
+    words += ["-DEVENTLOOM_TESTS=OFF", "-DEVENTLOOM_ISAL=OFF", "-DEVENTLOOM_HIGHWAY=OFF", hidden[2], "-B", tmp_path / "user"]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0 and "without ISA-L (Debian libisal-dev)" in ended.stdout, ended.stderr
+    assert ended.returncode == 0, ended.stderr
+    assert "without ISA-L (Debian libisal-dev)" in ended.stdout and "without Highway (Debian libhwy-dev)" in ended.stdout
     rules = (tmp_path / "user/build.ninja").read_text()
     assert "-Werror" not in rules and "gtest" not in rules

@@ -223,4 +223,4 @@ def test_the_same_job_in_another_folder(sources, tmp_path):
 def test_mistakes(run):
     for words in (["--compress", "10"], ["--compress", "-1"], ["--compress", "x"]):
         only_line(eventloom("merge", run.output, *words, code=2), "--compress")
-    only_line(eventloom("merge", run.merged, "--partial", "--output", run.output.parent / "x.h5", code=2), "not the run file")
+    only_line(eventloom("merge", run.merged, "--partial", "--output", run.output.parent / "x.h5", code=2), "one plain file already")

@@ -83,6 +83,11 @@ def own_run(folder, times, *options):
     return Run(folder, [f"csv:{folder}/hits.csv?time=1&channel=2&unit=tick"], *options)
 
 
+def expected_ids(file):
+    """In Python's integers: 28 bits of channel, and the source above them."""
+    return [source * 268_435_456 + channel for source, channel in zip(file["hits/source"][:].tolist(), file["hits/channel"][:].tolist())]
+
+
 def assert_loads(path, tick_ps):
     """What scippnexus says against the plain columns."""
     found = loaded(path)
@@ -90,7 +95,7 @@ def assert_loads(path, tick_ps):
         time, n_hits = file["events/time"][:].astype(object), file["events/n_hits"][:]
         offsets = (file["hits/time"][:] - np.repeat(file["events/time"][:], n_hits)).astype(object) * tick_ps
         assert (found["entry"], found["events"], found["pulses"]) == ("entry", "events", len(time))
-        assert found["sizes"] == n_hits.tolist() and found["id"] == file["hits/channel"][:].tolist()
+        assert found["sizes"] == n_hits.tolist() and found["id"] == expected_ids(file)
         assert found["offset_ps"] == offsets.tolist()
         assert np.allclose(found["offset_us"], offsets.astype(float) * 1e-6, rtol=1e-12)
         if found["some"] is not None:
@@ -112,7 +117,7 @@ def test_the_entry_is_the_events(run, nexus):
     with h5py.File(nexus) as file:
         assert file.attrs["default"] == "entry"
         entry = file["entry/events"]
-        for name, column in (("event_id", "hits/channel"), ("source", "hits/source"), ("event_time_zero", "events/time")):
+        for name, column in (("channel", "hits/channel"), ("source", "hits/source"), ("event_time_zero", "events/time")):
             assert entry[name] == file[column], f"{name} is not /{column} itself"
         index, first = entry["event_index"], file["events/first_hit"]
         assert index.dtype == np.dtype("<u8") and np.array_equal(index[:], first[:-1])
@@ -120,8 +125,12 @@ def test_the_entry_is_the_events(run, nexus):
         offset = entry["event_time_offset"]
         assert offset.dtype == np.dtype("<u4") and offset.fletcher32 and offset.attrs["units"] == "ns"
         assert np.array_equal(offset[:], file["hits/time"][:] - np.repeat(file["events/time"][:], file["events/n_hits"][:]))
+        ids = entry["event_id"]
+        assert ids.dtype == np.dtype("<i8") and ids.fletcher32 and ids[:].tolist() == expected_ids(file)
+        source, channel = np.divmod(ids[:], ids.attrs["channels_per_source"].astype("i8"))
+        assert np.array_equal(source, file["hits/source"][:]) and np.array_equal(channel, file["hits/channel"][:])
         more = nexus.stat().st_size - run.merged.stat().st_size
-        assert more < offset.nbytes + 20_000, "data that are there are stored again"
+        assert more < offset.nbytes + ids.nbytes + 20_000, "data that are there are stored again"
 
 
 def test_the_rest_is_as_without_it(run, nexus):
@@ -184,6 +193,21 @@ def test_units_of_other_ticks(tmp_path, tick, tick_ps, units):
     assert found["sizes"] == [3, 3, 3] and found["datetime"] == (units == "us")
     if units == "us":
         assert [t[:26] for t in found["zero"]] == [f"2026-11-21T10:00:00.{t:06}" for t in (7, 1000, 5000)]
+
+
+@needs_readers
+def test_the_same_channels_of_many_sources(tmp_path):
+    """The smallest and the largest channel of 40 sources: as many ids as pairs, in a large event that fills several chunks."""
+    largest = (1 << 28) - 1
+    uris = []
+    for source in range(40):
+        times = [*range(4999), 5000 + source]
+        write_csv(tmp_path / f"hits{source:02}.csv", times, [largest * (time % 2) for time in times])
+        uris.append(f"csv:{tmp_path}/hits{source:02}.csv?time=1&channel=2&unit=tick")
+    path = merged(Run(tmp_path / "run", uris, "--define", "gap:20,3"))
+    found = assert_loads(path, 1000)
+    assert sorted(set(found["id"])) == sorted(source * 2**28 + channel for source in range(40) for channel in (0, largest))
+    assert found["sizes"] == [200_000]
 
 
 @needs_readers

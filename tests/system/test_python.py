@@ -1,18 +1,22 @@
 """The Python package reads runs: what it gives is what h5py finds in the file that `merge` writes of them."""
 
+import email
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 
 import h5py
 import numpy as np
 import pytest
 
 import truth
+from detector_reference import write_map
 from epochs_file import epochs_file
 from interrupted import STOPPED, Started, lists, parts
 from pages import PAGES, blocks, examples
@@ -45,6 +49,8 @@ def sea(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sea")
     (folder / "tests").symlink_to(ROOT / "tests")
     eventloom("run", *SEA, "--define", "gap:25ns,4", "--output", "sea.h5", cwd=folder)
+    (command,) = [example.command for example in examples("io/python/README.md") if example.command.startswith("eventloom run")]
+    eventloom(*shlex.split(command.replace("\\\n", " "))[1:], cwd=folder)
     return folder
 
 
@@ -101,6 +107,39 @@ def test_the_command_of_the_page(tmp_path):
                           env=os.environ | {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert str(tmp_path / "venv") in done.stdout.splitlines()[-1]
+
+
+SDIST = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+
+
+def test_a_wheel_without_a_checkout(tmp_path):
+    """Of the source distribution, unpacked in an empty folder: all modules, the licence and the metadata."""
+    def done(*words, cwd):
+        ended = subprocess.run([sys.executable, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=300)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+    source = shutil.copytree(SOURCE, tmp_path / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    done("-c", SDIST, tmp_path / "sdist", cwd=source)
+    shutil.rmtree(source)
+    (archive,) = (tmp_path / "sdist").iterdir()
+    shutil.unpack_archive(archive, tmp_path / "unpacked")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    pip = ["-m", "pip", "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path / "wheels"]
+    done(*pip, unpacked, cwd=tmp_path / "unpacked")
+    (wheel,) = (tmp_path / "wheels").iterdir()
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+        (licence,) = [name for name in names if name.rpartition("/")[2] == "LICENSE"]
+        assert file.read(licence) == (ROOT / "LICENSE").read_bytes()
+        assert {name for name in names if name.startswith("eventloom/")} == \
+            {f"eventloom/{path.name}" for path in (SOURCE / "eventloom").iterdir() if path.name != "__pycache__"}
+        (about,) = [email.message_from_bytes(file.read(name)) for name in names if name.endswith("/METADATA")]
+    assert about["Name"] == "eventloom" and about["License"] == "Apache-2.0" and about["Author"] == "The Eventloom developers"
+    assert about["Description-Content-Type"] == "text/markdown" and about.get_payload().startswith("# eventloom for Python")
+    needed = {re.sub("[ ()]", "", text) for text in about.get_all("Requires-Dist")}  # setuptools of Debian 12 writes brackets
+    assert about["Requires-Python"] == ">=3.9" and {"numpy>=1.22", "h5py>=3.6"} <= needed
+    assert "License :: OSI Approved :: Apache Software License" in about.get_all("Classifier")
+    assert set(about.get_all("Provides-Extra")) == {"awkward", "pandas", "hist", "root", "parquet"}
 
 
 PAGES_IN_PYTHON = [page for page in PAGES if blocks(page, "pycon")]
@@ -261,6 +300,86 @@ def test_pandas(package, run, ragged):
     assert hits["payload_1"].isna().tolist() == [True, True, False, True] and hits["payload_2"][2] == 11
 
 
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory):
+    """Hits with two payload words or, those of the last source, none; of three writers."""
+    folder = tmp_path_factory.mktemp("calibrated")
+    uris = generate(folder / "two", sources=2, rate=20_000, hits=6, noise=200_000, duration="20ms", payload=2, seed=4)
+    uris += generate(folder / "none", sources=1, rate=20_000, noise=100_000, duration="20ms", payload=0, seed=6)
+    gains = write_map(folder / "map.csv", [{"source": "0", "gain": "0.25", "zero": "-3"}, {"source": "1", "gain": "1e-3", "zero": "7"}])
+    return Run(folder / "run", uris, *OPTIONS[:2], "--epochs-per-slice", "10", "--detector", gains, "--builders", "3", "--segment-size", "40000", np=2)
+
+
+def values_of(merged):
+    """By numpy, from the raw payload and the map."""
+    first, source = merged["hits/first_payload"].astype("i8"), merged["hits/source"]
+    value = np.full(len(source), np.nan)
+    there = np.diff(first) > 0
+    gain, zero = np.array([0.25, 1e-3, 1.0]), np.array([-3.0, 7.0, 0.0])
+    value[there] = gain[source[there]] * merged["payload"][first[:-1][there]] + zero[source[there]]
+    return value
+
+
+def test_values(package, calibrated, run):
+    """In columns, events and frames, of the run with its parts and of the merged file."""
+    merged = read_merged(calibrated.merged)
+    value = values_of(merged)
+    assert np.isnan(value).any() and np.isfinite(value).sum() > 1000
+    assert len(parts(calibrated.output.parent)) > 5
+    for path in (calibrated.output, calibrated.merged):
+        with package.open(path) as opened:
+            assert opened.columns("hits/value")["hits/value"].dtype == "f8"
+            assert np.array_equal(opened.columns()["hits/value"], value, equal_nan=True)
+            first = merged["events/first_hit"].tolist()
+            for number in (0, 70, len(opened) - 1):
+                assert np.array_equal(opened[number].hits.value, value[first[number]:first[number + 1]], equal_nan=True)
+            some = opened[50:150]
+            hits = some.to_pandas().hits
+            assert np.array_equal(hits["value"], value[first[50]:first[150]], equal_nan=True) and hits["value"].dtype == "f8"
+            assert len(opened[:0].columns()["hits/value"]) == 0
+    with package.open(run.output) as opened:
+        assert opened[0].hits.value is None and "value" not in opened[:9].to_pandas().hits
+        with pytest.raises(ValueError, match="no column 'hits/value'"):
+            opened.columns("hits/value")
+
+
+def test_damaged_values(package, calibrated, tmp_path):
+    copy = shutil.copy(calibrated.merged, tmp_path / "copy.h5")
+    with h5py.File(copy, "r+") as file:
+        file["hits/value"][3] = 1e9
+    with package.open(copy) as opened, pytest.raises(package.DamagedFile, match="/hits/value"):
+        opened.columns("hits/value")
+
+
+VALUES = """
+import json, sys, awkward, eventloom, numpy, uproot
+run, folder = eventloom.open(sys.argv[1]), sys.argv[2]
+run.to_root(folder + "/t.root")
+run.to_root(folder + "/n.root", kind="rntuple")
+run.to_parquet(folder + "/p.parquet")
+run[:0].to_root(folder + "/none.root")
+tree, ntuple = (uproot.open(folder + name)["events"].arrays() for name in ("/t.root", "/n.root"))
+found = {"tree": tree.hits_value, "ntuple": ntuple.hits.value, "parquet": awkward.from_parquet(folder + "/p.parquet").hits.value,
+         "awkward": run.to_awkward().hits.value}
+assert all(str(array.type).endswith("var * float64") for array in found.values()), {name: str(a.type) for name, a in found.items()}
+assert "hits_value" in uproot.open(folder + "/none.root")["events"].keys()
+print(json.dumps({name: [[None if numpy.isnan(x) else x for x in event] for event in array.tolist()] for name, array in found.items()}))
+"""
+
+
+@needs_readers
+def test_values_elsewhere(installed, calibrated, tmp_path):
+    """awkward, ROOT and Parquet."""
+    done = subprocess.run([PYTHON, "-B", "-c", VALUES, calibrated.output, tmp_path], env=os.environ | {"PYTHONPATH": str(installed)},
+                          text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    merged = read_merged(calibrated.merged)
+    value, first = [None if np.isnan(x) else x for x in values_of(merged).tolist()], merged["events/first_hit"].tolist()
+    expected = [value[a:b] for a, b in zip(first, first[1:])]
+    for name, found in json.loads(done.stdout).items():
+        assert found == expected, name
+
+
 AWKWARD = """
 import json, sys, awkward, eventloom
 run = eventloom.open(sys.argv[1])
@@ -342,6 +461,29 @@ def test_root_and_parquet(installed, run, ragged, tmp_path):
         for i, column in enumerate(found["tree"]["payload"]):
             assert column == [[hit[i] if i < len(hit) else 0 for hit in event] for event in payload]
         assert sorted(path.suffix for path in folder.iterdir()) == [".parquet", ".parquet", ".root", ".root", ".root"]
+
+
+# The file of run --merge.
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory, sources):
+    """The folder of a run with --merge."""
+    folder = tmp_path_factory.mktemp("alone")
+    words = [word for uri in sources for word in ("--source", uri)]
+    eventloom("run", *words, *OPTIONS, "--builders", "3", "--merge", "--output", folder / "run.h5", np=3)
+    return folder
+
+
+def test_a_run_that_has_merged_itself(package, run, alone):
+    """Its folder or its file; it also says how it ran."""
+    merged = read_merged(run.merged)
+    for path in (alone, alone / "run.h5"):
+        with package.open(path) as opened:
+            assert opened.complete and opened.path == alone / "run.h5"
+            assert_reads(opened, merged)
+            assert opened.counters["hits_in"] == opened.totals["hits_in"] == sum(read_ledger(run.output)["hits_in"])
+            assert opened.attributes["began"] <= opened.attributes["ended"]
+            assert [len(chunk) for chunk in opened.chunks(events=1000)] and len(opened.table("source_counters")) > 0
 
 
 # What else the run says.

@@ -95,7 +95,8 @@ def assert_fit(histogram, merged, ledger, slice_ns):
 def assert_ledger(found, ledger, n_events):
     for name in ("hits_in", "hits_in_events", "hits_outside", "hits_rejected"):
         assert found["ledger"][name] == ledger[name].sum(), name
-    assert found["ledger"]["lost"] == sum(n for cause, n in dropped(ledger).items() if cause not in ("masked", "cut", "flagged"))
+    removed = ("masked", "cut", "flagged", "outside_stretch", "dead_time", "copy")
+    assert found["ledger"]["lost"] == sum(n for cause, n in dropped(ledger).items() if cause not in removed)
     assert found["ledger"]["dropped"] == {cause: n for cause, n in dropped(ledger).items() if n}
     assert (found["ledger"]["slices"], found["ledger"]["events"]) == (len(ledger["slice"]), n_events)
     builders = np.unique(ledger["builder"])
@@ -159,7 +160,8 @@ def without_account(document):
 SUMS = ["slices", "events", "events_truncated", "events_incomplete", "hits_in", "hits_in_events", "hits_outside", "hits_rejected",
         "hits_written", "incomplete_slices", "unbalanced_slices", "anomalies",
         *(f"hits_dropped_{cause}" for cause in ("corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step",
-                                                "untimed", "lost", "late", "congested", "masked", "cut", "jump", "flagged"))]
+                                                "untimed", "lost", "late", "congested", "masked", "cut", "jump", "flagged", "outside_stretch",
+                                                "dead_time", "copy"))]
 
 
 def test_a_merged_file_gives_the_same(recording, document, tmp_path):

@@ -162,16 +162,16 @@ def test_the_default_slice_is_a_time(tmp_path, tick, more, epoch, slices):
     assert (found["epoch_ticks"], found["epochs_per_slice"]) == (epoch, slices)
 
 
-@pytest.mark.parametrize("offset_ms", [1.5, -1.5])
+@pytest.mark.parametrize("offset_ms", [58, -58])
 def test_the_default_slice_shrinks_until_it_fits(tmp_path, offset_ms):
-    """2^32 ps are 4.29 ms: a slice of 1 ms, 1 ms around it on both sides and 1.5 ms between channels are too much."""
+    """2^36 ps are 68.7 ms: a slice of 1 ms, 5 ms around it on both sides and 58 ms between channels are too much."""
     uri = sparse_table(tmp_path / "a.csv", n=100)
     (tmp_path / "map.csv").write_text(f"channel,offset_ns\n3,{int(offset_ms * 1e6)}\n")
-    run = Run(tmp_path, [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "1ms", "--detector",
-              tmp_path / "map.csv")
+    run = Run(tmp_path, [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "5ms", "--detector",
+              tmp_path / "map.csv", code=None)
     assert attributes_of(run)["epochs_per_slice"] == 1000
-    plain = Run(tmp_path / "short", [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "1ms", "--detector",
-                tmp_path / "map.csv", "--epochs-per-slice", "40")
+    plain = Run(tmp_path / "short", [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "5ms", "--detector",
+                tmp_path / "map.csv", "--epochs-per-slice", "40", code=None)
     assert_same(read_merged(run.merged), read_merged(plain.merged))
 
 

@@ -68,7 +68,7 @@ ARROWS = {
     "io/spikes": [*IO, "io/recorded"],
     "io/sorted": [*IO, "io/epochs"],
     "io/tpx3": [*IO, "io/recorded"],
-    "io/midas": [*IO, "io/recorded"],
+    "io/midas": [*IO, "io/packed", "io/recorded"],
     "io/live": [*IO, "io/epochs", "io/recorded"],
     "io/trb": [*IO, "io/hld", "io/live", "io/recorded", "io/udp"],
     "io/udp": [*IO, "io/live"],
@@ -83,14 +83,15 @@ ARROWS = {
     "app/observe/page": ["formats"],
     "app/observe": [*LOWER, "app/command", "app/document"],
     "app/run": [*LOWER, "app/command", "app/document", "app/observe"],
-    "app/view/report": [*LOWER, "app/document", "app/view/hist"],
+    "app/view/report": [*LOWER, "app/command", "app/document", "app/view/hist"],
     "app/view/show": [*LOWER, "app/command", "app/document", "app/view/report"],
     "app/view/compare": [*LOWER, "app/command", "app/view/show"],
-    "app/view/hist": [*LOWER, "app/document"],
+    "app/view/hist": [*LOWER, "app/command", "app/document"],
     "app/view/inspect": [*LOWER, "app/command"],
     "app/view/merge": [*LOWER, "app/command"],
     "app/view/convert": LOWER,
     "app/tools/send": [*LOWER, "app/command"],
+    "app/tools/record": [*LOWER, "app/command"],
     "app/tools/doctor": [*LOWER, "app/command", "app/document"],
     "app/tools/bench": [*LOWER, "app/command", "app/document"],
     "app/tools/simulate": [*LOWER, "app/command", "app/document", "app/run", "app/tools/bench", "app/tools/send"],
@@ -231,3 +232,10 @@ def test_only_what_links_mpi_finds_it():
 def test_headers_are_guarded(folder):
     for path in sources(folder):
         assert path.suffix != ".hpp" or path.read_text().startswith("#pragma once"), path
+
+
+def test_scripts_of_the_page_share_no_name():
+    """They are one script on the page: a function of the same name would replace the other."""
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "app/observe/page").glob("*.js")))
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
+    assert len(names) > 100 and sorted(names) == sorted(set(names))

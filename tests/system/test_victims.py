@@ -34,6 +34,8 @@ def master(tmp_path_factory):
     (folder / "plan.ini").write_text("nodes = 2\nsources = 4\n")
     (folder / "thesis.txt").write_text(PRECIOUS)
     (folder / "a").mkdir()
+    (folder / "runs").mkdir()
+    (folder / "runs" / "runs.jsonl").write_text('{"format":"eventloom-runs","version":1}\n{"run":1,"began":"2026-11-22T18:31:48Z"}\n')
     return folder
 
 
@@ -120,9 +122,11 @@ COMMANDS = {
     "convert to spikes": (["convert", "in/source_000.epochs", "--format", "spikes"], "--output", "victim.spikes"),
     "plan": (["plan", "--source", "in/*.epochs"], "--rankfile", "victim"),
     "page": (["report", "run.h5"], "--output", "victim.html"),
+    "list of runs": (["report", "--runs", "runs"], "--output", "victim.html"),
     "plots of a report": (["report", "run.h5", "--output", "new.html"], "--png", "victim"),
     "picture of an event": (["show", "run.h5", "--event", "0"], "--svg", "victim.svg"),
     "report of a benchmark": (["bench", "latency", "--repeat", "1"], "--report-json", "victim.json"),
+    "raw times of a benchmark": (["bench", "latency", "--repeat", "1"], "--raw", "victim.csv"),
     "report of a simulation": (["simulate", "--nodes", "2"], "--report-json", "victim.json"),
     "plot of a simulation": (["simulate", "--nodes", "2"], "--plot", "victim.svg"),
     "plot of a benchmark": (["bench", "latency", "--repeat", "1"], "--plot", "victim.svg"),
@@ -131,7 +135,7 @@ COMMANDS = {
 RIGHT = {(command, folder) for command in ("convert", "convert to spikes", "plots of a report") for folder in ("empty folder", "folder")}
 RIGHT |= {("plots of a report", victim) for victim in ("partial of text", "partial link", "partial fifo", "no such folder")}
 SOME = {"input", "hard link", "link to text", "dangling link", "text", "empty folder", "fifo", "partial link", "no folder"}
-FORCED = {"run": {"run"}, "merge": {"merged"}, "convert": {"hard link"}, "convert to spikes": set()}
+FORCED = {"run": {"run", "merged"}, "merge": {"merged"}, "convert": {"hard link"}, "convert to spikes": set()}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -168,6 +172,11 @@ def test_pages_and_pictures_give_way_to_their_like_only(folder):
     for name in ("run.h5", "run.part-0000-0000.h5", "a/../run.h5"):
         assert_refused(folder, "report", "run.h5", "--output", name)
         assert_refused(folder, "show", "run.h5", "--largest", "--svg", name)
+    assert_refused(folder, "report", "--runs", "runs", "--output", "a.html")
+    assert_refused(folder, "report", "--runs", "runs", "--output", "runs/runs.jsonl")
+    for _ in range(2):
+        eventloom("report", "--runs", "runs", "--output", "b.html", cwd=folder)
+    assert_refused(folder, *page[:-1], "b.html")
 
 
 @pytest.mark.parametrize("option, name", [("--output", "victim.h5"), ("--report-json", "victim.json"),

@@ -10,9 +10,11 @@ function stepOf(span, count) {
 
 function linearTicks(low, high, count) {
   const step = stepOf(high - low, count);
+  const first = Math.ceil(low / step - 1e-9);
   const ticks = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high * (1 + 1e-12) + step * 1e-9; ++n) ticks.push(n * step);
-  return ticks;
+  // A number may be too large for the next one to differ, so that this must end by itself.
+  for (let i = 0; i <= 4 * count && (first + i) * step <= high + step * 1e-9; ++i) ticks.push((first + i) * step);
+  return [...new Set(ticks)];
 }
 
 // Powers of ten; if there are few, also their multiples by 2 and 5.
@@ -69,26 +71,60 @@ function rangeOfY(chart) {
   return [low, Math.max(high * 1.4, low * 10)];
 }
 
+// Returns the places {at, name} of an axis whose names have room beside each other. `roomOf(name)`: pixels.
+function roomyNames(places, axis, roomOf) {
+  let before = null;
+  return places.filter(({ at, name }) => {
+    const here = { pixel: axis.at(at), room: roomOf(name) };
+    if (before && Math.abs(here.pixel - before.pixel) < (here.room + before.room) / 2) return false;
+    before = here;
+    return true;
+  });
+}
+
+function namedColumns(places, axis) {
+  const ended = places.map(({ at, name }) => ({ at, name: endOf(name, 16) }));
+  return roomyNames(ended, axis, (name) => 7 * name.length + 8);
+}
+
+function namedRows(places, axis) {
+  return roomyNames(places.map(({ at, name }) => ({ at, name: endOf(name, 7) })), axis, () => 14);
+}
+
+// {at, name} of the ticks of an axis of numbers, and the number that its name must subtract because the ticks would
+// need more digits than `mostDigits`.
+function labelledTicks(axis, show = short, mostDigits = 17) {
+  const digits = digitsBetween(axis.ticks);
+  const far = digits > mostDigits && show === short;
+  const less = far ? axis.ticks[0] : 0;
+  const labels = tickLabels(far ? axis.ticks.map((tick) => tick - less) : axis.ticks, show);
+  const ticks = axis.ticks.map((at, i) => ({ at, name: far && i ? `+${labels[i]}` : labels[i] }));
+  return { ticks, less: far ? ` \u2212 ${rounded(less, digits)}` : '' };
+}
+
 function frame(chart, x, y, width, height) {
   const bottom = height - MARGIN.bottom;
   const parts = [];
-  for (const value of y.ticks) {
+  const ofX = chart.placesX ? { ticks: namedColumns(chart.placesX, x), less: '' } : labelledTicks(x, chart.textX, 12);
+  const ofY = chart.placesY ? { ticks: namedRows(chart.placesY, y), less: '' } : labelledTicks(y, chart.textY, 6);
+  for (const { at, name } of ofY.ticks) {
     parts.push(
-      line(MARGIN.left, y.at(value), width - MARGIN.right, y.at(value), 'grid'),
-      text(MARGIN.left - 6, y.at(value) + 4, (chart.textY || short)(value), { 'text-anchor': 'end' }),
+      line(MARGIN.left, y.at(at), width - MARGIN.right, y.at(at), 'grid'),
+      text(MARGIN.left - 6, y.at(at) + 4, name, { 'text-anchor': 'end' }),
     );
   }
-  for (const value of x.ticks) {
+  for (const { at, name } of ofX.ticks) {
     parts.push(
-      line(x.at(value), bottom, x.at(value), bottom + 4, 'axis'),
-      text(x.at(value), bottom + 16, (chart.textX || short)(value), { 'text-anchor': 'middle' }),
+      line(x.at(at), bottom, x.at(at), bottom + 4, 'axis'),
+      // The last label must not be cut at the edge of the picture.
+      text(Math.min(x.at(at), width - 3.5 * name.length), bottom + 16, name, { 'text-anchor': 'middle' }),
     );
   }
   const middle = (bottom + MARGIN.top) / 2;
   parts.push(
     line(MARGIN.left, bottom, width - MARGIN.right, bottom, 'axis'),
-    text((MARGIN.left + width - MARGIN.right) / 2, height - 6, chart.x, { 'text-anchor': 'middle' }),
-    text(12, middle, chart.y, { 'text-anchor': 'middle', transform: `rotate(-90 12 ${middle})` }),
+    text((MARGIN.left + width - MARGIN.right) / 2, height - 6, chart.x + ofX.less, { 'text-anchor': 'middle' }),
+    text(12, middle, chart.y + ofY.less, { 'text-anchor': 'middle', transform: `rotate(-90 12 ${middle})` }),
   );
   return parts;
 }
@@ -115,20 +151,21 @@ function linePath(series, x, y) {
 }
 
 function drawn(series, x, y, bottom) {
-  const colour = `c${series.colour || 0}`;
-  if (series.kind === 'bars') return [svg('path', { d: barsPath(series, x, y, bottom), class: `area ${colour}` })];
+  const colour = series.colour || 0;
+  if (series.kind === 'bars') return [coloured(colour, svg('path', { d: barsPath(series, x, y, bottom), class: 'area' }))];
   if (series.kind === 'stems') {
     return series.y.map((value, i) => {
-      const stem = line(x.at(series.x[i]), bottom, x.at(series.x[i]), y.at(value), `stem ${colour}`);
+      const stem = coloured(colour, line(x.at(series.x[i]), bottom, x.at(series.x[i]), y.at(value), 'stem'));
       if (series.names && series.names[i]) stem.append(svg('title', {}, `${series.names[i]}: ${whole(value)}`));
       return stem;
     });
   }
-  return [svg('path', { d: linePath(series, x, y), class: `curve ${colour}${series.dashed ? ' dashed' : ''}` })];
+  return [coloured(colour, svg('path', { d: linePath(series, x, y), class: `curve${series.dashed ? ' dashed' : ''}` }))];
 }
 
-// {title, x, y: labels with units; logX, logY, counts, textX, textY; series: [{name, kind: line, bars or stems, x, y,
-// colour, dashed, names: one per stem}]}
+// {title, x, y: labels with units; logX, logY, counts, textX, textY: a number as text; placesX: named places {at, name}
+// instead of numbers at the axis; nameX: text of a row of the table; series: [{name, kind: line, bars or stems, x, y,
+// colour, dashed, names: one per stem, drawnOnly: not in the table}]}
 function chartOf(chart, width, height = 240) {
   const series = chart.series.filter((one) => one.y.length > 0);
   if (series.length === 0) return el('p', { class: 'note' }, 'no data yet');
@@ -162,14 +199,16 @@ function chartOf(chart, width, height = 240) {
 }
 
 function chartTable(chart, series) {
-  // Stems alongside other series only mark positions and have no rows of their own.
-  const columns = series.filter((one, i) => i === 0 || one.kind !== 'stems');
+  // Stems and curves alongside other series only mark positions and have no rows of their own.
+  const columns = series.filter((one, i) => i === 0 || (one.kind !== 'stems' && !one.drawnOnly));
   const first = columns[0];
   const rows = first.y.map((_, i) => i);
-  const range = (i) =>
-    first.kind === 'bars'
-      ? `${(chart.textX || short)(first.x[i])} up to ${(chart.textX || short)(first.x[i + 1])}`
-      : (chart.textX || whole)(first.x[i]);
+  const digits = digitsBetween(first.x);
+  const number = (value) => (chart.textX || short)(value, digits);
+  const range = (i) => {
+    if (chart.nameX) return chart.nameX(first.x[i], first.x[i + 1]);
+    return first.kind === 'bars' ? `${number(first.x[i])} up to ${number(first.x[i + 1])}` : (chart.textX || whole)(first.x[i]);
+  };
   return table(
     [
       { title: chart.x, of: range },

@@ -135,51 +135,6 @@ function histogramPanel(histogram, width) {
   ];
 }
 
-function labelOfAxis(axis) {
-  return axis.unit ? `${axis.quantity} [${axis.unit}]` : axis.quantity;
-}
-
-// The darker a cell, the more entries; empty cells are not drawn.
-function cellsOf(spectrum, log, width, height) {
-  const [first, second] = spectrum.axes;
-  const ends = (edges) => ({ low: edges[0], high: edges[edges.length - 1] });
-  const x = axisOf({ ...ends(first.edges), count: Math.max(2, Math.floor(width / 90)), from: MARGIN.left, to: width - MARGIN.right });
-  const y = axisOf({ ...ends(second.edges), count: 5, from: height - MARGIN.bottom, to: MARGIN.top });
-  const scale = log ? (n) => Math.log(1 + n) : (n) => n;
-  const top = scale(greatest(spectrum.counts.flat())) || 1;
-  const cells = spectrum.counts.flatMap((row, i) =>
-    row.map((n, j) => {
-      if (n === 0) return null;
-      const [left, right] = [x.at(first.edges[i]), x.at(first.edges[i + 1])];
-      const [bottom, above] = [y.at(second.edges[j]), y.at(second.edges[j + 1])];
-      const box = { x: left.toFixed(1), y: above.toFixed(1), width: (right - left).toFixed(1), height: (bottom - above).toFixed(1) };
-      const cell = svg('rect', { ...box, class: 'cell c0', 'fill-opacity': (0.12 + (0.88 * scale(n)) / top).toFixed(3) });
-      cell.append(svg('title', {}, `${whole(n)} entries`));
-      return cell;
-    }),
-  );
-  const chart = { x: labelOfAxis(first), y: labelOfAxis(second) };
-  const label = `${spectrum.name}: ${chart.y} against ${chart.x}`;
-  return el('figure', {}, picture(width, height, label, ...frame(chart, x, y, width, height), ...cells.filter(Boolean)));
-}
-
-function spectrumChart(spectrum, log, width) {
-  if (spectrum.axes.length === 2) return cellsOf(spectrum, log, width, 420);
-  const [axis] = spectrum.axes;
-  const series = [{ name: 'entries', kind: 'bars', x: axis.edges, y: spectrum.counts }];
-  return chartOf({ title: spectrum.name, x: labelOfAxis(axis), y: 'entries in a bin', logY: log, counts: true, series }, width);
-}
-
-function spectraPanel(spectra, width, redraw) {
-  const names = spectra.map((spectrum) => spectrum.name);
-  const which = chooser('spectrum', 'Histogram', names, redraw);
-  const scale = chooser('spectrum-scale', 'Scale', ['linear', 'logarithmic'], redraw);
-  const spectrum = spectra[Math.min(chosen.get('spectrum') || 0, spectra.length - 1)];
-  const { entries, underflow, overflow } = spectrum;
-  const words = `${whole(entries)} entries, ${whole(underflow)} below and ${whole(overflow)} above the range`;
-  return [which, scale, spectrumChart(spectrum, chosen.get('spectrum-scale') === 1, width), el('p', { class: 'note' }, words)];
-}
-
 const SOURCE_COLUMNS = [
   ['rank', 'rank', String],
   ['state', 'state', String],
@@ -202,14 +157,28 @@ function sourceTable(sources) {
     of: (s) => (s[key] === undefined ? '\u2013' : show(s[key])),
   }));
   const number = { title: 'no.', number: true, of: (s) => String(s.index) };
-  return table([number, { title: 'name', kind: 'plus words', of: (s) => s.name }, ...columns], sources, 'Sources');
+  const words = (title, key) => ({ title, kind: 'plus words', of: (s) => s[key] || '' });
+  const labels = sources.some((s) => s.label) ? [words('in the map', 'label')] : [];
+  return table([number, ...labels, words('name', 'name'), ...columns], sources, 'Sources');
 }
 
 function deadTimes(sources) {
   const dead = sources.filter((s) => s.dead_time_s > 0).sort((a, b) => b.dead_time_s - a.dead_time_s);
   if (!dead.length) return null;
-  const words = dead.slice(0, 8).map((s) => `source ${s.index} ${seconds(s.dead_time_s)}`);
+  const words = dead.slice(0, 8).map((s) => `source ${s.index}${s.label ? ` ${s.label}` : ''} ${seconds(s.dead_time_s)}`);
   return el('p', { class: 'warn' }, `dead time: ${words.join(', ')}${dead.length > 8 ? ', \u2026' : ''}`);
+}
+
+// The sources at the axis: by their names in the detector map, or by number.
+function sourcePlaces(sources) {
+  return sources.map((source) => ({ at: source.index, name: source.label ? `${source.index} ${source.label}` : String(source.index) }));
+}
+
+function nameOfSource(sources) {
+  return (low) => {
+    const source = sources.find(({ index }) => index === low + 0.5);
+    return `${source.index} ${source.label || source.name}`;
+  };
 }
 
 function sourcesPanel(doc, width) {
@@ -221,13 +190,19 @@ function sourcesPanel(doc, width) {
   const states = [...new Set(odd.map((s) => s.state))].join(', ');
   const warning = el('p', { class: 'warn' }, `${odd.length} of ${sources.length} sources: ${states}`);
   const series = [{ name, kind: 'bars', x, y }];
-  const chart = { title: 'Hits by source', x: 'number of the source', y: name, textX: wholeOnly, series };
+  const chart = { title: 'Hits by source', x: 'source', y: name, placesX: sourcePlaces(sources), nameX: nameOfSource(sources), series };
   return [odd.length ? warning : null, deadTimes(sources), chartOf(chart, width), details('All sources', () => sourceTable(sources))];
 }
 
 function sourceName(doc, source, most) {
-  const { name } = (doc.sources || [])[source] || {};
-  return `${source} ${endOf(name || '', most)}`;
+  const { name, label } = (doc.sources || [])[source] || {};
+  return `${source} ${endOf(label || name || '', most)}`;
+}
+
+// The channels of a source at the axis, by names that distinguish them, or by number.
+function channelsAt({ channel, name = [] }) {
+  const isOnly = (words) => words && name.indexOf(words) === name.lastIndexOf(words);
+  return channel.map((number, i) => ({ at: number, name: isOnly(name[i]) ? name[i] : channelText(number) }));
 }
 
 function channelsPanel(doc, width, redraw) {
@@ -242,7 +217,8 @@ function channelsPanel(doc, width, redraw) {
         title: 'Hits by channel',
         x: 'channel',
         y: 'hits',
-        textX: String,
+        textX: channelText,
+        placesX: channelsAt(item),
         series: [{ name: 'hits', kind: 'stems', x: item.channel, y: item.hits, names: item.name }],
       },
       width,
@@ -255,8 +231,8 @@ function channelsPanel(doc, width, redraw) {
 // A hit counts in each group of its channel, so the numbers are not shares of a whole.
 function groupsPanel(doc, width) {
   const { name, hits, none, unknown } = doc.groups;
-  const items = [...name.map((of, i) => ({ name: of, value: hits[i], colour: groupColour(i, name) })),
-    { name: 'no group', value: none, colour: groupColour(name.length, name) }];
+  const items = [...name.map((of, i) => ({ name: of, value: hits[i], colour: colourOfGroup(i, name) })),
+    { name: 'no group', value: none, colour: NO_GROUP_COLOUR }];
   const columns = [
     { title: 'group', kind: 'words', of: (item) => item.name },
     { title: 'hits', number: true, of: (item) => whole(item.value) },
@@ -292,17 +268,18 @@ function eventLegend(event, doc) {
   const { hits } = event;
   const few = (numbers) => [...new Set(numbers)].sort((a, b) => a - b).slice(0, 14);
   if (!hits.group) {
-    return few(hits.source).map((source) => ({ name: sourceName(doc, source, 40), colour: source % 7 }));
+    return few(hits.source).map((source) => ({ name: sourceName(doc, source, 40), colour: source }));
   }
   return few(hits.source.map((_, i) => groupOf(hits, i, doc.groups))).map((group) => ({
     name: group < doc.groups.length ? endOf(doc.groups[group], 40) : 'no group',
-    colour: groupColour(group, doc.groups),
+    colour: colourOfGroup(group, doc.groups),
   }));
 }
 
 function eventsPanel(doc, width, redraw) {
   const event = doc.events[Math.min(chosen.get('events') || 0, doc.events.length - 1)];
-  const size = event.hits.payload ? 'The area of a mark grows with the first payload word. ' : '';
+  const amount = event.hits.value ? 'value' : event.hits.payload ? 'first payload word' : null;
+  const size = amount ? `The area of a mark grows with the ${amount}. ` : '';
   return [
     chooser('events', 'Event', doc.events.map(eventTitle), redraw),
     eventPicture(event, doc.groups, width),

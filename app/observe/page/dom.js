@@ -76,6 +76,6 @@ function legend(items) {
   return el(
     'ul',
     { class: 'legend' },
-    ...items.map((item) => el('li', {}, el('span', { class: `key c${item.colour}` }), item.name)),
+    ...items.map((item) => el('li', {}, coloured(item.colour, el('span', { class: 'key' })), item.name)),
   );
 }

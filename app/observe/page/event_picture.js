@@ -21,7 +21,7 @@ function eventRows(hits) {
 }
 
 function rowName(key, name) {
-  const channel = `source ${Math.floor(key / 2 ** 32)}, channel ${key % 2 ** 32}`;
+  const channel = `source ${Math.floor(key / 2 ** 32)}, channel ${channelText(key % 2 ** 32)}`;
   return name ? `${channel}, ${name}` : channel;
 }
 
@@ -29,12 +29,7 @@ function rowName(key, name) {
 function rowLabel(key, name, wide) {
   const source = Math.floor(key / 2 ** 32);
   if (name) return wide ? `source ${source}, ${endOf(name, 24)}` : endOf(name, 14);
-  return wide ? rowName(key) : `${source}: ${key % 2 ** 32}`;
-}
-
-// Returns the colour of a group number; grey for no group.
-function groupColour(number, groups) {
-  return number < groups.length ? number % 6 : 6;
+  return wide ? rowName(key) : `${source}: ${channelText(key % 2 ** 32)}`;
 }
 
 // Returns the number of a hit's first group; groups.length if it has none.
@@ -44,21 +39,37 @@ function groupOf(hits, i, groups) {
 }
 
 function hitColour(hits, i, groups) {
-  return hits.group ? groupColour(groupOf(hits, i, groups), groups) : hits.source[i] % 7;
+  return hits.group ? colourOfGroup(groupOf(hits, i, groups), groups) : hits.source[i];
+}
+
+// The calibrated value of a hit with its decimals and unit; undefined without one.
+function valueText(hits, i) {
+  const value = (hits.value || [])[i];
+  if (typeof value !== 'number') return undefined;
+  const unit = (hits.unit || [])[i];
+  return rounded(value, 6) + (unit ? `\u202f${unit}` : '');
+}
+
+// Returns the numbers that the marks show by their sizes: values, or payload words without them; null for neither.
+function amountsOf({ value, payload, channel }) {
+  const amounts = value || payload || channel.map(() => null);
+  return amounts.map((amount) => (typeof amount === 'number' ? Math.max(0, amount) : null));
 }
 
 // Returns {size, colour, about} of each hit.
 function marksOf(event, groups) {
   const { hits } = event;
   const payload = hits.payload || [];
-  const most = greatest([1, ...finite(payload)]);
+  const amounts = amountsOf(hits);
+  const most = greatest(finite(amounts)) || 1;
   return hits.dt_ns.map((dt, i) => {
     const word = typeof payload[i] === 'number' ? `, payload ${payload[i]}` : '';
+    const value = valueText(hits, i) === undefined ? '' : `, value ${valueText(hits, i)}`;
     const group = hits.group && hits.group[i] ? `, group ${hits.group[i]}` : '';
     return {
-      size: typeof payload[i] === 'number' ? 2 + 6 * Math.sqrt(payload[i] / most) : 3.5,
-      colour: `mark c${hitColour(hits, i, groups)}`,
-      about: `${nanoseconds(dt)}, ${rowName(keyOf(hits, i), (hits.name || [])[i])}${word}${group}`,
+      size: amounts[i] === null ? 3.5 : 2 + 6 * Math.sqrt(amounts[i] / most),
+      colour: hitColour(hits, i, groups),
+      about: `${nanoseconds(dt)}, ${rowName(keyOf(hits, i), (hits.name || [])[i])}${value}${word}${group}`,
     };
   });
 }
@@ -67,7 +78,7 @@ function eventMarks(event, groups, rows, x, y) {
   const { dt_ns: times } = event.hits;
   return marksOf(event, groups).map(({ size, colour, about }, i) => {
     const place = { cx: x.at(times[i]).toFixed(1), cy: y(rows.of[i]).toFixed(1) };
-    return svg('circle', { ...place, r: size.toFixed(1), class: colour }, svg('title', {}, about));
+    return coloured(colour, svg('circle', { ...place, r: size.toFixed(1), class: 'mark' }, svg('title', {}, about)));
   });
 }
 
@@ -91,9 +102,9 @@ function eventPicture(event, groups, width) {
       ? null
       : text(left, y(row) + 4, label, { 'text-anchor': 'end' }),
   );
-  const ticks = x.ticks.flatMap((tick) => [
-    line(x.at(tick), 10, x.at(tick), bottom, 'grid'),
-    text(x.at(tick), bottom + 16, nanoseconds(tick), { 'text-anchor': 'middle' }),
+  const ticks = labelledTicks(x, nanoseconds).ticks.flatMap(({ at, name }) => [
+    line(x.at(at), 10, x.at(at), bottom, 'grid'),
+    text(x.at(at), bottom + 16, name, { 'text-anchor': 'middle' }),
   ]);
   return picture(
     width,
@@ -112,11 +123,13 @@ function eventTable(event) {
   const columns = [
     { title: 'since first hit', number: true, of: (i) => nanoseconds(event.hits.dt_ns[i], 6) },
     { title: 'source', number: true, of: (i) => whole(event.hits.source[i]) },
-    { title: 'channel', number: true, of: (i) => String(event.hits.channel[i]) },
+    { title: 'channel', number: true, of: (i) => channelText(event.hits.channel[i]) },
   ];
   const words = (title, list) => list && columns.push({ title, kind: 'plus words', of: (i) => list[i] });
   words('name', event.hits.name);
   words('groups', event.hits.group);
+  if (event.hits.value)
+    columns.push({ title: 'value', number: true, of: (i) => valueText(event.hits, i) || '\u2013' });
   if (event.hits.payload)
     columns.push({
       title: 'payload',

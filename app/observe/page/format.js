@@ -14,13 +14,16 @@ const TIMES = [
   [1e-3, 'ps'],
 ];
 
+const READABLE_DIGITS = 6;
+
 function rounded(value, digits) {
   return String(Number(value.toPrecision(digits)));
 }
 
-// 12345 -> "12.3 k"
+// 12345 -> "12.3 k"; numbers with many digits have no prefix, which would not shorten them.
 function short(value, digits = 3) {
   if (typeof value !== 'number' || !Number.isFinite(value)) return '\u2013';
+  if (digits > READABLE_DIGITS) return rounded(value, digits);
   const [unit, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) || [1, ''];
   return rounded(value / unit, digits) + (prefix ? `\u202f${prefix}` : '');
 }
@@ -69,6 +72,33 @@ function moment(iso) {
 // Labels counts; a tick between two integers gets no label.
 function wholeOnly(value) {
   return Number.isInteger(value) ? String(value) : '';
+}
+
+function decadeOf(number) {
+  return Math.floor(Math.log10(Math.abs(number)) + 1e-9);
+}
+
+// Returns how many significant digits distinguish neighbours of ascending numbers: at least `fewest`, at most 17.
+function digitsBetween(numbers, fewest = 3) {
+  let digits = fewest;
+  for (let i = 1; i < numbers.length; ++i) {
+    const step = numbers[i] - numbers[i - 1];
+    const most = Math.max(Math.abs(numbers[i]), Math.abs(numbers[i - 1]));
+    if (step > 0 && most > 0) digits = Math.max(digits, decadeOf(most) - decadeOf(step) + 1);
+  }
+  return Math.min(digits, 17);
+}
+
+// Returns the labels of ascending ticks, no two of them equal. `show(value, digits)`: a number as text.
+function tickLabels(ticks, show = short) {
+  const digits = digitsBetween(ticks);
+  return ticks.map((value) => show(value, digits));
+}
+
+// 4325379 -> "1/2/3": system, subsystem and channel; 3 -> "3", in subsystem 0 of system 0. As formats/channel_text.hpp.
+function channelText(id) {
+  const channel = String(id & 0xffff);
+  return id >>> 16 === 0 ? channel : `${(id >>> 22) & 0x3f}/${(id >>> 16) & 0x3f}/${channel}`;
 }
 
 // Shortens a long name to its end, which is more informative than its beginning, often a path.

@@ -17,9 +17,12 @@ function setText(id, words) {
 function figuresOf(doc) {
   const rates = doc.rates || {};
   const ledger = doc.ledger || {};
+  const dropped = Object.values(ledger.dropped || {}).reduce((sum, n) => sum + n, 0);
+  const removed = dropped - (ledger.lost || 0);
   const counted = [
     ['hits in', short(ledger.hits_in, 4)],
     ['hits lost', short(ledger.lost, 4), ledger.lost ? 'bad' : null],
+    ...(removed > 0 ? [['hits removed on request', short(removed, 4)]] : []),
     ['hits in events', short(ledger.hits_in_events, 4)],
     ['events', short(ledger.events, 4)],
   ];
@@ -41,7 +44,8 @@ function progressOf(run) {
   const left = typeof run.remaining_s === 'number' ? `${seconds(run.remaining_s)} left` : '';
   const done = typeof run.share_done === 'number' ? `${percent(run.share_done)} done` : '';
   const code = typeof run.exit_code === 'number' ? `exit code ${run.exit_code}` : '';
-  const parts = [run.began ? `began ${run.began}` : '', run.ended ? `ended ${run.ended}` : '', done, left, code];
+  const number = run.number ? `run ${run.number}${run.comment ? ` (${run.comment})` : ''}` : '';
+  const parts = [number, run.began ? `began ${run.began}` : '', run.ended ? `ended ${run.ended}` : '', done, left, code];
   return parts.filter(Boolean).join(', ');
 }
 
@@ -74,12 +78,12 @@ function sectionOf(panel) {
   return section;
 }
 
-// Keeps an unchanged list of choices in place, because the user may have opened it.
+// Keeps unchanged choices and fields in place, because the user may be using them.
 function exchange(body, nodes) {
   const old = [...body.children];
   nodes.forEach((node, i) => {
     if (!old[i]) body.append(node);
-    else if (!old[i].querySelector('select') || !old[i].isEqualNode(node)) old[i].replaceWith(node);
+    else if (old[i] !== node && (!old[i].querySelector('select, input') || !old[i].isEqualNode(node))) old[i].replaceWith(node);
   });
   for (const node of old.slice(nodes.length)) node.remove();
 }
@@ -152,6 +156,7 @@ async function poll() {
     answered = new Date();
     tellConnection('', false);
     show(doc);
+    await fetchSpectrum(doc, { ...options, signal: AbortSignal.timeout(PATIENCE_MS) });
   } catch (error) {
     showLoss(error);
   }

@@ -59,7 +59,7 @@ const PANELS = [
   { id: 'multiplicity', title: 'Multiplicity', of: histogramOf('multiplicity'), draw: histogramPanel },
   { id: 'duration', title: 'Duration of events', of: histogramOf('duration'), draw: histogramPanel },
   { id: 'interval', title: 'Time between events', of: histogramOf('interval'), draw: histogramPanel },
-  { id: 'spectra', title: 'Histograms', wide: true, of: (doc) => some(doc.spectra), draw: spectraPanel },
+  { id: 'spectra', title: 'Histograms', wide: true, of: spectraOf, draw: spectraPanel },
   { id: 'latencies', title: 'Latency of events', of: histogramOf('latency'), draw: histogramPanel },
   {
     id: 'sources',

@@ -17,17 +17,20 @@ function flowColumn(title, items, x, boxWidth, height, colour) {
   const top = 26 + (height - 30 - step * items.length) / 2;
   const boxes = items.map((item, i) => ({ ...item, x, y: top + i * step + step / 2, width: boxWidth }));
   const parts = boxes.flatMap((box) => [
-    svg(
-      'rect',
-      {
-        x,
-        y: box.y - Math.min(17, step / 2 - 2),
-        width: boxWidth,
-        height: Math.min(34, step - 4),
-        rx: 5,
-        class: `box c${colour}`,
-      },
-      svg('title', {}, box.full || box.label),
+    coloured(
+      colour,
+      svg(
+        'rect',
+        {
+          x,
+          y: box.y - Math.min(17, step / 2 - 2),
+          width: boxWidth,
+          height: Math.min(34, step - 4),
+          rx: 5,
+          class: 'box',
+        },
+        svg('title', {}, box.full || box.label),
+      ),
     ),
     text(x + 8, box.y + (box.rate && step > 34 ? -2 : 4), clipped(box.label, boxWidth - 16, STRONG, box.lead), { class: 'strong' }),
     ...(box.rate && step > 34 ? [text(x + 8, box.y + 12, box.rate)] : []),
@@ -57,11 +60,14 @@ function flowLinks(from, to, colour) {
       const middle = (x1 + x2) / 2;
       const thick = Math.max(0.8, 7 * Math.min(a.share || 0.1, b.share || 0.1));
       parts.push(
-        svg('path', {
-          d: `M${x1} ${a.y}C${middle} ${a.y} ${middle} ${b.y} ${x2} ${b.y}`,
-          class: `flow c${colour}`,
-          'stroke-width': thick.toFixed(2),
-        }),
+        coloured(
+          colour,
+          svg('path', {
+            d: `M${x1} ${a.y}C${middle} ${a.y} ${middle} ${b.y} ${x2} ${b.y}`,
+            class: 'flow',
+            'stroke-width': thick.toFixed(2),
+          }),
+        ),
       );
     }
   }
@@ -139,11 +145,9 @@ function shareBar(items, label) {
   const all = items.reduce((sum, item) => sum + item.value, 0) || 1;
   let x = 0;
   const parts = items.map((item) => {
-    const part = svg(
-      'rect',
-      { x, y: 0, width: (1000 * item.value) / all, height: 10, class: `segment c${item.colour}` },
-      svg('title', {}, `${item.name}: ${whole(item.value)}`),
-    );
+    const place = { x, y: 0, width: (1000 * item.value) / all, height: 10 };
+    const about = svg('title', {}, `${item.name}: ${whole(item.value)}`);
+    const part = coloured(item.colour, svg('rect', { ...place, class: 'segment' }, about));
     x += (1000 * item.value) / all;
     return part;
   });
@@ -163,13 +167,11 @@ function barsPicture(items, width, label) {
   const parts = items.flatMap((item, i) => {
     const y = i * row;
     const long = (room * item.value) / most;
+    const bar = { x: left, y: y + 4, width: long.toFixed(1), height: row - 8, class: 'area' };
+    const about = svg('title', {}, `${item.name}: ${whole(item.value)}`);
     return [
       text(left - 8, y + 15, clipped(item.name, left - 10), { 'text-anchor': 'end' }),
-      svg(
-        'rect',
-        { x: left, y: y + 4, width: long.toFixed(1), height: row - 8, class: `area c${item.colour}` },
-        svg('title', {}, `${item.name}: ${whole(item.value)}`),
-      ),
+      coloured(item.colour, svg('rect', bar, about)),
       text(left + long + 6, y + 15, whole(item.value)),
     ];
   });

@@ -49,17 +49,17 @@ function squareAxes(positions, across, up, side) {
 function viewFrame(title, x, y, names, side) {
   const { left, top } = VIEW_MARGIN;
   const bottom = top + side;
-  const metres = (value) => String(Number(value.toPrecision(7)));
+  const metres = (axis) => labelledTicks(axis, (value, digits) => rounded(value, Math.max(7, digits))).ticks;
   const middle = top + side / 2;
   return [
     text(left, 14, title),
-    ...x.ticks.flatMap((tick) => [
-      line(x.at(tick), top, x.at(tick), bottom, 'grid'),
-      text(x.at(tick), bottom + 16, metres(tick), { 'text-anchor': 'middle' }),
+    ...metres(x).flatMap(({ at, name }) => [
+      line(x.at(at), top, x.at(at), bottom, 'grid'),
+      text(x.at(at), bottom + 16, name, { 'text-anchor': 'middle' }),
     ]),
-    ...y.ticks.flatMap((tick) => [
-      line(left, y.at(tick), left + side, y.at(tick), 'grid'),
-      text(left - 6, y.at(tick) + 4, metres(tick), { 'text-anchor': 'end' }),
+    ...metres(y).flatMap(({ at, name }) => [
+      line(left, y.at(at), left + side, y.at(at), 'grid'),
+      text(left - 6, y.at(at) + 4, name, { 'text-anchor': 'end' }),
     ]),
     text(left + side / 2, bottom + 34, `${names[0]} [m]`, { 'text-anchor': 'middle' }),
     text(12, middle, `${names[1]} [m]`, { 'text-anchor': 'middle', transform: `rotate(-90 12 ${middle})` }),
@@ -73,7 +73,8 @@ function viewOf(title, [across, up], placed, detector, side) {
   const dots = all.map((position) => `M${place(position).join(' ')}h0`).join('');
   const marks = placed.map(({ position, mark }) => {
     const [cx, cy] = place(position);
-    return svg('circle', { cx, cy, ...mark.attributes }, svg('title', {}, mark.about));
+    const circle = svg('circle', { cx, cy, ...mark.attributes }, svg('title', {}, mark.about));
+    return mark.colour === undefined ? circle : coloured(mark.colour, circle);
   });
   const { left, top, right, bottom } = VIEW_MARGIN;
   return picture(
@@ -111,8 +112,9 @@ function placedHits(event, groups) {
     if (!isDrawable(position)) return [];
     const { about, size } = marks[i];
     const share = event.duration_ns ? Math.min(1, hits.dt_ns[i] / event.duration_ns) : 0;
-    const colour = hits.group ? { class: marks[i].colour } : { class: 'placed', fill: colourOfTime(share) };
-    return [{ position, mark: { about, attributes: { r: size.toFixed(1), ...colour } } }];
+    const drawn = hits.group ? { class: 'mark' } : { class: 'placed', fill: colourOfTime(share) };
+    const colour = hits.group ? marks[i].colour : undefined;
+    return [{ position, mark: { about, colour, attributes: { r: size.toFixed(1), ...drawn } } }];
   });
 }
 

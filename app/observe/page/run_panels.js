@@ -100,12 +100,15 @@ function linksPanel(links, width) {
   ];
 }
 
-function ledgerShares(ledger, lost) {
+function ledgerShares(ledger, dropped) {
+  const lost = Math.min(ledger.lost || 0, dropped);
+  const removed = { name: 'removed on request', value: dropped - lost, colour: 3 };
   return [
     { name: 'in events', value: ledger.hits_in_events || 0, colour: 0 },
     { name: 'outside events', value: ledger.hits_outside || 0, colour: 6 },
     { name: 'rejected by a filter', value: ledger.hits_rejected || 0, colour: 4 },
-    { name: 'dropped', value: lost, colour: 1 },
+    ...(removed.value ? [removed] : []),
+    { name: 'lost', value: lost, colour: 1 },
   ];
 }
 

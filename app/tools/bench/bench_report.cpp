@@ -10,6 +10,7 @@
 #include <iostream>
 #include <utility>
 
+#include "app/command/realtime.hpp"
 #include "app/command/report_file.hpp"
 #include "app/document/json_message.hpp"
 #include "core/runtime/cores.hpp"
@@ -171,12 +172,18 @@ void BenchReport::note(std::string line) {
   notes_.push_back(std::move(line));
 }
 
+void BenchReport::set_load(Json load, const std::string& warning) {
+  load_ = std::move(load);
+  if (!warning.empty()) notes_.push_back(warning);
+}
+
 void BenchReport::write_json(const std::string& path) const {
   // Ordered, so that the file begins with its subject.
   nlohmann::ordered_json json;
   json["format"] = kBenchReport;
   json["bench"] = bench_;
   json["setup"] = setup_;
+  json["load"] = load_;
   json["points"] = points_;
   json["notes"] = notes_;
   // A path in the configuration need not be UTF-8; that must not cost the results.
@@ -218,6 +225,9 @@ void print_setup(std::ostream& out, const Json& setup) {
       << text("processor") << ", " << text("cores") << " cores, second-level cache "
       << (l2.is_null() ? "unknown" : std::to_string(l2.get<long>() / 1024) + " KiB") << "\n";
   print_binding(out, setup.at("binding"));
+  if (const auto realtime = setup.find("realtime"); realtime != setup.end() && !realtime->is_null()) {
+    out << "realtime   " << summary_of(realtime_of(*realtime)) << '\n';
+  }
   out << "exchange   pml " << text_of(exchange.at("pml")) << ", osc " << text_of(exchange.at("osc")) << ", transports "
       << text_of(exchange.at("ucx_transports")) << (exchange.at("is_ucx").get<bool>() ? "\n" : " (not over UCX)\n");
 }

@@ -34,9 +34,13 @@ class BenchReport {
   /// Prints a line below the current rows and keeps it for the file.
   void note(std::string line);
 
-  [[nodiscard]] const nlohmann::json& setup() const { return setup_; }
+  /// Adds a MachineLoad::report(), and its warning, if any, to the notes of the file.
+  void set_load(nlohmann::json load, const std::string& warning);
 
-  /// Writes {"bench", "setup", "points", "notes"}. Throws UserError if the file cannot be written.
+  [[nodiscard]] const nlohmann::json& setup() const { return setup_; }
+  [[nodiscard]] const nlohmann::json& points() const { return points_; }
+
+  /// Writes {"bench", "setup", "load", "points", "notes"}. Throws UserError if the file cannot be written.
   void write_json(const std::string& path) const;
 
  private:
@@ -58,6 +62,7 @@ class BenchReport {
   std::vector<BenchColumn> columns_;
   std::vector<Shape> shapes_;  ///< one per column
   nlohmann::json setup_;
+  nlohmann::json load_;
   nlohmann::json points_ = nlohmann::json::array();
   nlohmann::json notes_ = nlohmann::json::array();
 };
@@ -71,7 +76,7 @@ class BenchReport {
 nlohmann::json bench_setup(const Communicator& communicator, const ExchangeBackend& backend,
                            const std::string& effective_config);
 
-/// Prints a few lines that summarise a bench_setup().
+/// Prints a few lines that summarise a bench_setup(), and "realtime" if the setup has it.
 void print_setup(std::ostream& out, const nlohmann::json& setup);
 
 }  // namespace eventloom

@@ -1,5 +1,7 @@
 #include "app/tools/bench/bench_run.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -7,6 +9,7 @@
 #include "app/command/file_options.hpp"
 #include "app/command/mpi_command.hpp"
 #include "app/command/options.hpp"
+#include "app/command/realtime.hpp"
 #include "app/command/report_file.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
@@ -33,6 +36,36 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
       is_of_run, existing);
 }
 
+/// Collective. Returns what is in force on each rank; null without --realtime.
+nlohmann::json take_realtime(const std::string& bench, const po::variables_map& values, const Collective& ranks) {
+  if (!values["realtime"].as<bool>() || bench == kBenchOfRuns) return nullptr;
+  // ZeroMQ moves data by a thread of its own, which would inherit the binding.
+  const bool zmq = values.count("peer") != 0 && values["peer"].as<std::string>().find("zmq") != std::string::npos;
+  return to_json(apply_realtime(ranks, zmq ? 2 : 1));
+}
+
+/// Collective. Takes the steps of --realtime first, because the setup states the binding.
+nlohmann::json setup_of(const std::string& bench, const po::variables_map& values, const std::string& effective_config,
+                        const Communicator& communicator) {
+  auto realtime = take_realtime(bench, values, communicator);
+  auto setup = bench_setup(communicator, exchange_backend(), effective_config);
+  setup["realtime"] = std::move(realtime);
+  return setup;
+}
+
+std::string raw_file(const po::variables_map& values) {
+  return values.count("raw") == 0 ? std::string() : values["raw"].as<std::string>();
+}
+
+TimesKept kept_times(const po::variables_map& values) {
+  TimesKept kept;
+  if (values.count("raw") == 0) return kept;  // `bench sources` has limits of its own
+  const auto limit = duration_option(values, "limit");
+  if (!values["limit"].as<std::string>().empty()) kept.limit_ns = limit.count();
+  kept.each = !raw_file(values).empty();
+  return kept;
+}
+
 /// Detects unwritable files before hours of measuring.
 void check_files(const po::variables_map& values, const std::string& report, const std::string& plot) {
   FilePlan plan;
@@ -42,6 +75,7 @@ void check_files(const po::variables_map& values, const std::string& report, con
     for (const auto& name : words_of(values["schedule"].as<std::string>())) plan_schedule(plan, name);
   }
   plan_report(plan, report, "--report-json");
+  if (const auto raw = raw_file(values); !raw.empty()) RawTimes::plan(plan, raw);
   if (!plot.empty()) plan_plot(plan, plot);
   plan.check();
 }
@@ -54,19 +88,29 @@ void BenchRun::add_options(po::options_description& options, int repeat) {
                  "measurements of each point; medians are shown"},
                 {"report-json", text_value("FILE", "", "none"), "write setup and points as JSON"},
                 {"plot", text_value("FILE", "", "none"), "draw the points to FILE.svg or FILE.png (needs gnuplot)"}});
+  add_realtime_option(options);
 }
 
-BenchRun::BenchRun(std::string bench, const po::variables_map& values, const std::string& effective_config,
+void BenchRun::add_time_options(po::options_description& options) {
+  add_option_rows(
+      options,
+      {{"limit", text_value("TIME", "", "none"), "count the times above it, e.g. 10us: exact shares"},
+       {"raw", text_value("FILE", "", "none"), "write each time as a row of a CSV file, to check figures with"}});
+}
+
+BenchRun::BenchRun(const std::string& bench, const po::variables_map& values, const std::string& effective_config,
                    std::vector<BenchColumn> columns, const Communicator& communicator)
     : communicator_(communicator),
       repeat_(in_range("repeat", values["repeat"].as<int>(), 1, 1000)),
       report_json_(values["report-json"].as<std::string>()),
       plot_(values["plot"].as<std::string>()),
-      report_(std::move(bench), std::move(columns), bench_setup(communicator, exchange_backend(), effective_config)) {
+      kept_(kept_times(values)),
+      report_(bench, std::move(columns), setup_of(bench, values, effective_config, communicator)) {
   agree(communicator, [&] {
     if (!first()) return;
     if (!plot_.empty()) check_plot_file(plot_);
     check_files(values, report_json_, plot_);
+    if (kept_.each) raw_.emplace(raw_file(values));
   });
   if (first()) print_setup(std::cout, report_.setup());
 }
@@ -79,9 +123,22 @@ void BenchRun::note(std::string line) {
   if (first()) report_.note(std::move(line));
 }
 
+void BenchRun::write_raw(std::size_t repetition, std::string_view what, const MeasuredTimes& times) {
+  if (raw_) raw_->write(report_.points().size(), repetition, what, times.each());
+}
+
+void BenchRun::adopt_raw(const std::string& file) {
+  if (raw_) raw_->adopt(report_.points().size(), file);
+}
+
 int BenchRun::finish(const std::vector<Plot>& plots, int code) {
+  const auto load = load_.report(communicator_);
   agree(communicator_, [&] {
     if (!first()) return;
+    const auto warning = load_warning(load);
+    if (!warning.empty()) spdlog::warn("{}", warning);
+    report_.set_load(load, warning);
+    if (raw_) raw_->finish();
     if (!report_json_.empty()) report_.write_json(report_json_);
     if (!plot_.empty()) write_plot(plot_, plots);
   });
@@ -99,6 +156,12 @@ double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+nlohmann::json spread_of(const std::vector<double>& values) {
+  if (values.size() < 2) return {};
+  const auto [least, greatest] = std::ranges::minmax(values);
+  return (greatest - least) / median(values);
 }
 
 }  // namespace eventloom

@@ -1,35 +1,56 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/command/command_line.hpp"
 #include "app/document/plot.hpp"
 #include "app/tools/bench/bench_report.hpp"
+#include "app/tools/bench/machine_load.hpp"
+#include "app/tools/bench/measured_times.hpp"
+#include "app/tools/bench/raw_times.hpp"
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {
 
+/// Name of the benchmark that measures runs which it starts itself: --realtime applies to those.
+inline constexpr const char* kBenchOfRuns = "reply";
+
 /// The options that all benchmarks share, and the report.
 class BenchRun {
  public:
-  /// Adds --repeat, --report-json and --plot.
+  /// Adds --repeat, --report-json, --plot and --realtime.
   static void add_options(boost::program_options::options_description& options, int repeat);
+  /// Adds --limit and --raw, for benchmarks that time each message.
+  static void add_time_options(boost::program_options::options_description& options);
 
-  /// Collective. Throws UserError if the plot file is impossible or a file cannot be written. Prints the
-  /// setup on rank 0.
-  BenchRun(std::string bench, const boost::program_options::variables_map& values, const std::string& effective_config,
-           std::vector<BenchColumn> columns, const Communicator& communicator);
+  /// Collective. Takes the steps of --realtime. Prints the setup on rank 0. The measurement begins, see MachineLoad.
+  /// Throws UserError if the plot file is impossible, a file cannot be written, or the system refuses all steps of
+  /// --realtime.
+  BenchRun(const std::string& bench, const boost::program_options::variables_map& values,
+           const std::string& effective_config, std::vector<BenchColumn> columns, const Communicator& communicator);
 
   [[nodiscard]] const Communicator& communicator() const { return communicator_; }
   [[nodiscard]] bool first() const { return communicator_.rank() == 0; }
   [[nodiscard]] int repeat() const { return repeat_; }
+  /// The parts of measured times to keep, the same on all ranks.
+  [[nodiscard]] TimesKept times_kept() const { return kept_; }
+
+  /// The points so far, on rank 0.
+  [[nodiscard]] const nlohmann::json& points() const { return report_.points(); }
 
   /// Rank 0 adds the point or note; the other ranks do nothing.
   void add(nlohmann::json point);
   void note(std::string line);
-  /// Collective. Writes the requested files and returns `code`.
+  /// Rank 0 writes the times of the next point to the file of --raw, if there is one. `repetition`: from 0.
+  void write_raw(std::size_t repetition, std::string_view what, const MeasuredTimes& times);
+  /// Rank 0 adds the rows of such a file of another benchmark, whose points will be added next.
+  void adopt_raw(const std::string& file);
+  /// Collective. Adds the load of the hosts, and a warning where it spoils the figures; writes the requested files and
+  /// returns `code`.
   int finish(const std::vector<Plot>& plots, int code);
 
  private:
@@ -37,7 +58,10 @@ class BenchRun {
   int repeat_;
   std::string report_json_;
   std::string plot_;
+  TimesKept kept_;
   BenchReport report_;
+  std::optional<RawTimes> raw_;  ///< on rank 0
+  MachineLoad load_;
 };
 
 /// Parses the options of a benchmark and runs it inside MPI. Only one rank reports a usage error.
@@ -45,5 +69,7 @@ int run_bench(CommandLine& line, int argc, const char* const* argv,
               const std::function<int(const boost::program_options::variables_map&, const Communicator&)>& work);
 
 double median(std::vector<double> values);
+/// How far repetitions differ: greatest less least, as a fraction of the median; null for fewer than two.
+nlohmann::json spread_of(const std::vector<double>& values);
 
 }  // namespace eventloom

@@ -8,6 +8,8 @@ int bench_patterns(int argc, const char* const* argv);
 int bench_scan(int argc, const char* const* argv);
 int bench_latency(int argc, const char* const* argv);
 int bench_rate(int argc, const char* const* argv);
+int bench_clocks(int argc, const char* const* argv);
+int bench_reply(int argc, const char* const* argv);
 int bench_sources(int argc, const char* const* argv);
 
 }  // namespace eventloom

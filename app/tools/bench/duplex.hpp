@@ -1,61 +1,60 @@
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/exchange/outbox.hpp"
-#include "core/mpi/communicator.hpp"
-#include "core/ring/ring_consumer.hpp"
-#include "core/transport/mpi_rma_transport.hpp"
+#include "app/tools/bench/waiter.hpp"
 
 namespace eventloom {
 
-/// How a rank waits for a message.
-enum class Wait {
-  poll,   ///< polls again at once
-  yield,  ///< yields its core between polls
-  sleep,  ///< sleeps some microseconds between polls
+struct DuplexSettings {
+  std::optional<int> other;   ///< the rank at the other end, or this rank; std::nullopt on ranks that take no part
+  std::uint32_t largest = 0;  ///< maximum message size in bytes
+  Wait wait = Wait::poll;
 };
-std::vector<std::string> wait_names();
-/// Throws std::invalid_argument, which lists the names.
-Wait parse_wait(const std::string& name);
 
-/// Two ranks, or a rank and itself, joined by a ring in each direction, for messages of one chunk. Every rank of the
-/// communicator has one. Construction and destruction are collective.
+/// Two ranks, or a rank and itself, joined for messages in both directions, by one of several ways that are compared.
+/// Every rank of the communicator has one. Construction and destruction are collective. Not thread-safe.
 class Duplex {
  public:
-  /// `peer`: the rank at the other end; std::nullopt on ranks that take no part. `largest`: maximum
-  /// message size in bytes.
-  Duplex(const Communicator& communicator, std::optional<int> peer, std::uint32_t largest, Wait wait);
+  Duplex(const Duplex&) = delete;
+  Duplex& operator=(const Duplex&) = delete;
+  virtual ~Duplex() = default;
 
-  /// Waits for room, sends, and returns as soon as `message` may be modified.
+  /// Sends if there is room now; returns whether it did. `message` may be modified afterwards.
+  virtual bool try_send(std::span<const std::byte> message) = 0;
+  /// Sends, waiting for room, and returns when the sender knows that the message has reached the other end: its memory,
+  /// or with two-sided messages a receive. The other end need not answer, but must poll. If this way never lets a
+  /// sender know, returns false and sends no message.
+  virtual bool send_complete(std::span<const std::byte> /*message*/) { return false; }
+  /// Returns the next message if it has arrived; the view is valid until release().
+  virtual std::optional<std::span<const std::byte>> poll() = 0;
+  /// Gives the place of the last message back. Call it once after each message.
+  virtual void release() = 0;
+  /// Waits until nothing that was sent needs this end any more.
+  virtual void flush() {}
+  /// Whether messages may be lost.
+  [[nodiscard]] virtual bool is_lossy() const { return false; }
+
+  /// Waits for room, and sends.
   void send(std::span<const std::byte> message);
-  /// Sends if there is room now; returns whether it did.
-  bool try_send(std::span<const std::byte> message);
   /// Waits for the next message and returns a view that is valid until release().
   std::span<const std::byte> receive();
-  /// Returns the next message if it has arrived; the view is valid until release().
-  std::optional<std::span<const std::byte>> poll();
-  void release();
-  /// One step of a wait: lets the transport make progress, then yields or sleeps as configured.
-  void pause();
-  void flush();
+  /// One step of a wait: lets the transport make progress, then waits as configured.
+  void pause() {
+    progress();
+    waiter_.wait();
+  }
+
+ protected:
+  explicit Duplex(Wait wait) : waiter_(wait) {}
 
  private:
-  [[nodiscard]] static RingGeometry geometry_for(std::uint32_t largest);
+  virtual void progress() {}
 
-  RingGeometry geometry_;
-  MpiRmaTransport transport_;
-  Wait wait_;
-  std::optional<Outbox> outbox_;
-  std::optional<RingConsumer> ring_;
-  Message message_;
-  std::uint64_t sent_ = 0;
+  Waiter waiter_;
 };
 
 }  // namespace eventloom

@@ -1,21 +1,17 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 
 #include "app/command/common_clock.hpp"
-#include "app/command/mpi_command.hpp"
 #include "app/command/options.hpp"
-#include "app/document/latency_histogram.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
-#include "app/tools/bench/duplex.hpp"
-#include "core/dataflow/slice_builder.hpp"
-#include "core/definitions/definitions.hpp"
-#include "core/exchange/slice_assembler.hpp"
+#include "app/tools/bench/distribution_plots.hpp"
+#include "app/tools/bench/ping_pong.hpp"
+#include "app/tools/bench/transports.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
-#include "formats/epoch_buffer.hpp"
+#include "formats/units.hpp"
 
 namespace eventloom {
 
@@ -28,49 +24,82 @@ struct LatencyConfig {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> waits;
   std::vector<std::string> places;  ///< empty: all that exist among the ranks
-  std::uint64_t count = 0;
+  std::vector<std::string> peers;   ///< kRing first
+  std::vector<std::chrono::nanoseconds> pauses;
+  std::optional<std::uint64_t> count;
   std::uint64_t warm_up = 0;
 };
 
 constexpr std::array<std::string_view, 3> kPlaces = {"local-loop", "local-trip", "inter-node"};
+constexpr std::uint64_t kRoundTrips = 10'000;
+constexpr std::chrono::seconds kTimeOfPauses{5};
+constexpr std::uint64_t kLeastRoundTrips = 10;
+constexpr std::int64_t kLongestPauseNs = 10'000'000'000;
 
 void add_latency_options(po::options_description& options) {
-  add_option_rows(options, {{"sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
-                             "bytes of a message, 8 or more"},
-                            {"place", text_value("LIST", "", "all available"),
-                             "local-loop, local-trip, inter-node; comma-separated"},
-                            {"idle", text_value("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep"},
-                            {"count", text_value("N", "10000"), "round trips of a measurement"},
-                            {"warm-up", text_value("N", "1000"), "round trips before it, reported separately"}});
+  add_option_rows(
+      options,
+      {{"sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
+        "bytes of a message, 8 or more"},
+       {"place", text_value("LIST", "", "all available"), "local-loop, local-trip, inter-node; comma-separated"},
+       {"wait", text_value("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep, timer"},
+       {"pause", text_value("LIST", "", "none"), "rank 0 rests before each message, e.g. 0s,1ms,1s: caches go cold"},
+       {"peer", text_value("LIST", "", "none"), "the same over: put, mpi, zmq-ipc, zmq-tcp, udp, shm"},
+       {"count", text_value("N", "", "10000; with --pause as many as take 5 s"), "round trips of a measurement"},
+       {"warm-up", text_value("N", "1000"), "round trips before it, reported separately"}});
 }
 
 LatencyConfig latency_config(const po::variables_map& values) {
+  const auto words = [&](const char* option) { return words_of(values[option].as<std::string>()); };
   LatencyConfig config;
   config.sizes = sizes_option(values, "sizes", 8, 1U << 28);
-  config.waits = words_of(values["idle"].as<std::string>());
-  for (const auto& name : config.waits) parsed("idle", [&] { return parse_wait(name); });
-  config.places = words_of(values["place"].as<std::string>());
+  config.waits = words("wait");
+  for (const auto& name : config.waits) parsed("wait", [&] { return parse_wait(name); });
+  config.places = words("place");
   for (const auto& name : config.places) {
     if (std::ranges::find(kPlaces, name) == kPlaces.end()) {
       throw UserError("--place: '" + name + "' is not local-loop, local-trip or inter-node");
     }
   }
-  config.count = count_option(values, "count", 1, 100'000'000);
+  config.peers = parsed("peer", [&] { return with_ring(words("peer")); });
+  for (const auto& pause : words("pause")) {
+    const auto ps = parsed("pause", [&] { return parse_picoseconds(pause); });
+    config.pauses.emplace_back(
+        in_range<std::int64_t>("pause", static_cast<std::int64_t>(ps / 1000), 0, kLongestPauseNs));
+  }
+  if (config.pauses.empty()) config.pauses.emplace_back(0);
+  if (!values["count"].as<std::string>().empty()) config.count = count_option(values, "count", 1, 100'000'000);
   config.warm_up = count_option(values, "warm-up", 0, 100'000'000);
   return config;
 }
 
-std::vector<BenchColumn> latency_columns() {
-  return {{"place", "place", "", 0},
-          {"kind", "what", "", 0},
-          {"message_bytes", "message", "bytes", 0},
-          {"idle", "idle", "", 0},
-          {"/shown_us/one_way_p50", "one way", "us", 2},
-          {"/shown_us/one_way_p99", "p99", "us", 2},
-          {"/shown_us/round_trip_p50", "round trip", "us", 2},
-          {"/shown_us/round_trip_p99", "p99", "us", 2},
-          {"/shown_us/round_trip_p999", "p99.9", "us", 2},
-          {"/shown_us/round_trip_max", "max", "us", 1}};
+std::uint64_t round_trips(const LatencyConfig& config, std::chrono::nanoseconds pause) {
+  if (config.count) return *config.count;
+  if (pause.count() == 0) return kRoundTrips;
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(kTimeOfPauses / pause), kLeastRoundTrips, kRoundTrips);
+}
+
+std::vector<BenchColumn> latency_columns(const po::variables_map& values) {
+  const auto given = [&](const char* option) { return !values[option].as<std::string>().empty(); };
+  std::vector<BenchColumn> columns = {{"place", "place", "", 0},
+                                      {"kind", "what", "", 0},
+                                      {"message_bytes", "message", "bytes", 0},
+                                      {"wait", "wait", "", 0}};
+  if (given("pause")) columns.push_back({"/shown_us/pause", "pause", "us", 0});
+  if (given("peer")) columns.push_back({"peer", "peer", "", 0});
+  columns.insert(columns.end(), {{"/shown_us/one_way_p50", "one way", "us", 2},
+                                 {"/shown_us/one_way_p99", "p99", "us", 2},
+                                 {"/shown_us/round_trip_p50", "round trip", "us", 2},
+                                 {"/shown_us/round_trip_p99", "p99", "us", 2},
+                                 {"/shown_us/round_trip_p999", "p99.9", "us", 2},
+                                 {"/shown_us/round_trip_max", "max", "us", 1},
+                                 {"/shown_us/completion_p50", "complete", "us", 2},
+                                 {"cpu_us_per_message", "CPU", "us", 2},
+                                 {"spread", "spread", "%", 0}});
+  if (given("limit")) {
+    columns.push_back({"/one_way/share_above_limit", "> " + values["limit"].as<std::string>(), "%", 3});
+  }
+  return columns;
 }
 
 /// Location of the other end.
@@ -103,229 +132,146 @@ std::vector<Place> places_of(const Communicator& communicator, const std::vector
   return places;
 }
 
-struct Times {
-  LatencyHistogram one_way;
-  LatencyHistogram round_trip;
-  LatencyHistogram warm_up;  ///< round trips of the warm-up
-};
-
-/// Processes a message at the far end before it answers.
-class Far {
- public:
-  virtual ~Far() = default;
-  virtual void take(std::span<const std::byte> message) = 0;
-};
-
-class Echo final : public Far {
- public:
-  void take(std::span<const std::byte>) override {}
-};
-
-constexpr TimeBase kBase{};
-constexpr std::uint32_t kHits = 8;
-
-/// Returns an epoch buffer with one event.
-std::vector<std::byte> small_epoch_buffer() {
-  std::vector<std::byte> bytes;
-  EpochBufferEncoder encoder(0, kBase.epoch_ticks, 0, {});
-  for (std::uint32_t hit = 0; hit < kHits; ++hit) encoder.add(Tick(100 + 5 * hit), hit, {});
-  encoder.close(bytes);
-  return bytes;
-}
-
-/// Acts as a builder: assembles the slice, decodes, sorts and defines events.
-class Build final : public Far {
- public:
-  Build() : assembler_(1), builder_(settings()) {}
-
-  void take(std::span<const std::byte> message) override {
-    ChunkHeader header;
-    header.slice = next_.value;
-    header.total_bytes = message.size();
-    header.bytes = static_cast<std::uint32_t>(message.size());
-    header.has_more = 1;
-    assembler_.place(header, message);
-    auto slice = assembler_.take(next_);
-    ++next_.value;
-    const SourceSlice source{slice->part(0).buffers(), {}};
-    builder_.build({0}, std::span(&source, 1), built_, problems_);
-    assembler_.recycle(std::move(slice));
-    if (built_.front().events.size() != 1) throw std::runtime_error("bench latency: the event was not built");
-  }
-
- private:
-  static SliceBuilderSettings settings() {
-    SliceBuilderSettings settings;
-    settings.geometry = {.base = kBase, .epochs_per_slice = 1, .overlap = Tick(kBase.epoch_ticks), .reach = 0};
-    settings.events = {{parse_event_definition("gap:25,4", kBase.tick_ps), Tick(kBase.epoch_ticks)}};
-    settings.payload.resize(1);
-    return settings;
-  }
-  SliceAssembler assembler_;
-  SliceId next_{};  ///< numbers slices for the assembler; the epoch buffer always belongs to slice 0
-  SliceBuilder builder_;
-  std::vector<BuiltSlice> built_;
-  std::vector<BuildProblem> problems_;
-};
-
-/// Round trips between rank 0 and the place's rank. The answer carries the time at which the far end finished
-/// processing the message.
-class PingPong {
- public:
-  PingPong(const Communicator& communicator, CommonClock& clock, Place place, const std::string& wait,
-           std::uint64_t largest)
-      : rank_(communicator.rank()),
-        place_(std::move(place)),
-        clock_(clock),
-        duplex_(communicator, peer(), static_cast<std::uint32_t>(largest), parse_wait(wait)) {}
-
-  Times run(const LatencyConfig& config, std::span<const std::byte> message, Far& far) {
-    Times times;
-    for (std::uint64_t i = 0; i < config.warm_up + config.count; ++i) {
-      if (rank_ == 0) {
-        ping(times, message, i < config.warm_up, far);
-      } else if (rank_ == place_.echo) {
-        answer(far);
-      }
-    }
-    duplex_.flush();
-    return times;
-  }
-
- private:
-  [[nodiscard]] std::optional<int> peer() const {
-    if (rank_ == 0) return place_.echo;
-    return rank_ == place_.echo ? std::optional(0) : std::nullopt;
-  }
-
-  void ping(Times& times, std::span<const std::byte> message, bool warm_up, Far& far) {
-    const std::int64_t start = clock_.now();
-    duplex_.send(message);
-    if (place_.echo == 0) answer(far);
-    const auto reply = duplex_.receive();
-    std::int64_t arrived = 0;
-    std::memcpy(&arrived, reply.data(), sizeof arrived);
-    const std::int64_t end = clock_.now();
-    duplex_.release();
-    if (warm_up) return times.warm_up.add(static_cast<double>(end - start));
-    times.one_way.add(static_cast<double>(arrived - start));
-    times.round_trip.add(static_cast<double>(end - start));
-  }
-
-  void answer(Far& far) {
-    const auto message = duplex_.receive();
-    far.take(message);
-    const std::int64_t arrived = clock_.now();
-    reply_.assign(message.begin(), message.end());
-    std::memcpy(reply_.data(), &arrived, sizeof arrived);
-    duplex_.release();
-    duplex_.send(reply_);
-  }
-
-  int rank_;
-  Place place_;
-  CommonClock& clock_;
-  Duplex duplex_;
-  std::vector<std::byte> reply_;
-};
-
-double median_of(const std::vector<Times>& all, LatencyHistogram Times::*which, double percent) {
+std::vector<double> percentiles(const std::vector<PingPongTimes>& all, MeasuredTimes PingPongTimes::*which, double p) {
   std::vector<double> values;
-  for (const auto& times : all) values.push_back((times.*which).percentile(percent));
-  return median(values);
+  for (const auto& times : all) values.push_back((times.*which).histogram().percentile(p));
+  return values;
 }
 
-Json point_of(const std::vector<Times>& all, double precision_ns) {
-  Times sum;
-  for (const auto& times : all) {
-    sum.one_way.add(times.one_way);
-    sum.round_trip.add(times.round_trip);
-    sum.warm_up.add(times.warm_up);
-  }
-  Json point{{"one_way", sum.one_way.to_json()},
-             {"round_trip", sum.round_trip.to_json()},
-             {"warm_up", sum.warm_up.to_json()},
-             {"clock_precision_ns", precision_ns}};
+/// The repetitions together, and the medians of their percentiles.
+Json point_of(const std::vector<PingPongTimes>& all, TimesKept kept) {
+  Json point;
   auto& shown = point["shown_us"];
-  shown["one_way_p50"] = median_of(all, &Times::one_way, 50) / 1000;
-  shown["one_way_p99"] = median_of(all, &Times::one_way, 99) / 1000;
-  shown["round_trip_p50"] = median_of(all, &Times::round_trip, 50) / 1000;
-  shown["round_trip_p99"] = median_of(all, &Times::round_trip, 99) / 1000;
-  shown["round_trip_p999"] = median_of(all, &Times::round_trip, 99.9) / 1000;
-  shown["round_trip_max"] = sum.round_trip.max() / 1000;
+  for (const auto& [name, which] : {std::pair("one_way", &PingPongTimes::one_way),
+                                    {"round_trip", &PingPongTimes::round_trip},
+                                    {"completion", &PingPongTimes::completion},
+                                    {"warm_up", &PingPongTimes::warm_up}}) {
+    MeasuredTimes together(kept);
+    for (const auto& times : all) together.add(times.*which);
+    if (together.histogram().count() == 0 && which == &PingPongTimes::completion) continue;
+    point[name] = together.to_json();
+    for (const auto& [suffix, p] : {std::pair("_p50", 50.0), {"_p99", 99.0}, {"_p999", 99.9}}) {
+      const auto of_each = percentiles(all, which, p);
+      shown[std::string(name) + suffix] = median(of_each) / 1000;
+      point["repetitions"][std::string(name) + suffix + "_ns"] = of_each;
+    }
+    shown[std::string(name) + "_max"] = together.histogram().max() / 1000;
+  }
+  double cpu = 0;
+  std::uint64_t messages = 0;
+  for (const auto& times : all) {
+    cpu += times.cpu_seconds;
+    messages += times.messages;
+  }
+  point["cpu_us_per_message"] = cpu * 1e6 / static_cast<double>(messages);
+  point["spread"] = spread_of(percentiles(all, &PingPongTimes::one_way, 50));
   return point;
 }
 
-/// All measurements of one place and one way of waiting.
-class Series {
+/// All measurements of one place, way of waiting, pause and peer.
+class LatencySeries {
  public:
-  Series(const LatencyConfig& config, BenchRun& run, CommonClock& clock, Place place, std::string wait)
-      : config_(config), run_(run), clock_(clock), place_(std::move(place)), wait_(std::move(wait)) {}
+  LatencySeries(const LatencyConfig& config, BenchRun& run, CommonClock& clock, PingPongSettings settings, Json about)
+      : config_(config), run_(run), clock_(clock), settings_(std::move(settings)), about_(std::move(about)) {}
 
-  PlotSeries measure() {
-    PlotSeries line{place_.name + ", " + wait_, {}, {}};
+  void measure(bool one_host) {
     for (const auto size : config_.sizes) {
-      Echo echo;
-      const Json point = measure("message", std::vector<std::byte>(size, std::byte{0x5a}), echo);
-      if (point.is_null()) continue;
-      line.x.push_back(static_cast<double>(size));
-      line.y.push_back(point["shown_us"]["one_way_p50"]);
+      EchoingEnd echo;
+      if (!can_join(settings_.peer, one_host, size)) continue;
+      measure("message", std::vector<std::byte>(size, std::byte{0x5a}), echo);
     }
-    Build build;
-    measure("built event", small_epoch_buffer(), build);
-    return line;
+    BuildingEnd build;
+    if (can_join(settings_.peer, one_host, 0)) measure("built event", small_epoch_buffer(), build);
   }
 
  private:
-  Json measure(const std::string& kind, const std::vector<std::byte>& message, Far& far) {
-    std::vector<Times> all;
+  void measure(const std::string& kind, const std::vector<std::byte>& message, FarEnd& far) {
+    std::vector<PingPongTimes> all;
     for (int i = 0; i < run_.repeat(); ++i) {
       clock_.refresh();
-      PingPong ping_pong(run_.communicator(), clock_, place_, wait_, message.size());
-      all.push_back(ping_pong.run(config_, message, far));
-      meet(run_.communicator());
+      all.push_back(ping_pong(settings_, message, far, clock_, run_.communicator()));
     }
-    if (!run_.first()) return {};
-    Json point = point_of(all, clock_.precision_ns());
-    point["place"] = place_.name;
+    if (!run_.first()) return;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      run_.write_raw(i, "one_way", all[i].one_way);
+      run_.write_raw(i, "round_trip", all[i].round_trip);
+      run_.write_raw(i, "completion", all[i].completion);
+      run_.write_raw(i, "warm_up", all[i].warm_up);
+    }
+    Json point = point_of(all, settings_.kept);
+    point.update(about_);
+    point["shown_us"]["pause"] = static_cast<double>(settings_.pause.count()) / 1e3;
     point["kind"] = kind;
     point["message_bytes"] = message.size();
-    point["idle"] = wait_;
-    run_.add(point);
-    return point;
+    point["clock_precision_ns"] = clock_.precision_ns();
+    run_.add(std::move(point));
   }
 
   const LatencyConfig& config_;
   BenchRun& run_;
   CommonClock& clock_;
-  Place place_;
-  std::string wait_;
+  PingPongSettings settings_;
+  Json about_;
 };
+
+std::vector<Plot> latency_plots(const Json& points) {
+  Plot medians{"Latency, one way, median", "message (bytes)", "us", true, true, {}};
+  DistributionPlots distributions("One way");
+  for (const auto& point : points) {
+    if (point["kind"] != "message") continue;
+    const auto name = series_name(point, {"transport", "place", "wait", "pause_ns", "peer"});
+    add_to_series(medians, name, point["message_bytes"], point["shown_us"]["one_way_p50"]);
+    distributions.add(point["message_bytes"], name, histogram_of(point["one_way"]));
+  }
+  auto plots = distributions.plots();
+  plots.insert(plots.begin(), std::move(medians));
+  return plots;
+}
 
 int measure_latency(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   const auto config = latency_config(values);
   const auto places = places_of(communicator, config.places);
-  BenchRun run("latency", values, effective, latency_columns(), communicator);
+  BenchRun run("latency", values, effective, latency_columns(values), communicator);
   CommonClock clock(communicator);
-  Plot plot{"Latency, one way, median", "message (bytes)", "us", true, true, {}};
   for (const auto& place : places) {
     for (const auto& wait : config.waits) {
-      plot.series.push_back(Series(config, run, clock, place, wait).measure());
+      for (const auto pause : config.pauses) {
+        for (const auto& peer : config.peers) {
+          PingPongSettings settings{.peer = peer,
+                                    .wait = parse_wait(wait),
+                                    .echo = place.echo,
+                                    .count = round_trips(config, pause),
+                                    .warm_up = config.warm_up,
+                                    .pause = pause,
+                                    .kept = run.times_kept()};
+          const Json about = {{"place", place.name}, {"wait", wait}, {"pause_ns", pause.count()}, {"peer", peer}};
+          LatencySeries(config, run, clock, std::move(settings), about).measure(place.name != "inter-node");
+        }
+      }
     }
   }
-  return run.finish({plot}, kExitOk);
+  return run.finish(latency_plots(run.points()), kExitOk);
 }
 
 }  // namespace
 
 int bench_latency(int argc, const char* const* argv) {
-  CommandLine line("bench latency",
-                   "bench latency [options]\nRound trips: within rank 0, between two ranks of its host, and to "
-                   "another host; and the time from sending a small epoch buffer to its event built.");
+  CommandLine line(
+      "bench latency",
+      "bench latency [options]\nRound trips: within rank 0, between two ranks of its host, and to "
+      "another host; the time until the sender knows that a message has arrived; and the time from sending "
+      "a small epoch buffer to its event built.");
   add_latency_options(line.options());
+  add_transport_options(line.options());
+  BenchRun::add_time_options(line.options());
   BenchRun::add_options(line.options(), 5);
+  const auto environment = own_environment();
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure_latency(values, line.effective_config(values), communicator);
+    const auto effective = line.effective_config(values);
+    if (!over_transports(values)) return measure_latency(values, effective, communicator);
+    latency_config(values);
+    return bench_over_transports({"latency", latency_columns(values), latency_plots}, values, effective, communicator,
+                                 environment);
   });
 }
 

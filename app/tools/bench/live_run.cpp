@@ -8,138 +8,26 @@
 #include "app/command/common_clock.hpp"
 #include "app/command/mpi_command.hpp"
 #include "app/document/json_message.hpp"
+#include "app/tools/bench/live_watch.hpp"
 #include "core/engine/builder_role.hpp"
+#include "core/engine/filter_role.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/runtime/threads.hpp"
 #include "core/transport/mpi_network.hpp"
-#include "io/run_output/part_writer.hpp"
 
 namespace eventloom {
 
 namespace {
 
 using Json = nlohmann::json;
-using Now = std::function<std::int64_t()>;
 
 /// Gives every rank time to learn the start time before it arrives.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
 
-/// Times at which a builder's slice reached each stage, in ns since the start.
-struct SliceTimes {
-  SliceId slice;
-  std::int64_t received = 0;
-  std::int64_t built = 0;
-  std::int64_t written = 0;
-};
-
-/// A scheduler that forwards to another.
-class Overlay : public Scheduler {
- public:
-  explicit Overlay(Scheduler& of) : of_(of) {}
-  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
-    return of_.next_slice(builder, from);
-  }
-  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override { return of_.choose(view); }
-  [[nodiscard]] std::uint64_t start_ns(SourceId source, SliceId slice) const override {
-    return of_.start_ns(source, slice);
-  }
-  [[nodiscard]] std::uint64_t slot_ns() const override { return of_.slot_ns(); }
-  [[nodiscard]] ClaimBook* claims() override { return of_.claims(); }
-
- private:
-  Scheduler& of_;
-};
-
-/// Prevents a source from sending a slice before its hits have been made.
-class MadeFirst final : public Overlay {
- public:
-  MadeFirst(Scheduler& of, const std::vector<LiveSource*>& by_number) : Overlay(of), by_number_(by_number) {}
-  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override {
-    const auto& source = *by_number_[view.source.value];
-    SourceView made = view;
-    made.ready = [&](BuilderId b) { return view.ready(b) && source.ready(view.next[b.value]); };
-    return Overlay::choose(made);
-  }
-
- private:
-  const std::vector<LiveSource*>& by_number_;
-};
-
-/// Detects that a builder has taken a slice: it then asks for the next one.
-class TakeWatch final : public Overlay {
- public:
-  TakeWatch(Scheduler& of, Now now, std::vector<SliceTimes>& log) : Overlay(of), now_(std::move(now)), log_(log) {}
-  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
-    if (from.value != 0 && (log_.empty() || log_.back().slice.value + 1 != from.value)) {
-      log_.push_back({{from.value - 1}, now_()});
-    }
-    return Overlay::next_slice(builder, from);
-  }
-
- private:
-  Now now_;
-  std::vector<SliceTimes>& log_;
-};
-
-/// Passes slices to the selector and writers, and records the times.
-class TimedOutput final : public SliceOutput {
- public:
-  TimedOutput(Selector& selector, Now now, std::vector<SliceTimes>& log)
-      : to_(selector), now_(std::move(now)), log_(log) {}
-  [[nodiscard]] bool accepts(SliceId slice) override { return to_.accepts(slice); }
-  void put(std::vector<BuiltSlice>& built) override {
-    while (log_[next_].slice < built.front().slice()) ++next_;
-    log_[next_].built = now_();
-    to_.put(built);
-    log_[next_].written = now_();
-  }
-  void pass(SliceRange gap) override { to_.pass(gap); }
-  void end(SliceId data_end) override { to_.end(data_end); }
-  std::size_t do_work() override { return to_.do_work(); }
-  [[nodiscard]] bool done() const override { return to_.done(); }
-
- private:
-  LocalOutput to_;
-  Now now_;
-  std::vector<SliceTimes>& log_;
-  std::size_t next_ = 0;  ///< index into the log; slices without data are skipped
-};
-
-/// Counts data passed to a writer, or discarded.
-class CountingSink final : public EventSink {
- public:
-  explicit CountingSink(std::unique_ptr<PartWriter> writer) : writer_(std::move(writer)) {}
-  void write(const BuiltSlice& slice) override {
-    totals_.add(slice);
-    if (writer_) writer_->write(slice);
-  }
-  void close() {
-    if (writer_) writer_->close();
-  }
-  [[nodiscard]] const RunTotals& totals() const { return totals_; }
-
- private:
-  std::unique_ptr<PartWriter> writer_;  ///< null: data are discarded
-  RunTotals totals_;
-};
-
-class MakerRole final : public Role {
- public:
-  explicit MakerRole(LiveSource& source) : source_(source) {}
-  std::size_t do_work(SteadyTime) override { return source_.make(); }
-  [[nodiscard]] bool done() const override { return source_.finished(); }
-
- private:
-  LiveSource& source_;
-};
-
 /// A builder of this rank and everything that it uses.
 struct LiveBuilder {
-  LiveBuilder(std::unique_ptr<PartWriter> to, Scheduler& schedule, const Now& now)
-      : sink(std::move(to)), selector(EventFilter(), {&sink}), watch(schedule, now, log) {}
+  LiveBuilder(Scheduler& schedule, const Now& now) : watch(schedule, now, log) {}
   std::vector<SliceTimes> log;
-  CountingSink sink;
-  Selector selector;
   TakeWatch watch;
   std::unique_ptr<BuilderRole> role;
 };
@@ -156,6 +44,7 @@ class RankLive final : private TurnTask {
 
   LiveRunResult run() {
     agree(communicator_, [&] {
+      for (std::uint32_t f = 0; f < settings_.wiring.roles.filters; ++f) add_filter({f});
       for (std::uint32_t b = 0; b < settings_.wiring.roles.builders; ++b) add_builder({b});
       add_sources();
     });
@@ -163,6 +52,7 @@ class RankLive final : private TurnTask {
     for (auto& maker : makers_) roles.push_back(&maker);
     if (source_role_) roles.push_back(source_role_.get());
     for (auto& builder : builders_) roles.push_back(builder->role.get());
+    for (auto& filter : filters_) roles.push_back(filter.get());
     start_ = communicator_.broadcast(clock_.now() + kStartAfterNs);
     EndTogether ending(communicator_);
     wiring_.run(roles, ending, {this});
@@ -179,7 +69,7 @@ class RankLive final : private TurnTask {
   void add_builder(BuilderId id) {
     if (!wiring_.here(id)) return;
     const auto& roles = settings_.wiring.roles;
-    builders_.push_back(std::make_unique<LiveBuilder>(writer_of(id), wiring_.scheduler(), now()));
+    builders_.push_back(std::make_unique<LiveBuilder>(wiring_.scheduler(), now()));
     auto& builder = *builders_.back();
     BuilderRoleSettings settings;
     settings.id = id;
@@ -192,15 +82,40 @@ class RankLive final : private TurnTask {
         settings_.live.geometry, {{settings_.definition, settings_.live.geometry.overlap}}, {}, false};
     building.payload.resize(roles.sources);
     builder.role = std::make_unique<BuilderRole>(settings, building, builder.watch, Inbox(wiring_.builder_rings(id)),
-                                                 std::make_unique<TimedOutput>(builder.selector, now(), builder.log),
+                                                 std::make_unique<TimedOutput>(output_of(id), now(), builder.log),
                                                  [this](const BuildProblem&) { ++problems_; });
   }
 
-  [[nodiscard]] std::unique_ptr<PartWriter> writer_of(BuilderId id) const {
+  void add_filter(FilterId id) {
+    if (!wiring_.here(id)) return;
+    const auto& roles = settings_.wiring.roles;
+    FilterRoleSettings settings;
+    settings.id = id;
+    settings.n_filters = roles.filters;
+    settings.n_builders = roles.builders;
+    settings.slices_in_flight = settings_.wiring.in_flight.slices;
+    auto selector = selector_of(id.value);
+    sinks_.back()->record_times(now());
+    filters_.push_back(
+        std::make_unique<FilterRole>(std::move(settings), wiring_.filter_inboxes(id), std::move(selector)));
+  }
+
+  [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id) {
+    if (settings_.wiring.roles.filters != 0) return std::make_unique<FilterOutput>(wiring_.filter_outboxes(id));
+    return std::make_unique<LocalOutput>(selector_of(id.value));
+  }
+
+  /// `writer`: number of the filter, or of the builder without filters.
+  [[nodiscard]] Selector selector_of(std::uint32_t writer) {
+    sinks_.push_back(std::make_unique<CountingSink>(writer_of(writer)));
+    return {EventFilter(), {sinks_.back().get()}};
+  }
+
+  [[nodiscard]] std::unique_ptr<PartWriter> writer_of(std::uint32_t number) const {
     if (settings_.output.empty()) return nullptr;
     PartWriterSettings settings;
     settings.run_file = settings_.output;
-    settings.writer = id.value;
+    settings.writer = number;
     settings.base = settings_.live.geometry.base;
     settings.n_sources = settings_.wiring.roles.sources;
     return std::make_unique<PartWriter>(settings);
@@ -231,7 +146,7 @@ class RankLive final : private TurnTask {
   }
 
   void close_files() {
-    for (auto& builder : builders_) builder->sink.close();
+    for (auto& sink : sinks_) sink->close();
   }
 
   [[nodiscard]] Json mine() const {
@@ -244,11 +159,15 @@ class RankLive final : private TurnTask {
       for (const auto& packet : source->packets_sent()) packets.push_back({packet.slice.value, packet.oldest.value});
     }
     RunTotals totals;
-    for (const auto& builder : builders_) {
-      totals.add(builder->sink.totals());
-      for (const auto& t : builder->log) {
-        if (t.written != 0) slices.push_back({t.slice.value, t.received, t.built, t.written});
+    const auto add_times = [&](const std::vector<SliceTimes>& log) {
+      for (const auto& t : log) {
+        if (t.written != 0) slices.push_back({t.slice.value, t.received, t.built, t.filtered, t.written});
       }
+    };
+    for (const auto& builder : builders_) add_times(builder->log);
+    for (const auto& sink : sinks_) {
+      totals.add(sink->totals());
+      add_times(sink->times());
     }
     return {{"count", {sum.made, sum.missed, sum.sent, sum.dropped, sum.late, sum.packets, sum.behind_ns}},
             {"packets", packets},
@@ -274,13 +193,23 @@ class RankLive final : private TurnTask {
       result.problems += json["problems"].get<std::uint64_t>();
       result.clock_error_ns = std::max(result.clock_error_ns, json["clock_error_ns"].get<double>());
       for (const auto& t : json["slices"]) {
-        times.resize(std::max(times.size(), t[0].get<std::size_t>() + 1));
-        times[t[0].get<std::size_t>()] = SliceTimes{{t[0].get<std::uint64_t>()}, t[1], t[2], t[3]};
-        result.seconds = std::max(result.seconds, t[3].get<double>() * 1e-9);
+        merge({{t[0].get<std::uint64_t>()}, t[1], t[2], t[3], t[4]}, times);
+        result.seconds = std::max(result.seconds, t[4].get<double>() * 1e-9);
       }
     }
     for (const auto& json : ranks) add_latencies(json["packets"], times, result);
     return result;
+  }
+
+  /// A slice has times from its builder and, if there are filters, from its filter, which writes last.
+  static void merge(const SliceTimes& part, std::vector<std::optional<SliceTimes>>& times) {
+    times.resize(std::max<std::size_t>(times.size(), part.slice.value + 1));
+    auto& whole = times[part.slice.value];
+    if (!whole) whole = SliceTimes{part.slice};
+    whole->received = std::max(whole->received, part.received);
+    whole->built = std::max(whole->built, part.built);
+    whole->filtered = std::max(whole->filtered, part.filtered);
+    whole->written = std::max(whole->written, part.written);
   }
 
   static void add_latencies(const Json& packets, const std::vector<std::optional<SliceTimes>>& times,
@@ -294,6 +223,7 @@ class RankLive final : private TurnTask {
       }
       result.received.add(static_cast<double>(times[slice]->received - oldest));
       result.built_at.add(static_cast<double>(times[slice]->built - oldest));
+      if (times[slice]->filtered != 0) result.filtered.add(static_cast<double>(times[slice]->filtered - oldest));
       result.written.add(static_cast<double>(times[slice]->written - oldest));
     }
   }
@@ -309,7 +239,9 @@ class RankLive final : private TurnTask {
   MadeFirst made_first_;
   std::deque<MakerRole> makers_;
   std::unique_ptr<SourceRole> source_role_;
+  std::vector<std::unique_ptr<CountingSink>> sinks_;  ///< one per writer of this rank
   std::vector<std::unique_ptr<LiveBuilder>> builders_;
+  std::vector<std::unique_ptr<FilterRole>> filters_;
   std::uint64_t problems_ = 0;
 };
 
@@ -326,6 +258,7 @@ void LiveRunResult::add(const LiveRunResult& other) {
   clock_error_ns = std::max(clock_error_ns, other.clock_error_ns);
   received.add(other.received);
   built_at.add(other.built_at);
+  filtered.add(other.filtered);
   written.add(other.written);
 }
 

@@ -1,17 +1,11 @@
-#include <sched.h>
-
-#include <cmath>
-#include <cstring>
-
 #include "app/command/common_clock.hpp"
-#include "app/command/mpi_command.hpp"
 #include "app/command/options.hpp"
-#include "app/document/json_message.hpp"
-#include "app/document/latency_histogram.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
-#include "app/tools/bench/duplex.hpp"
-#include "core/runtime/error.hpp"
+#include "app/tools/bench/distribution_plots.hpp"
+#include "app/tools/bench/sampling.hpp"
+#include "app/tools/bench/transports.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -24,7 +18,8 @@ struct RateConfig {
   std::vector<std::uint64_t> hz;
   std::vector<std::uint64_t> values;
   double seconds = 0;
-  std::string wait;
+  std::vector<std::string> waits;
+  std::vector<std::string> peers;  ///< kRing first
 };
 
 void add_rate_options(po::options_description& options) {
@@ -32,7 +27,8 @@ void add_rate_options(po::options_description& options) {
       options, {{"hz", text_value("LIST", "100,1000,10000,100000"), "samples a second"},
                 {"values", text_value("LIST", "1,4,16,64"), "values of 8 bytes in a sample"},
                 {"seconds", po::value<double>()->value_name("S")->default_value(0.3, "0.3"), "length of a measurement"},
-                {"idle", text_value("HOW", "poll"), "how both ends wait: poll, yield, sleep"}});
+                {"wait", text_value("LIST", "poll"), "how both ends wait: poll, yield, sleep, timer"},
+                {"peer", text_value("LIST", "", "none"), "the same over: put, mpi, zmq-ipc, zmq-tcp, udp, shm"}});
 }
 
 RateConfig rate_config(const po::variables_map& values) {
@@ -40,159 +36,93 @@ RateConfig rate_config(const po::variables_map& values) {
   config.hz = counts_option(values, "hz", 1, 100'000'000);
   config.values = counts_option(values, "values", 1, 1'000'000);
   config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 3600.0);
-  config.wait = values["idle"].as<std::string>();
-  parsed("idle", [&] { return parse_wait(config.wait); });
+  config.waits = words_of(values["wait"].as<std::string>());
+  for (const auto& name : config.waits) parsed("wait", [&] { return parse_wait(name); });
+  config.peers = parsed("peer", [&] { return with_ring(words_of(values["peer"].as<std::string>())); });
   return config;
 }
 
-struct Sampled {
-  std::uint64_t steps = 0;
-  std::uint64_t missed = 0;
-  LatencyHistogram latency;
-};
-
-/// Rank 0 samples and sends, rank 1 (or rank 0 itself) receives. A sample begins with its planned time, or 0 in the
-/// last sample. Latency counts from the planned time, so that it includes a late start.
-class Sampling {
- public:
-  Sampling(const Communicator& communicator, CommonClock& clock, const RateConfig& config, std::uint64_t n_values)
-      : communicator_(communicator),
-        clock_(clock),
-        receiver_(communicator.size() > 1 ? 1 : 0),
-        duplex_(communicator, peer(), static_cast<std::uint32_t>(n_values * sizeof(std::int64_t)),
-                parse_wait(config.wait)),
-        sample_(n_values) {}
-
-  Sampled run(std::uint64_t hz, double seconds) {
-    Sampled result;
-    meet(communicator_);
-    if (communicator_.rank() == 0) {
-      send_all(result, hz, seconds);
-      while (receiver_ == 0 && !over_) take(result);
-    } else if (communicator_.rank() == receiver_) {
-      while (!over_) {
-        take(result);
-        if (!over_) duplex_.pause();
-      }
-    }
-    duplex_.flush();
-    meet(communicator_);
-    return gather(result);
+std::vector<BenchColumn> rate_columns(const po::variables_map& values) {
+  std::vector<BenchColumn> columns = {
+      {"hz", "rate", "Hz", 0}, {"values", "values", "8 bytes", 0}, {"wait", "wait", "", 0}};
+  if (!values["peer"].as<std::string>().empty()) columns.push_back({"peer", "peer", "", 0});
+  columns.insert(columns.end(), {{"steps", "steps", "", 0},
+                                 {"missed", "missed", "", 0},
+                                 {"lost", "lost", "", 0},
+                                 {"/shown_us/p50", "median", "us", 2},
+                                 {"/shown_us/p99", "p99", "us", 2},
+                                 {"/shown_us/max", "max", "us", 1},
+                                 {"cpu_us_per_message", "CPU", "us", 2},
+                                 {"spread", "spread", "%", 0}});
+  if (const auto& limit = values["limit"].as<std::string>(); !limit.empty()) {
+    columns.push_back({"/latency/share_above_limit", "> " + limit, "%", 3});
   }
-
- private:
-  [[nodiscard]] std::optional<int> peer() const {
-    const int rank = communicator_.rank();
-    if (rank == 0) return receiver_;
-    return rank == receiver_ ? std::optional(0) : std::nullopt;
-  }
-
-  void send_all(Sampled& result, std::uint64_t hz, double seconds) {
-    const double period = 1e9 / static_cast<double>(hz);
-    result.steps = std::max<std::uint64_t>(static_cast<std::uint64_t>(std::llround(seconds * 1e9 / period)), 1);
-    const std::int64_t start = clock_.now();
-    // Computed from the start each time: a rounded period would accumulate an error.
-    const auto planned = [&](std::uint64_t step) { return start + std::llround(static_cast<double>(step) * period); };
-    for (std::uint64_t step = 1; step <= result.steps; ++step) {
-      if (!send_between(result, planned(step), planned(step + 1))) ++result.missed;
-    }
-    sample_.front() = 0;
-    while (!duplex_.try_send(std::as_bytes(std::span(sample_)))) wait(result);
-  }
-
-  /// Sends the sample of one step; returns false if the time of the next step came first.
-  bool send_between(Sampled& result, std::int64_t planned, std::int64_t next) {
-    std::int64_t now = clock_.now();
-    for (; now < planned; now = clock_.now()) wait(result);
-    sample_.front() = planned;
-    for (; now < next; now = clock_.now()) {
-      if (duplex_.try_send(std::as_bytes(std::span(sample_)))) return true;
-      wait(result);
-    }
-    return false;
-  }
-
-  void wait(Sampled& result) {
-    if (receiver_ == 0) take(result);
-    duplex_.pause();
-  }
-
-  void take(Sampled& result) {
-    while (const auto message = duplex_.poll()) {
-      std::int64_t planned = 0;
-      std::memcpy(&planned, message->data(), sizeof planned);
-      over_ = planned == 0;
-      if (!over_) result.latency.add(static_cast<double>(clock_.now() - planned));
-      duplex_.release();
-    }
-  }
-
-  [[nodiscard]] Sampled gather(const Sampled& mine) const {
-    Sampled all = mine;
-    const auto packed = all_gather_json(communicator_, mine.latency.packed());
-    if (receiver_ != 0) all.latency.add(LatencyHistogram::unpack(packed[static_cast<std::size_t>(receiver_)]));
-    return all;
-  }
-
-  const Communicator& communicator_;
-  CommonClock& clock_;
-  int receiver_;
-  Duplex duplex_;
-  std::vector<std::int64_t> sample_;
-  bool over_ = false;
-};
-
-std::vector<BenchColumn> rate_columns() {
-  return {{"hz", "rate", "Hz", 0},          {"values", "values", "8 bytes", 0},   {"steps", "steps", "", 0},
-          {"missed", "missed", "", 0},      {"/shown_us/p50", "median", "us", 2}, {"/shown_us/p99", "p99", "us", 2},
-          {"/shown_us/max", "max", "us", 1}};
+  return columns;
 }
 
-/// Sends `hz` samples of `n_values` per second. Returns the sums over the repeats and the percentiles of all samples.
-Json measure_point(const RateConfig& config, const BenchRun& run, CommonClock& clock, std::uint64_t hz,
-                   std::uint64_t n_values) {
-  Sampled all;
+/// Returns the sums over the repetitions and the percentiles of all samples.
+Json rate_point(const SamplingSettings& settings, BenchRun& run, CommonClock& clock) {
+  Sampled all(settings.kept);
+  std::vector<double> medians;
   for (int i = 0; i < run.repeat(); ++i) {
     clock.refresh();
-    const auto one = Sampling(run.communicator(), clock, config, n_values).run(hz, config.seconds);
-    all.steps += one.steps;
-    all.missed += one.missed;
-    all.latency.add(one.latency);
+    const auto one = sample(settings, clock, run.communicator());
+    all.add(one);
+    medians.push_back(one.latency.histogram().percentile(50));
+    run.write_raw(static_cast<std::size_t>(i), "latency", one.latency);
   }
-  return {{"hz", hz},
-          {"values", n_values},
-          {"message_bytes", n_values * sizeof(std::int64_t)},
-          {"idle", config.wait},
-          {"steps", all.steps},
-          {"missed", all.missed},
-          {"latency", all.latency.to_json()},
-          {"shown_us",
-           {{"p50", all.latency.percentile(50) / 1000},
-            {"p99", all.latency.percentile(99) / 1000},
-            {"max", all.latency.max() / 1000}}},
-          {"clock_precision_ns", clock.precision_ns()}};
+  const auto& latency = all.latency.histogram();
+  const auto received = static_cast<double>(latency.count());
+  return {
+      {"hz", settings.hz},
+      {"values", settings.values},
+      {"message_bytes", settings.values * sizeof(std::int64_t)},
+      {"peer", settings.peer},
+      {"steps", all.steps},
+      {"missed", all.missed},
+      {"lost", all.lost()},
+      {"latency", all.latency.to_json()},
+      {"repetitions", {{"latency_p50_ns", medians}}},
+      {"spread", spread_of(medians)},
+      {"cpu_us_per_message", received == 0 ? Json() : Json(all.cpu_seconds * 1e6 / received)},
+      {"shown_us",
+       {{"p50", latency.percentile(50) / 1000}, {"p99", latency.percentile(99) / 1000}, {"max", latency.max() / 1000}}},
+      {"clock_precision_ns", clock.precision_ns()}};
+}
+
+std::vector<Plot> rate_plots(const Json& points) {
+  Plot over_rate{"Latency of samples, median", "samples a second (Hz)", "us", true, true, {}};
+  DistributionPlots distributions("Samples");
+  for (const auto& point : points) {
+    const auto name = series_name(point, {"transport", "wait", "peer"});
+    if (point["shown_us"]["p50"].is_null()) continue;
+    add_to_series(over_rate, point["values"].dump() + " values, " + name, point["hz"], point["shown_us"]["p50"]);
+    distributions.add(point["message_bytes"], point["hz"].dump() + " Hz, " + name, histogram_of(point["latency"]));
+  }
+  auto plots = distributions.plots();
+  plots.insert(plots.begin(), std::move(over_rate));
+  return plots;
 }
 
 int measure_rate(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   const auto config = rate_config(values);
-  BenchRun run("rate", values, effective, rate_columns(), communicator);
+  BenchRun run("rate", values, effective, rate_columns(values), communicator);
   CommonClock clock(communicator);
-  Plot plot{"Latency of samples", "samples a second (Hz)", "us", true, true, {}};
+  const auto hosts = communicator.all_gather(host_name());
+  const bool one_host = hosts[static_cast<std::size_t>(receiver_of_samples(communicator))] == hosts[0];
   for (const auto n_values : config.values) {
-    PlotSeries middle{std::to_string(n_values) + " values, median", {}, {}};
-    PlotSeries high{std::to_string(n_values) + " values, p99", {}, {}};
-    for (const auto hz : config.hz) {
-      const Json point = measure_point(config, run, clock, hz, n_values);
-      run.add(point);
-      middle.x.push_back(static_cast<double>(hz));
-      middle.y.push_back(point["shown_us"]["p50"]);
-      high.x.push_back(static_cast<double>(hz));
-      high.y.push_back(point["shown_us"]["p99"]);
+    for (const auto& wait : config.waits) {
+      for (const auto& peer : config.peers) {
+        if (!can_join(peer, one_host, n_values * sizeof(std::int64_t))) continue;
+        for (const auto hz : config.hz) {
+          Json point = rate_point({peer, parse_wait(wait), hz, n_values, config.seconds, run.times_kept()}, run, clock);
+          point["wait"] = wait;
+          run.add(std::move(point));
+        }
+      }
     }
-    plot.series.push_back(middle);
-    plot.series.push_back(high);
   }
-  return run.finish({plot}, kExitOk);
+  return run.finish(rate_plots(run.points()), kExitOk);
 }
 
 }  // namespace
@@ -203,9 +133,16 @@ int bench_rate(int argc, const char* const* argv) {
       "bench rate [options]\nSamples at a set rate from rank 0 to rank 1, whether or not the exchange keeps "
       "up: steps missed, and latency from the planned time of each sample.");
   add_rate_options(line.options());
+  add_transport_options(line.options());
+  BenchRun::add_time_options(line.options());
   BenchRun::add_options(line.options(), 1);
+  const auto environment = own_environment();
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure_rate(values, line.effective_config(values), communicator);
+    const auto effective = line.effective_config(values);
+    if (!over_transports(values)) return measure_rate(values, effective, communicator);
+    rate_config(values);
+    return bench_over_transports({"rate", rate_columns(values), rate_plots}, values, effective, communicator,
+                                 environment);
   });
 }
 

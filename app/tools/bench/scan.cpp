@@ -1,14 +1,17 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "app/command/mpi_command.hpp"
-#include "app/command/options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
+#include "app/tools/bench/breakdown.hpp"
+#include "app/tools/bench/containers.hpp"
+#include "app/tools/bench/put_memory.hpp"
+#include "app/tools/bench/scan_config.hpp"
 #include "app/tools/bench/traffic.hpp"
-#include "core/runtime/error.hpp"
 #include "core/transport/mpi_rma_transport.hpp"
-#include "formats/crc32c.hpp"
 
 namespace eventloom {
 
@@ -17,54 +20,21 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct ScanConfig {
-  std::vector<std::string> parts;
-  std::vector<std::uint64_t> depths;
-  std::vector<std::uint64_t> cells;
-  std::uint64_t message_bytes = 0;  ///< message size of the parts "clients" and "breakdown"
-  std::uint64_t memory = 0;
-  double seconds = 0;
-};
-
-const std::vector<std::string> kParts = {"rings", "clients", "breakdown"};
-
-void add_scan_options(po::options_description& options) {
-  add_option_rows(
-      options,
-      {{"what", text_value("LIST", "rings,clients,breakdown"),
-        "rings: depth and cell size, one to one; clients: many to one; breakdown: steps of the path"},
-       {"depths", text_value("LIST", "1,2,4,8,16,32,64"), "cells in a ring"},
-       {"cells", text_value("LIST", "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,32MiB"), "bytes of a cell, and of a message"},
-       {"message", text_value("BYTES", "16KiB"), "bytes of a message for clients and breakdown"},
-       {"memory", text_value("BYTES", "512MiB"), "larger rings are skipped"},
-       {"seconds", po::value<double>()->value_name("S")->default_value(0.05, "0.05"), "length of a measurement"}});
-}
-
-ScanConfig scan_config(const po::variables_map& values) {
-  ScanConfig config;
-  config.parts = words_of(values["what"].as<std::string>());
-  for (const auto& part : config.parts) {
-    if (std::ranges::count(kParts, part) == 0)
-      throw UserError("--what: no part '" + part + "'; known are: rings, clients, breakdown");
-  }
-  config.depths = counts_option(values, "depths", 1, 65536);
-  config.cells = sizes_option(values, "cells", 256, 1U << 30);
-  config.message_bytes = sizes_option(values, "message", 1, 1U << 30).front();
-  config.memory = sizes_option(values, "memory", 1, std::uint64_t{1} << 40).front();
-  config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 3600.0);
-  return config;
-}
-
 std::vector<BenchColumn> scan_columns() {
   return {{"part", "part", "", 0},
           {"what", "what", "", 0},
           {"message_bytes", "message", "bytes", 0},
           {"queue", "ring", "cells", 0},
+          {"read", "read", "", 0},
+          {"access", "access", "", 0},
           {"rate_bytes_per_us", "rate", "bytes/us", 0},
           {"ceiling_bytes_per_us", "bare put", "bytes/us", 0},
           {"share", "share", "%", 0},
           {"per_client_bytes_per_us", "a client", "bytes/us", 0},
-          {"ns", "time", "ns", 1}};
+          {"ns", "time", "ns", 1},
+          {"bytes_per_hit", "a hit", "bytes", 2},
+          {"encode_ns", "encode", "ns/hit", 2},
+          {"decode_ns", "decode", "ns/hit", 2}};
 }
 
 /// A message of the size of a cell fills it; larger cells would batch small messages.
@@ -114,24 +84,84 @@ Json point_of(const std::string& part, const std::string& what, const TrafficSet
           {"share", rates.rate / rates.ceiling}};
 }
 
-void scan_rings(const ScanConfig& config, BenchRun& run, std::vector<PlotSeries>& lines) {
+/// Depth and cell size, for one way of reading; returns the number of rings that were too large.
+std::uint64_t scan_rings(const ScanConfig& config, const Reading& reading, BenchRun& run,
+                         std::vector<PlotSeries>& lines) {
   std::uint64_t left_out = 0;
   for (const auto depth : config.depths) {
-    PlotSeries line{"ring of " + std::to_string(depth), {}, {}};
+    const auto way = config.readings.size() == 1 ? "" : fmt::format(", {}, {}", reading.read, reading.access);
+    PlotSeries line{"ring of " + std::to_string(depth) + way, {}, {}};
     for (const auto cell : config.cells) {
       if (depth * cell > config.memory) {
         ++left_out;
         continue;
       }
-      const auto traffic = one_to_one(config, run.communicator().size(), cell, depth);
+      auto traffic = one_to_one(config, run.communicator().size(), cell, depth);
+      traffic.receive = reading.receive;
       const Rates rates = measure_rates(traffic, run);
-      run.add(point_of("rings", "one to one", traffic, rates));
+      auto point = point_of("rings", "one to one", traffic, rates);
+      point["read"] = reading.read;
+      point["access"] = reading.access;
+      run.add(std::move(point));
       line.x.push_back(static_cast<double>(cell));
       line.y.push_back(rates.rate);
     }
     if (!line.x.empty()) lines.push_back(line);
   }
+  return left_out;
+}
+
+void scan_rings(const ScanConfig& config, BenchRun& run, std::vector<PlotSeries>& lines) {
+  std::uint64_t left_out = 0;
+  for (const auto& reading : config.readings) left_out += scan_rings(config, reading, run, lines);
   if (left_out != 0) run.note(std::to_string(left_out) + " rings larger than --memory skipped");
+}
+
+/// Each rank sends to itself, all at the same time.
+void scan_loopback(const ScanConfig& config, BenchRun& run) {
+  constexpr std::uint64_t kLoopbackCells = 8;
+  const auto ranks = static_cast<std::size_t>(run.communicator().size());
+  for (const auto cell : config.cells) {
+    if (kLoopbackCells * cell > config.memory) continue;
+    auto traffic = one_to_one(config, run.communicator().size(), cell, kLoopbackCells);
+    traffic.connections.assign(ranks, std::vector<std::uint8_t>(ranks, 0));
+    for (std::size_t rank = 0; rank < ranks; ++rank) traffic.connections[rank][rank] = 1;
+    auto point = point_of("loopback", "each rank to itself", traffic, measure_rates(traffic, run));
+    point["memcpy_bytes_per_us"] = memcpy_rate(traffic, config.seconds);
+    run.add(std::move(point));
+  }
+}
+
+/// Rank 0 puts to rank 1, or to itself.
+void scan_memory(const ScanConfig& config, BenchRun& run) {
+  const auto largest = *std::ranges::max_element(config.cells);
+  MpiRmaTransport transport(run.communicator(), largest);
+  const int to = run.communicator().size() > 1 ? 1 : 0;
+  for (const auto bytes : config.cells) {
+    for (const auto& [name, state] : {std::pair("warm", PutMemory::warm), std::pair("cold", PutMemory::cold)}) {
+      if (!run.first()) continue;
+      const double ns = put_ns(transport, to, bytes, state, config.seconds);
+      run.add({{"part", "memory"},
+               {"what", name},
+               {"message_bytes", bytes},
+               {"ns", ns},
+               {"rate_bytes_per_us", static_cast<double>(bytes) / ns * 1000}});
+    }
+  }
+  meet(run.communicator());
+}
+
+void compare_containers(const ScanConfig& config, BenchRun& run) {
+  if (!run.first()) return;
+  for (const auto& container : measure_containers(config.hits, config.hit_distance, run.repeat())) {
+    run.add({{"part", "containers"},
+             {"what", container.name},
+             {"hits", config.hits},
+             {"bytes", container.bytes},
+             {"bytes_per_hit", static_cast<double>(container.bytes) / static_cast<double>(config.hits)},
+             {"encode_ns", container.encode_ns},
+             {"decode_ns", container.decode_ns}});
+  }
 }
 
 /// Ranks 1 to k send to rank 0, for increasing k.
@@ -152,88 +182,12 @@ void scan_clients(const ScanConfig& config, BenchRun& run) {
   }
 }
 
-/// Returns the time of one step in ns, the median over several loops. `loop` repeats the step `n` times.
-template <class Loop>
-double step_ns(int n, Loop loop) {
-  std::vector<double> ns;
-  for (int i = 0; i < 11; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    loop(n);
-    ns.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / n);
-  }
-  return median(ns);
-}
-
-/// The steps of one message's path to the window of rank `to`, each measured separately on this rank.
-class Breakdown {
- public:
-  Breakdown(Transport& transport, int to, std::uint64_t message)
-      : transport_(transport), to_(to), message_(message), staging_(message), notes_(64) {}
-
-  std::vector<std::pair<std::string, double>> measure() {
-    std::vector<std::pair<std::string, double>> steps;
-    const std::span<const std::byte> note(notes_);
-    steps.emplace_back("send: copy to staging", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i) copy();
-                       }));
-    steps.emplace_back("send: checksum of the body", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i) keep(crc32c(message_));
-                       }));
-    steps.emplace_back("send: header", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i)
-                           ChunkHeader{.slice = static_cast<std::uint64_t>(i)}.store(notes_.data(), 1);
-                       }));
-    steps.emplace_back("send: MPI_Put of the body", step_ns(500, [&](int n) { put(message_, n, n); }));
-    steps.emplace_back("send: MPI_Put of 16 bytes", step_ns(500, [&](int n) { put(note.first(16), n, n); }));
-    steps.emplace_back("send: MPI_Put of 16 bytes + MPI_Win_flush",
-                       step_ns(500, [&](int n) { put(note.first(16), n, 1); }));
-    steps.emplace_back("receive: look for a descriptor in vain", step_ns(2000, [&](int n) {
-                         RingConsumer ring({transport_, transport_}, to_, 0, 0, {8, 4096});
-                         for (int i = 0; i < n; ++i) keep(ring.poll().has_value() ? 1 : 0);
-                       }));
-    steps.emplace_back("receive: MPI_Win_sync", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i) transport_.sync();
-                       }));
-    steps.emplace_back("receive: header", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i) keep(ChunkHeader::load(notes_.data(), 1).has_value() ? 1 : 0);
-                       }));
-    steps.emplace_back("either: progress (MPI_Iprobe)", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i) transport_.progress();
-                       }));
-    return steps;
-  }
-
- private:
-  static void keep(std::uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
-  void copy() {
-    std::memcpy(staging_.data(), message_.data(), message_.size());
-    asm volatile("" : : "r"(staging_.data()) : "memory");
-  }
-  void put(std::span<const std::byte> data, int n, int between_flushes) {
-    for (int i = 1; i <= n; ++i) {
-      transport_.put(to_, kSafeOffset, data);
-      if (i % between_flushes == 0) transport_.flush(to_);
-    }
-  }
-
- public:
-  /// Puts start beyond the offsets at which receivers look for descriptors.
-  static constexpr std::uint64_t kSafeOffset = 4096;
-
- private:
-  Transport& transport_;
-  int to_;
-  std::vector<std::byte> message_;
-  std::vector<std::byte> staging_;
-  std::vector<std::byte> notes_;
-};
-
 void break_down(const ScanConfig& config, BenchRun& run) {
   const auto& communicator = run.communicator();
-  MpiRmaTransport transport(communicator, Breakdown::kSafeOffset + config.message_bytes);
+  MpiRmaTransport transport(communicator, kStepOffset + config.message_bytes);
   if (run.first()) {
     const int to = communicator.size() > 1 ? 1 : 0;
-    for (const auto& [step, ns] : Breakdown(transport, to, config.message_bytes).measure()) {
+    for (const auto& [step, ns] : measure_steps(transport, to, config.message_bytes)) {
       run.add({{"part", "breakdown"}, {"what", step}, {"message_bytes", config.message_bytes}, {"ns", ns}});
     }
   }
@@ -253,6 +207,9 @@ int measure_scan(const po::variables_map& values, const std::string& effective, 
   if (wanted("rings")) scan_rings(config, run, plot.series);
   if (wanted("clients")) scan_clients(config, run);
   if (wanted("breakdown")) break_down(config, run);
+  if (wanted("loopback")) scan_loopback(config, run);
+  if (wanted("memory")) scan_memory(config, run);
+  if (wanted("containers")) compare_containers(config, run);
   return run.finish({plot}, kExitOk);
 }
 
@@ -261,8 +218,8 @@ int measure_scan(const po::variables_map& values, const std::string& effective, 
 int bench_scan(int argc, const char* const* argv) {
   CommandLine line(
       "bench scan",
-      "bench scan [options]\nRing depth and cell size, many clients to one server, and where the time of a "
-      "message goes, beside bare MPI_Put + MPI_Win_flush in the same run.");
+      "bench scan [options]\nRing depth, cell size and ways of reading, many clients to one server, where the time "
+      "of a message goes, loopback, cold memory, containers of hits; beside bare MPI_Put + MPI_Win_flush.");
   add_scan_options(line.options());
   BenchRun::add_options(line.options(), 3);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {

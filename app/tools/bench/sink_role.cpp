@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/exchange/inbox.hpp"
+#include "formats/markers.hpp"
 
 namespace eventloom {
 
@@ -77,18 +78,53 @@ void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> 
   count.bytes += header.bytes;
   if (bin_ >= count.bytes_over_time.size()) count.bytes_over_time.resize(bin_ + 1);
   count.bytes_over_time[bin_] += header.bytes;
-  if (settings_.receive == Receive::copy) {
-    copy_.resize(std::max<std::size_t>(copy_.size(), header.total_bytes));
-    std::memcpy(copy_.data() + header.offset, body.data(), body.size());
-  } else if (settings_.receive == Receive::verify) {
-    const auto sent = settings_.pools[header.origin]->message(header.slice);
-    const bool right =
-        sent.size() == header.total_bytes && std::memcmp(sent.data() + header.offset, body.data(), body.size()) == 0;
-    count.wrong_chunks += right ? 0 : 1;
-  }
+  use(header, body);
   if (!header.last()) return;
+  if (settings_.times != nullptr) settings_.times->received(header.origin, header.slice);
   ++count.messages;
   upto_[header.origin] = header.slice + 1;
+}
+
+void SinkRole::use(const ChunkHeader& header, std::span<const std::byte> body) {
+  switch (settings_.receive) {
+    case Receive::look: return;
+    case Receive::copy:
+      copy_.resize(std::max<std::size_t>(copy_.size(), header.total_bytes));
+      std::memcpy(copy_.data() + header.offset, body.data(), body.size());
+      return;
+    case Receive::hits:
+    case Receive::hits_copied: return read_hits(body);
+    case Receive::verify: {
+      const auto sent = settings_.pools[header.origin]->message(header.slice);
+      const bool right =
+          sent.size() == header.total_bytes && std::memcmp(sent.data() + header.offset, body.data(), body.size()) == 0;
+      counts_[header.origin].wrong_chunks += right ? 0 : 1;
+      return;
+    }
+  }
+}
+
+/// The contents are pseudo-random: only the loads, the steps and the copies are those of hits.
+void SinkRole::read_hits(std::span<const std::byte> body) {
+  constexpr std::size_t kHitBytes = 2 * sizeof(std::uint32_t);
+  const std::size_t hits = body.size() / kHitBytes;
+  const bool copies = settings_.receive == Receive::hits_copied;
+  times_.clear();
+  channels_.clear();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < hits; ++i) {
+    std::uint32_t words[2];
+    std::memcpy(words, body.data() + i * kHitBytes, kHitBytes);
+    // One hit at a time: the compiler must not read several at once.
+    asm volatile("" : "+r"(words[0]), "+r"(words[1]));
+    if (copies) {
+      times_.push_back(words[0] & kTimeMask);
+      channels_.push_back(marker_value(words[1]));
+    } else {
+      sum += words[0] & kTimeMask;
+    }
+  }
+  asm volatile("" : : "r"(sum), "r"(times_.data()) : "memory");
 }
 
 /// Counts the slices that every sender has completed; each keeps the builder busy for its build time.

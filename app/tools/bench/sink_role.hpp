@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/tools/bench/message_times.hpp"
 #include "app/tools/bench/payload_pool.hpp"
 #include "core/engine/claim_role.hpp"
 #include "core/engine/role.hpp"
@@ -16,9 +17,11 @@ namespace eventloom {
 
 /// How a benchmark's builder uses received data.
 enum class Receive {
-  look,    ///< reads the headers, and proves the bodies that come from other hosts
-  copy,    ///< copies every byte out of the ring, as a builder must
-  verify,  ///< compares every byte with what was sent
+  look,         ///< reads the headers, and proves the bodies that come from other hosts
+  copy,         ///< copies every byte out of the ring, as a builder must
+  hits,         ///< reads the data in the ring hit by hit: two words each, like a T marker with its ID
+  hits_copied,  ///< likewise, and copies each hit to columns of times and channels
+  verify,       ///< compares every byte with what was sent
 };
 
 struct SinkSettings {
@@ -30,7 +33,8 @@ struct SinkSettings {
   std::chrono::nanoseconds build_time{0};
   ClaimRole* claims = nullptr;                            ///< null unless builders claim; must outlive the sink
   std::vector<std::shared_ptr<const PayloadPool>> pools;  ///< one per source, for verify
-  SteadyTime start;                                       ///< origin of bytes_over_time
+  MessageTimes* times = nullptr;  ///< notes when each message is complete; may be null; must outlive the sink
+  SteadyTime start;               ///< origin of bytes_over_time
   double bin_seconds = 0.01;
 };
 
@@ -56,6 +60,8 @@ class SinkRole final : public Role {
 
  private:
   void take_chunk(const ChunkHeader& header, std::span<const std::byte> body);
+  void use(const ChunkHeader& header, std::span<const std::byte> body);
+  void read_hits(std::span<const std::byte> body);
   void finish_slices();
   void limit_lead();
   [[nodiscard]] bool whole(SliceId slice) const;
@@ -68,6 +74,8 @@ class SinkRole final : public Role {
   std::vector<std::uint64_t> upto_;  ///< one per source: one past the last completely received slice
   std::vector<Chunk> chunks_;        ///< chunks of the current cell
   std::vector<std::byte> copy_;
+  std::vector<std::uint64_t> times_;  ///< times of the copied hits of a chunk
+  std::vector<std::uint32_t> channels_;
   std::uint32_t n_senders_ = 0;
   std::uint32_t n_ended_ = 0;
   SliceId from_;

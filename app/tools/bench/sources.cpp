@@ -9,6 +9,7 @@
 #include "app/command/temporary_folder.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
+#include "app/tools/bench/latency_plot.hpp"
 #include "app/tools/bench/live_run.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
@@ -27,7 +28,8 @@ constexpr std::uint64_t kTickPs = 1000;
 struct SourcesConfig {
   std::vector<std::string> timings;
   std::vector<std::string> limits;  ///< text as typed; may include "none"
-  double rate = 0;                  ///< hits per second of all sources together
+  std::vector<std::uint64_t> bunches;
+  double rate = 0;  ///< hits per second of all sources together
   double seconds = 0;
   bool write = true;
   std::string output;
@@ -39,7 +41,7 @@ void add_hit_options(po::options_description& options) {
       options,
       {{"timing", text_value("LIST", "static"), "when bunches come: static, gaussian, poisson, burst"},
        {"rate", text_value("N", "20e6"), "hits per second of all sources together"},
-       {"bunch", text_value("N", "25"), "hits of one time"},
+       {"bunch", text_value("LIST", "25"), "hits of one time, of each source"},
        {"seconds", po::value<double>()->value_name("S")->default_value(0.5, "0.5"), "length of a measurement"},
        {"packet", text_value("N", "2500"), "hits at which a packet is closed, at the end of an epoch"},
        {"flush-after", text_value("TIME", "100us"),
@@ -49,19 +51,21 @@ void add_hit_options(po::options_description& options) {
 }
 
 void add_run_options(po::options_description& options) {
-  add_option_rows(options,
-                  {{"sources", text_value("N", "0", "half of the ranks"), "number of sources"},
-                   {"builders", text_value("N", "0", "the other ranks"), "number of builders"},
-                   {"schedule", text_value("NAME", "round-robin"), "who sends to whom when, as in 'run'"},
-                   {"define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'"},
-                   {"epoch", text_value("TIME", "10us"), "length of an epoch"},
-                   {"epochs-per-slice", text_value("N", "10"), "epochs built together; a packet waits for its slice"},
-                   {"overlap", text_value("TIME", "1us"), "longest event that is kept whole"},
-                   {"slices-in-flight", text_value("N", "16"), "slices that a builder gathers at a time"},
-                   {"write", text_value("HOW", "on"), "on or off: whether builders write the events"},
-                   {"output", text_value("FILE", "", "temporary"),
-                    "prefix of the part files; each measurement overwrites the previous one"},
-                   {"force", po::bool_switch(), "overwrite existing part files"}});
+  add_option_rows(
+      options,
+      {{"sources", text_value("N", "0", "half of the ranks"), "number of sources"},
+       {"builders", text_value("N", "0", "the other ranks"), "number of builders"},
+       {"filters", text_value("N", "0", "0: builders write"), "number of filters, to which builders pass their events"},
+       {"schedule", text_value("NAME", "round-robin"), "who sends to whom when, as in 'run'"},
+       {"define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'"},
+       {"epoch", text_value("TIME", "10us"), "length of an epoch"},
+       {"epochs-per-slice", text_value("N", "10"), "epochs built together; a packet waits for its slice"},
+       {"overlap", text_value("TIME", "1us"), "longest event that is kept whole"},
+       {"slices-in-flight", text_value("N", "16"), "slices that a builder gathers at a time"},
+       {"write", text_value("HOW", "on"), "on or off: whether builders write the events"},
+       {"output", text_value("FILE", "", "temporary"),
+        "prefix of the part files; each measurement overwrites the previous one"},
+       {"force", po::bool_switch(), "overwrite existing part files"}});
   add_ring_options(options);
 }
 
@@ -82,7 +86,6 @@ bool one_of_two(const po::variables_map& values, const char* option, const std::
 
 void read_live(const po::variables_map& values, LiveSettings& live) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
-  live.bunch = static_cast<std::uint32_t>(count_option(values, "bunch", 1, 10'000));
   live.packet = static_cast<std::uint32_t>(count_option(values, "packet", 1, 100'000'000));
   live.flush_after = static_cast<Tick>(nanoseconds("flush-after", word("flush-after")));
   live.drop_late = one_of_two(values, "late", "drop", "keep");
@@ -117,6 +120,7 @@ SourcesConfig sources_config(const po::variables_map& values, const Collective& 
   for (const auto& name : config.timings) PointProcess(name, 1);
   config.limits = words_of(word("limit"));
   for (const auto& limit : config.limits) limit_of(limit);
+  config.bunches = counts_option(values, "bunch", 1, 10'000);
   config.rate = static_cast<double>(count_option(values, "rate", 1, 100'000'000'000));
   config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 60.0);
   config.write = one_of_two(values, "write", "on", "off");
@@ -133,6 +137,7 @@ SourcesConfig sources_config(const po::variables_map& values, const Collective& 
   roles.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
   if (roles.builders == 0)
     roles.builders = static_cast<std::uint32_t>(std::max(ranks.size() - static_cast<int>(roles.sources), 1));
+  roles.filters = static_cast<std::uint32_t>(count_option(values, "filters", 0, 100'000));
   run.live.hits_per_second = config.rate / roles.sources;
   run.wiring.ring = ring_size(rings_for(run, ranks), ring_options(values)).geometry();
   run.live.duration_ns = static_cast<std::int64_t>(config.seconds * 1e9);
@@ -142,6 +147,7 @@ SourcesConfig sources_config(const po::variables_map& values, const Collective& 
 std::vector<BenchColumn> sources_columns() {
   return {{"timing", "timing", "", 0},
           {"limit", "limit", "", 0},
+          {"bunch", "bunch", "hits", 0},
           {"rate_hits_per_us", "asked", "hits/us", 2},
           {"throughput_hits_per_us", "built", "hits/us", 2},
           {"share_dropped", "dropped", "%", 2},
@@ -150,14 +156,18 @@ std::vector<BenchColumn> sources_columns() {
           {"/shown/received_p99", "p99", "us", 0},
           {"/shown/built_p50", "built p50", "us", 0},
           {"/shown/built_p99", "p99", "us", 0},
+          {"/shown/filtered_p50", "filter p50", "us", 0},
+          {"/shown/filtered_p99", "p99", "us", 0},
           {"/shown/written_p50", "written p50", "us", 0},
           {"/shown/written_p99", "p99", "us", 0}};
 }
 
 Json latencies(const LiveRunResult& result) {
-  return {{"received", result.received.to_json()},
-          {"built", result.built_at.to_json()},
-          {"written", result.written.to_json()}};
+  Json json{{"received", result.received.to_json()},
+            {"built", result.built_at.to_json()},
+            {"written", result.written.to_json()}};
+  if (result.filtered.count() != 0) json["filtered"] = result.filtered.to_json();
+  return json;
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -172,8 +182,10 @@ Json describe(const SourcesConfig& config, const std::string& timing, const std:
   Json json{{"timing", timing},
             {"limit", limit},
             {"limit_ns", limit_of(limit)},
+            {"bunch", config.run.live.bunch},
             {"sources", config.run.wiring.roles.sources},
             {"builders", config.run.wiring.roles.builders},
+            {"filters", config.run.wiring.roles.filters},
             {"rate_hits_per_us", config.rate / 1e6},
             {"throughput_hits_per_us", median(rates)},
             {"throughputs_hits_per_us", rates},
@@ -212,29 +224,24 @@ std::string imbalance(const LiveRunResult& r) {
          " in slices that were not built";
 }
 
-/// Plots the latency at each stage over the measurements in sequence, with a line per stage and percentile.
-class LatencyPlot {
- public:
-  void add(const Json& point) {
-    ++n_;
-    for (const auto& [name, us] : point["shown"].items()) {
-      auto line = std::ranges::find(series_, name, &PlotSeries::name);
-      if (line == series_.end()) line = series_.insert(series_.end(), PlotSeries{name, {}, {}});
-      line->x.push_back(n_);
-      line->y.push_back(us);
-    }
-    order_ +=
-        (order_.empty() ? "" : ", ") + point["timing"].get<std::string>() + " " + point["limit"].get<std::string>();
+/// Collective. Returns whether the account of the hits balances.
+bool measure_sources_of(SourcesConfig& config, const std::string& timing, const std::string& limit, BenchRun& run,
+                        LatencyPlot& plot) {
+  config.run.live.timing = timing;
+  config.run.live.limit_ns = limit_of(limit);
+  LiveRunResult sum;
+  std::vector<double> rates;
+  for (int i = 0; i < run.repeat(); ++i) {
+    const auto result = run_live(config.run, run.communicator());
+    rates.push_back(result.seconds > 0 ? static_cast<double>(result.built) / (result.seconds * 1e6) : 0);
+    sum.add(result);
   }
-  [[nodiscard]] Plot plot() const {
-    return {"Latency of packets from their oldest hit", "measurement: " + order_, "us", false, true, series_};
-  }
-
- private:
-  double n_ = 0;
-  std::string order_;
-  std::vector<PlotSeries> series_;
-};
+  const auto point = describe(config, timing, limit, sum, rates);
+  plot.add(point);
+  run.add(point);
+  if (!sum.balances()) run.note(imbalance(sum));
+  return sum.balances();
+}
 
 int measure_sources(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   auto config = sources_config(values, communicator);
@@ -253,20 +260,10 @@ int measure_sources(const po::variables_map& values, const std::string& effectiv
   bool balanced = true;
   for (const auto& timing : config.timings) {
     for (const auto& limit : config.limits) {
-      config.run.live.timing = timing;
-      config.run.live.limit_ns = limit_of(limit);
-      LiveRunResult sum;
-      std::vector<double> rates;
-      for (int i = 0; i < run.repeat(); ++i) {
-        const auto result = run_live(config.run, communicator);
-        rates.push_back(result.seconds > 0 ? static_cast<double>(result.built) / (result.seconds * 1e6) : 0);
-        sum.add(result);
+      for (const auto bunch : config.bunches) {
+        config.run.live.bunch = static_cast<std::uint32_t>(bunch);
+        balanced = measure_sources_of(config, timing, limit, run, plot) && balanced;
       }
-      const auto point = describe(config, timing, limit, sum, rates);
-      plot.add(point);
-      run.add(point);
-      if (!sum.balances()) run.note(imbalance(sum));
-      balanced = balanced && sum.balances();
     }
   }
   return run.finish({plot.plot()}, balanced ? kExitOk : kExitLosses);
@@ -278,7 +275,7 @@ int bench_sources(int argc, const char* const* argv) {
   CommandLine line(
       "bench sources",
       "bench sources [options]\nSources make hits in real time, independently of the exchange; how long packets "
-      "take until they are received, built and written, and which are late.");
+      "take until they are received, built, passed to a filter and written, and which are late.");
   add_hit_options(line.options());
   add_run_options(line.options());
   BenchRun::add_options(line.options(), 1);

@@ -10,8 +10,8 @@ constexpr std::uint64_t kBytesBetweenLooks = 65536;
 
 }  // namespace
 
-SyntheticSource::SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits limits)
-    : pool_(std::move(pool)), limits_(limits) {
+SyntheticSource::SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits limits, MessageTimes* times)
+    : pool_(std::move(pool)), limits_(limits), times_(times) {
   if (limits_.slices != 0) end_ = Epoch(limits_.slices);
 }
 
@@ -20,6 +20,7 @@ void SyntheticSource::collect(EpochRange epochs, SliceData& out) {
   if (!end_ && time_is_up(pool_->largest())) end_ = highest_;
   if (end_ && epochs.begin >= *end_) return;
   highest_ = std::max(highest_, epochs.end);
+  if (times_ != nullptr) times_->sent(epochs.begin.value);
   out.pieces.push_back(pool_->message(epochs.begin.value));
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/tools/bench/message_times.hpp"
 #include "app/tools/bench/payload_pool.hpp"
 #include "core/dataflow/source.hpp"
 #include "core/engine/role.hpp"
@@ -16,7 +17,8 @@ class SyntheticSource final : public Source {
     double seconds = 0;        ///< time limit, counted from the first collect(); 0: no limit
     std::uint64_t slices = 0;  ///< 0: no limit
   };
-  SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits limits);
+  /// `times`: notes when each message is collected; may be null, otherwise it must outlive the source.
+  SyntheticSource(std::shared_ptr<const PayloadPool> pool, Limits limits, MessageTimes* times = nullptr);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -34,6 +36,7 @@ class SyntheticSource final : public Source {
 
   std::shared_ptr<const PayloadPool> pool_;
   Limits limits_;
+  MessageTimes* times_;
   StreamHeader header_;
   std::string name_ = "synthetic";
   std::optional<SteadyTime> start_;

@@ -69,6 +69,7 @@ class RankTraffic {
 
   TrafficResult run() {
     const auto retransmits = tcp_retransmits();
+    if (settings_.times) times_.emplace(communicator_);
     make_roles();
     std::vector<Role*> roles{sink_.get()};
     if (source_) roles.push_back(source_.get());
@@ -92,6 +93,7 @@ class RankTraffic {
     receiving.slices_in_flight = slices_in_flight(settings_);
     receiving.claims = wiring_.claims();
     receiving.bin_seconds = settings_.bin_seconds;
+    receiving.times = times();
     if (!settings_.build_time.empty()) receiving.build_time = settings_.build_time[rank_];
     for (std::size_t s = 0; s < settings_.connections.size(); ++s) {
       receiving.senders.push_back(settings_.connections[s][rank_]);
@@ -101,7 +103,8 @@ class RankTraffic {
     std::vector<LocalSource> sources;
     if (sends_at_all(settings_, rank_)) {
       const SourceId id{static_cast<std::uint16_t>(rank_)};
-      sources.push_back({id, std::make_unique<SyntheticSource>(make_pool(settings_, rank_), settings_.limits)});
+      sources.push_back(
+          {id, std::make_unique<SyntheticSource>(make_pool(settings_, rank_), settings_.limits, times())});
     }
     sending.since_start = wiring_.start_clock();
     if (settings_.control > 0) add_control();
@@ -113,6 +116,8 @@ class RankTraffic {
     source_ = std::make_unique<SourceRole>(std::move(sending), wiring_.scheduler(), std::move(sources),
                                            wiring_.source_outboxes());
   }
+
+  [[nodiscard]] MessageTimes* times() { return times_ ? &*times_ : nullptr; }
 
   void add_control() {
     ControlRole::Settings control;
@@ -139,6 +144,7 @@ class RankTraffic {
 
   [[nodiscard]] TrafficResult gather(std::uint64_t retransmits) {
     TrafficResult result;
+    if (times_) result.times = times_->gather(*settings_.times);
     if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
     std::map<std::string, std::uint64_t> of_host;
     int rank = 0;
@@ -167,6 +173,7 @@ class RankTraffic {
   MpiNetwork network_;
   Idle idle_;
   Wiring wiring_;
+  std::optional<MessageTimes> times_;
   SteadyTime start_;
   std::unique_ptr<SinkRole> sink_;
   std::unique_ptr<SourceRole> source_;

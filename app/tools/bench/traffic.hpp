@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct TrafficSettings {
   Receive receive = Receive::look;
   std::vector<std::chrono::nanoseconds> build_time;  ///< time per slice, one per builder; empty: 0
   double bin_seconds = 0.01;                         ///< bin width of the rate over time
+  std::optional<TimesKept> times;                    ///< time each message; std::nullopt: none
   double control = 0;                                ///< reports to the controller per message; 0: no control traffic
 };
 
@@ -51,6 +53,7 @@ struct TrafficResult {
   std::vector<ClockQuality> clocks;    ///< one per rank, on rank 0, if clocks keep the slots
   std::uint64_t assignment_notes = 0;  ///< notes sent by the assigner, if builders claim
   std::uint64_t control_messages = 0;  ///< reports and broadcasts
+  MeasuredTimes times;                 ///< times of the messages, if they are timed, on rank 0; see MessageTimes
   std::uint64_t retransmits = 0;       ///< TCP segments retransmitted meanwhile by the hosts of the ranks
 
   [[nodiscard]] std::uint64_t bytes() const;

@@ -60,7 +60,7 @@ std::optional<std::uint64_t> lock_limit() {
 
 Finding locked_memory(std::optional<std::uint64_t> limit, bool rdma) {
   Finding finding{.subject = "locked memory", .what = limit ? "up to " + in_mebibytes(*limit) : "without limit"};
-  if (!rdma) finding.what += "; matters for RDMA only, which this host lacks";
+  if (!rdma) finding.what += "; matters for --realtime, and for RDMA, which this host lacks";
   if (!rdma || !limit) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "RDMA locks the windows of each rank: registration fails, or falls back to slower ways";

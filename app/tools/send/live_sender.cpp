@@ -20,6 +20,7 @@ constexpr double kAhead = 1e6;  ///< ns by which streams are read ahead
 constexpr double kStep = 1e6;   ///< maximum ns of data sent per turn
 constexpr double kStepEpochs = 32;
 constexpr std::int64_t kLongestSleep = 50'000'000;  ///< ns, the maximum delay until a signal is noticed
+constexpr std::int64_t kAnswerSleep = 1'000'000;    ///< ns, the same for a request
 constexpr std::int64_t kShortestKeepUp = 50'000;    ///< ns
 constexpr std::int64_t kBetweenEnds = 200'000'000;  ///< ns
 constexpr std::int64_t kBurst = 1'000'000;          ///< ns of the bandwidth sent at once
@@ -77,8 +78,8 @@ void LiveSender::open(Lane& lane, std::int64_t unix_start) {
   const auto& header = lane.stream->header();
   const bool real = settings_.speed == 1 && (header.flags & kNumbered) == 0 && origin_ < 0x1p62;
   const std::int64_t started = real ? unix_start - static_cast<std::int64_t>(origin_) : 0;
-  const DatagramSender::Settings settings{lane.sent.to, settings_.datagram_bytes, settings_.session, started,
-                                          settings_.flush_after_ns};
+  const DatagramSender::Settings settings{lane.sent.to, settings_.datagram_bytes, settings_.session,
+                                          started,      settings_.flush_after_ns, settings_.resend_bytes};
   lane.sender = std::make_unique<DatagramSender>(settings, header);
 }
 
@@ -100,7 +101,7 @@ std::vector<SentStream> LiveSender::run(const std::function<bool()>& stopped) {
     }
     const std::int64_t now = steady_ns();
     const std::int64_t wake = turn(now);
-    if (wake > now) sleep_until(std::min(wake, now + kLongestSleep));
+    if (wake > now) sleep_until(std::min(wake, now + longest_sleep()));
   }
   std::vector<SentStream> sent;
   for (auto& lane : lanes_) {
@@ -111,8 +112,13 @@ std::vector<SentStream> LiveSender::run(const std::function<bool()>& stopped) {
 }
 
 bool LiveSender::all_ended() const {
-  return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.ends == DatagramSender::kEnds; });
+  const std::int64_t now = steady_ns();
+  return std::ranges::all_of(lanes_, [&](const Lane& lane) {
+    return lane.ends == DatagramSender::kEnds && !lane.sender->expects_requests(now);
+  });
 }
+
+std::int64_t LiveSender::longest_sleep() const { return settings_.resend_bytes == 0 ? kLongestSleep : kAnswerSleep; }
 
 /// Returns the data time at which the next buffer of any stream is due.
 std::optional<double> LiveSender::first_due(double clock) {
@@ -146,6 +152,7 @@ std::int64_t LiveSender::turn(std::int64_t now) {
   if (any_due) {
     for (auto& lane : lanes_) send_due(lane);
   }
+  answer(now);
   flush();
   if (now >= next_keep_up_ || !any_due) keep_up(now);
   const bool is_late = clock < kForever && reached_ < clock;
@@ -202,6 +209,14 @@ void LiveSender::end(Lane& lane, std::int64_t now) {
   lane.sender->end(*lane.stream->ended(), now);
   lane.next_end = now + kBetweenEnds;
   ++lane.ends;
+}
+
+void LiveSender::answer(std::int64_t now) {
+  for (auto& lane : lanes_) {
+    const std::uint64_t bytes = lane.sender->count().bytes;
+    lane.sender->answer(now);
+    if (settings_.bandwidth != 0) note_sent(lane.sender->count().bytes - bytes);
+  }
 }
 
 void LiveSender::flush() {

@@ -49,7 +49,8 @@ struct LiveSenderSettings {
   std::int64_t flush_after_ns = 1'000'000;  ///< idle time after which a stream sends a mark
   std::size_t datagram_bytes = 8192;
   std::optional<std::uint32_t> session;
-  std::vector<std::string> to;  ///< udp://HOST:PORT, one per stream
+  std::size_t resend_bytes = 0;  ///< per stream, kept to be sent again on request; 0: nothing is
+  std::vector<std::string> to;   ///< udp://HOST:PORT, one per stream
 };
 
 struct SentStream {
@@ -92,10 +93,12 @@ class LiveSender {
   void send_one(Lane& lane, const PacedBuffer& buffer);
   void keep_up(std::int64_t now);
   void end(Lane& lane, std::int64_t now);
+  void answer(std::int64_t now);
   void flush();
   void note_sent(std::uint64_t bytes);
   [[nodiscard]] bool must_wait() const;
   [[nodiscard]] bool all_ended() const;
+  [[nodiscard]] std::int64_t longest_sleep() const;
 
   LiveSenderSettings settings_;
   std::vector<Lane> lanes_;

@@ -47,6 +47,8 @@ void add_sending_options(po::options_description& options) {
        {"flush-after", text_value("TIME", "1ms"),
         "idle time after which a source sends a mark, with a unit; no generated hit waits longer"},
        {"datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507"},
+       {"resend", text_value("BYTES", "64MiB"),
+        "of the last datagrams of each source, kept to be sent again when the receiver reports a loss; 0: none"},
        {"session", text_value("N"),
         "number that distinguishes this stream from an earlier one of the same source (default: drawn at random)"}});
 }
@@ -64,6 +66,8 @@ LiveSenderSettings sending_options(const po::variables_map& values, std::size_t 
   const auto bytes = parsed("datagram", [&] { return parse_bytes(values["datagram"].as<std::string>()); });
   settings.datagram_bytes =
       in_range<std::uint64_t>("datagram", bytes, DatagramSender::kLeastDatagram, kMaxDatagramBytes);
+  const auto resend = parsed("resend", [&] { return parse_bytes(values["resend"].as<std::string>()); });
+  settings.resend_bytes = in_range<std::uint64_t>("resend", resend, 0, std::uint64_t{16} << 30);
   if (values.count("session") != 0) {
     settings.session =
         static_cast<std::uint32_t>(count_option(values, "session", 0, std::numeric_limits<std::uint32_t>::max()));
@@ -103,6 +107,7 @@ void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
     if (stream.behind_ns > 0) {
       out << fmt::format(", at most {:.3f} ms behind", static_cast<double>(stream.behind_ns) / 1e6);
     }
+    if (n.again != 0) out << fmt::format(", {} datagrams sent again on request", n.again);
     out << trouble_text(n) << '\n';
   }
 }

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "app/view/hist/joined_bins.hpp"
+#include "app/document/joined_bins.hpp"
+#include "app/view/hist/channel_axis.hpp"
 
 namespace eventloom {
 
@@ -29,12 +30,27 @@ PlotGrid grid_of(const HistogramRecord& histogram) {
   return grid;
 }
 
+/// Places the name or number of a channel in the middle of its bin; empty if bins are wider than a channel.
+PlotNames names_on(const HistogramAxisRecord& axis, const ChannelNames& names) {
+  PlotNames places;
+  if (!is_channel_axis(axis)) return places;
+  for (std::size_t i = 0; i + 1 < axis.edges.size(); ++i) {
+    const auto channel = only_channel(axis, i);
+    if (!channel) continue;
+    places.emplace_back((axis.edges[i] + axis.edges[i + 1]) / 2, channel_label(*channel, names));
+  }
+  return places;
+}
+
 }  // namespace
 
-Plot plot_of(const HistogramRecord& histogram, bool log_counts) {
+Plot plot_of(const HistogramRecord& histogram, bool log_counts, const ChannelNames& names) {
   Plot plot{histogram.name, label_of(histogram.axes[0]), "entries in a bin", false, log_counts, {}};
+  plot.x_from_zero = false;
+  plot.x_names = names_on(histogram.axes[0], names);
   if (histogram.axes.size() == 2) {
     plot.y_label = label_of(histogram.axes[1]);
+    plot.y_names = names_on(histogram.axes[1], names);
     plot.grid = grid_of(histogram);
     return plot;
   }

@@ -3,20 +3,23 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "app/command/safe_text.hpp"
+#include "app/document/joined_bins.hpp"
 #include "app/document/text_bar.hpp"
-#include "app/view/hist/joined_bins.hpp"
+#include "app/document/tick_text.hpp"
+#include "app/view/hist/channel_axis.hpp"
 
 namespace eventloom {
 
 namespace {
 
-using HistogramDocument = nlohmann::ordered_json;
-
 constexpr std::size_t kMostBars = 40;
+constexpr std::size_t kRangeColumns = 28;
 
 /// The counts summed along the other axis.
 std::vector<std::uint64_t> along(const HistogramRecord& histogram, std::size_t axis) {
@@ -45,22 +48,14 @@ std::string moments(const HistogramRecord& histogram, std::size_t axis) {
   }
   if (n == 0) return quantity + ": no entries in range";
   const auto with_unit = unit.empty() ? "" : " " + unit;
-  return fmt::format("{}: mean {:.6g}{}, standard deviation {:.4g}{}", quantity, sum, with_unit, std::sqrt(squares / n),
-                     with_unit);
+  const std::array range = {edges.front(), edges.back()};
+  return fmt::format("{}: mean {:.{}g}{}, standard deviation {:.4g}{}", quantity, sum, digits_between(range, 2) + 4,
+                     with_unit, std::sqrt(squares / n), with_unit);
 }
 
 std::string totals(const HistogramRecord& histogram) {
   return fmt::format("{} entries, {} below and {} above the range", histogram.entries(), histogram.underflow,
                      histogram.overflow);
-}
-
-HistogramDocument counts_json(const HistogramRecord& histogram) {
-  if (histogram.axes.size() == 1) return histogram.counts;
-  const auto inner = histogram.axes.back().edges.size() - 1;
-  auto rows = HistogramDocument::array();
-  for (auto row = histogram.counts.begin(); row != histogram.counts.end(); row += static_cast<std::ptrdiff_t>(inner))
-    rows.push_back(std::vector<std::uint64_t>(row, row + static_cast<std::ptrdiff_t>(inner)));
-  return rows;
 }
 
 }  // namespace
@@ -72,15 +67,20 @@ void print_histogram_list(std::ostream& out, std::span<const HistogramRecord> hi
   }
 }
 
-void print_histogram(std::ostream& out, const HistogramRecord& histogram) {
+void print_histogram(std::ostream& out, const HistogramRecord& histogram, const ChannelNames& names) {
   print_histogram_list(out, std::span(&histogram, 1));
   if (histogram.axes.size() != 1) return;
   const auto shown = joined_bins(histogram, kMostBars);
-  const auto& edges = shown.axes.front().edges;
+  const auto& axis = shown.axes.front();
+  const auto& edges = axis.edges;
+  const int digits = digits_between(edges, 6);
   const auto greatest = std::max<std::uint64_t>(*std::ranges::max_element(shown.counts), 1);
   for (std::size_t i = 0; i < shown.counts.size(); ++i) {
-    const auto range = fmt::format("{:.6g} up to {:.6g}", edges[i], edges[i + 1]);
-    out << fmt::format("  {:<28} {:>12}  {}\n", range, shown.counts[i], text_bar(shown.counts[i], greatest));
+    const auto channel = is_channel_axis(axis) ? only_channel(axis, i) : std::nullopt;
+    const auto range = channel ? channel_label(*channel, names)
+                               : fmt::format("{:.{}g} up to {:.{}g}", edges[i], digits, edges[i + 1], digits);
+    out << "  " << range << std::string(kRangeColumns - std::min(kRangeColumns, columns_of(range)), ' ')
+        << fmt::format(" {:>12}  {}\n", shown.counts[i], text_bar(shown.counts[i], greatest));
   }
 }
 
@@ -101,24 +101,6 @@ void print_histogram_csv(std::ostream& out, const HistogramRecord& histogram) {
     out << fmt::format("{},{},{},{},{}\n", first[row], first[row + 1], second[column], second[column + 1],
                        histogram.counts[i]);
   }
-}
-
-nlohmann::ordered_json histograms_json(std::span<const HistogramRecord> histograms) {
-  auto list = HistogramDocument::array();
-  for (const auto& histogram : histograms) {
-    auto axes = HistogramDocument::array();
-    for (const auto& [quantity, unit, edges] : histogram.axes)
-      axes.push_back({{"quantity", quantity}, {"unit", unit}, {"edges", edges}});
-    list.push_back({{"name", histogram.name},
-                    {"axes", axes},
-                    {"counts", counts_json(histogram)},
-                    {"entries", histogram.entries()},
-                    {"underflow", histogram.underflow},
-                    {"overflow", histogram.overflow}});
-  }
-  HistogramDocument all;
-  all["histograms"] = std::move(list);
-  return all;
 }
 
 }  // namespace eventloom

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,9 +11,9 @@
 #include <utility>
 
 #include "app/document/detector_json.hpp"
+#include "app/document/detector_names.hpp"
+#include "app/document/histogram_json.hpp"
 #include "app/document/status_parts.hpp"
-#include "app/view/hist/histogram_text.hpp"
-#include "app/view/hist/joined_bins.hpp"
 #include "app/view/report/statistics_document.hpp"
 #include "formats/duration_text.hpp"
 
@@ -76,6 +77,8 @@ Document sources_of(const RunTables& run, const RunSummary& summary, double seco
                        {"hits_in_events", n},
                        {"slices_missing", summary.slices_missing[s]}};
     if (!run.record.numbered) source["hits_per_s"] = per(n, seconds);
+    if (auto label = source_label(summary.known, static_cast<std::uint32_t>(s)); !label.empty())
+      source["label"] = std::move(label);
     list.push_back(std::move(source));
   }
   return list;
@@ -144,13 +147,19 @@ Document interval_of(const RunSummary& summary, const RunRecord& record, double 
   return json;
 }
 
+/// Uses the bins of the monitor; each number is in the middle of its bin.
+Document multiplicity_of(const ValueHistogram& values) {
+  auto json = histogram_of(values, values.monitor_bins(), 1);
+  for (auto& edge : json["edges"]) edge = edge.get<double>() - 0.5;
+  return json;
+}
+
 Document histograms_of(const RunSummary& summary, const RunRecord& record) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
   const char* unit = record.numbered ? "event numbers" : "ns";
   Document json = Document::object();
   if (summary.multiplicity.count() == 0) return json;
-  json["multiplicity"] = with_texts(histogram_of(summary.multiplicity, summary.multiplicity.bins(kMostBins), 1),
-                                    "Multiplicity", "hits in an event", "");
+  json["multiplicity"] = with_texts(multiplicity_of(summary.multiplicity), "Multiplicity", "hits in an event", "");
   if (!record.numbered) {
     json["duration"] = with_texts(histogram_of(summary.duration, summary.duration.bins(kMostBins), tick_ns), "Duration",
                                   "duration", unit);
@@ -164,11 +173,8 @@ Document histograms_of(const RunSummary& summary, const RunRecord& record) {
 
 /// The histograms of --hist, with as many bins as a page can show.
 Document spectra_of(std::span<const HistogramRecord> histograms) {
-  constexpr std::size_t kMostOnAxis = 2000;
-  constexpr std::size_t kMostOnTwo = 100;
   std::vector<HistogramRecord> shown;
-  for (const auto& histogram : histograms)
-    shown.push_back(joined_bins(histogram, histogram.axes.size() == 2 ? kMostOnTwo : kMostOnAxis));
+  for (const auto& histogram : histograms) shown.push_back(for_page(histogram));
   return histograms_json(shown).at("histograms");
 }
 
@@ -217,12 +223,20 @@ Document balance_of(const RunSummary& summary) {
   return json;
 }
 
+/// JSON has no NaN, the value of a hit without payload.
+std::optional<double> finite_value(std::optional<double> value) {
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
 Document event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
-  ShownEvent shown{event.time, event.duration, event.n_hits, event.slice, event.flags, record.with_payload, {}};
+  ShownEvent shown{
+      event.time, event.duration, event.n_hits, event.slice, event.flags, record.with_payload, record.hits.with_values,
+      {}};
   for (const auto& hit : event.hits) {
     shown.hits.push_back({hit.time - event.time, hit.source, hit.channel,
-                          hit.payload.empty() ? std::nullopt : std::optional(hit.payload.front())});
+                          hit.payload.empty() ? std::nullopt : std::optional(hit.payload.front()),
+                          finite_value(hit.value)});
   }
   Document json(to_json(shown, tick_ns, known));
   if (const auto utc = utc_of_tick(record, event.time)) json["utc"] = *utc;
@@ -259,7 +273,8 @@ std::string message_of(const RunTables& run, const RunSummary& summary) {
   auto text = fmt::format("{} events with {} of {} hits, in {} slices from {} sources", t[Metric::events],
                           t[Metric::hits_written], t[Metric::hits_in], t[Metric::slices], run.record.sources.size());
   if (t.dropped() != 0) text += fmt::format("; {} hits dropped", t.dropped());
-  if (run.merged) text += "; what is known of the run itself beyond that is in its run.h5";
+  const bool replaced_run_file = !run.record.ended.empty();
+  if (run.merged && !replaced_run_file) text += "; what is known of the run itself beyond that is in its run.h5";
   if (run.record.closed) return text;
   if (!run.record.missing.empty()) return run.record.missing + ". In the file: " + text;
   return "The run has not ended: it is still running, or was stopped and can be continued with --resume. Finished so "

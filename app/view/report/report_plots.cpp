@@ -1,10 +1,14 @@
 #include "app/view/report/report_plots.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "app/command/safe_text.hpp"
 #include "app/view/hist/histogram_plot.hpp"
+#include "formats/channel_text.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
@@ -19,6 +23,7 @@ constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicit
 
 /// Begin of the names of histograms of --hist.
 constexpr std::string_view kHistogram = "hist-";
+constexpr std::size_t kPlotNameColumns = 16;
 
 Plot rates_plot(const Document& series) {
   const auto per = series.at("per").get<std::string>();
@@ -29,16 +34,32 @@ Plot rates_plot(const Document& series) {
   return plot;
 }
 
-/// Places points at the centres of their bins.
+/// A step for each whole number, centred on it.
+PlotSeries steps_at(const std::string& name, const std::vector<double>& numbers, const std::vector<double>& values) {
+  PlotSeries series{name, {}, values, PlotStyle::steps};
+  for (const double number : numbers) series.x.push_back(number - 0.5);
+  if (!numbers.empty()) {
+    series.x.push_back(numbers.back() + 0.5);
+    series.y.push_back(values.back());
+  }
+  return series;
+}
+
+/// The fit is evaluated at the centres of the bins.
 Plot histogram_plot(const Document& histogram) {
-  const auto edges = histogram.at("edges").get<std::vector<double>>();
+  auto edges = histogram.at("edges").get<std::vector<double>>();
   const bool log = histogram.at("log_x");
   std::vector<double> middle;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) middle.push_back((edges[i] + edges[i + 1]) / 2);
   const auto unit = histogram.at("unit").get<std::string>();
   const auto x = histogram.at("x").get<std::string>() + (unit.empty() ? "" : " [" + unit + "]");
   Plot plot{histogram.at("title"), x, "events in a bin", log, true, {}};
-  plot.series.push_back({"events", middle, histogram.at("counts"), PlotStyle::points});
+  plot.x_from_zero = false;
+  auto counts = histogram.at("counts").get<std::vector<double>>();
+  if (!counts.empty()) counts.push_back(counts.back());
+  // A step stands on half an entry where a logarithmic axis cannot show none.
+  for (double& n : counts) n = std::max(n, 0.5);
+  plot.series.push_back({"events", edges, counts, PlotStyle::steps});
   if (histogram.contains("fit")) {
     auto curve = histogram.at("fit").at("curve").get<std::vector<double>>();
     // Smaller values have nothing to be compared with.
@@ -49,55 +70,89 @@ Plot histogram_plot(const Document& histogram) {
   return plot;
 }
 
+std::string label_of_source(const Document& source) {
+  const auto number = std::to_string(source.at("index").get<std::size_t>());
+  const auto name = source.value("label", std::string());
+  return name.empty() ? number : number + " " + end_of(for_terminal(name), kPlotNameColumns);
+}
+
 Plot sources_plot(const Document& sources) {
-  Plot plot{"Hits in events, by source", "number of the source", "hits", false, false, {}};
-  PlotSeries hits{"hits in events", {}, {}, PlotStyle::points};
+  Plot plot{"Hits in events, by source", "source", "hits", false, false, {}};
+  plot.x_from_zero = false;
+  std::vector<double> numbers;
+  std::vector<double> hits;
   for (const auto& source : sources) {
-    hits.x.push_back(source.at("index"));
-    hits.y.push_back(source.at("hits_in_events"));
+    numbers.push_back(source.at("index"));
+    hits.push_back(source.at("hits_in_events"));
+    plot.x_names.emplace_back(source.at("index"), label_of_source(source));
   }
-  plot.series.push_back(std::move(hits));
+  plot.series.push_back(steps_at("hits in events", numbers, hits));
   return plot;
+}
+
+/// Returns the name of a channel if it distinguishes the channel from the others of its source, or else its source and
+/// number.
+std::string label_of_channel(const Document& of_source, std::size_t i) {
+  const auto names = of_source.value("name", Document::array());
+  const auto name = names.empty() ? std::string() : names[i].get<std::string>();
+  if (!name.empty() && std::count(names.begin(), names.end(), name) == 1)
+    return end_of(for_terminal(name), kPlotNameColumns);
+  return of_source.at("source").dump() + ": " + channel_text(of_source.at("channel")[i]);
 }
 
 /// Channels side by side, grouped by source.
 Plot channels_plot(const Document& channels) {
-  PlotSeries hits{"hits in events", {}, {}, PlotStyle::points};
+  Plot plot{
+      "Hits in events, by channel", "channels (source: channel), in the order of sources", "hits", false, false, {}};
+  plot.x_from_zero = false;
+  std::vector<double> places;
+  std::vector<double> hits;
   for (const auto& of_source : channels) {
-    for (const auto& n : of_source.at("hits")) {
-      hits.x.push_back(static_cast<double>(hits.x.size()));
-      hits.y.push_back(n);
+    for (std::size_t i = 0; i < of_source.at("hits").size(); ++i) {
+      plot.x_names.emplace_back(static_cast<double>(places.size()), label_of_channel(of_source, i));
+      places.push_back(static_cast<double>(places.size()));
+      hits.push_back(of_source["hits"][i]);
     }
   }
-  return {"Hits in events, by channel", "channels, in the order of sources", "hits", false, false, {std::move(hits)}};
+  plot.series.push_back(steps_at("hits in events", places, hits));
+  return plot;
 }
 
 Plot ledger_plot(const Document& ledger) {
   double dropped = 0;
   for (const auto& [cause, hits] : ledger.at("dropped").items()) dropped += hits.get<double>();
-  PlotSeries hits{"hits", {1, 2, 3, 4, 5}, {}, PlotStyle::points};
+  std::vector<double> hits;
   for (const char* name : {"hits_in", "hits_in_events", "hits_outside", "hits_rejected"}) {
-    hits.y.push_back(ledger.at(name));
+    hits.push_back(ledger.at(name));
   }
-  hits.y.push_back(dropped);
-  return {"Ledger", "1 in, of which 2 in events, 3 outside events, 4 rejected by filter, 5 dropped",
-          "hits",   false,
-          false,    {std::move(hits)}};
+  const auto lost = ledger.at("lost").get<double>();
+  hits.insert(hits.end(), {dropped - lost, lost});
+  Plot plot{"Ledger", "what became of the hits", "hits", false, false, {steps_at("hits", {1, 2, 3, 4, 5, 6}, hits)}};
+  plot.x_from_zero = false;
+  plot.x_names = {
+      {1, "in"},  {2, "in events"}, {3, "outside events"}, {4, "rejected by filter"}, {5, "removed on request"},
+      {6, "lost"}};
+  return plot;
 }
 
 Plot balance_plot(const Document& balance) {
-  return {"Balance between builders",
-          "builder",
-          "hits",
-          false,
-          false,
-          {{"hits of a builder", balance.at("builders"), balance.at("hits_of_builder"), PlotStyle::points}}};
+  const auto builders = balance.at("builders").get<std::vector<double>>();
+  Plot plot{"Balance between builders",
+            "builder",
+            "hits",
+            false,
+            false,
+            {steps_at("hits of a builder", builders, balance.at("hits_of_builder"))}};
+  plot.x_from_zero = false;
+  for (const double builder : builders) plot.x_names.emplace_back(builder, fmt::format("{}", builder));
+  return plot;
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, Plot>> report_plots(const Document& status,
-                                                       std::span<const HistogramRecord> histograms) {
+                                                       std::span<const HistogramRecord> histograms,
+                                                       const ChannelNames& names) {
   std::vector<std::pair<std::string, Plot>> plots;
   plots.emplace_back("rates.png", rates_plot(status.at("series")));
   for (const auto& [name, histogram] : status.at("histograms").items()) {
@@ -108,7 +163,7 @@ std::vector<std::pair<std::string, Plot>> report_plots(const Document& status,
   plots.emplace_back("ledger.png", ledger_plot(status.at("ledger")));
   plots.emplace_back("balance.png", balance_plot(status.at("balance")));
   for (const auto& histogram : histograms)
-    plots.emplace_back(std::string(kHistogram) + histogram.name + ".png", plot_of(histogram, false));
+    plots.emplace_back(std::string(kHistogram) + histogram.name + ".png", plot_of(histogram, false, names));
   return plots;
 }
 

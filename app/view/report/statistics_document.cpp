@@ -22,7 +22,7 @@ constexpr std::size_t kLatencyBins = 60;
 
 /// Counters of slices are already in the list, as sums over ledger and events.
 void add_counters(Document& list, const std::vector<CounterRecord>& counters) {
-  for (const auto account : {Account::exchange, Account::rank, Account::tap}) {
+  for (const auto account : {Account::exchange, Account::rank, Account::tap, Account::reply}) {
     for (const auto& metric : metrics_of(account)) {
       const auto found = std::ranges::find(counters, metric.name, &CounterRecord::name);
       if (found != counters.end()) list.push_back(Document(counter_json(metric, found->value)));

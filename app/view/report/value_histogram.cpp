@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/monitor/log_histogram.hpp"
 #include "core/monitor/octave_bins.hpp"
 
 namespace eventloom {
@@ -98,6 +99,22 @@ Bins ValueHistogram::bins(std::size_t most) const {
   for (std::size_t fine = FineBins::bin_of(least_); fine <= FineBins::bin_of(greatest_); ++fine) {
     while (at + 1 < bins.counts.size() && FineBins::begin_of(fine) >= bins.edges[at + 1]) ++at;
     bins.counts[at] += counts_[fine];
+  }
+  return bins;
+}
+
+Bins ValueHistogram::monitor_bins() const {
+  Bins bins;
+  if (count_ == 0) return bins;
+  const auto first = LogHistogram::bin_of(least_);
+  const auto last = LogHistogram::bin_of(greatest_);
+  bins.log = last >= LogHistogram::kWhole;
+  for (auto bin = first; bin <= last; ++bin) bins.edges.push_back(LogHistogram::begin_of(bin));
+  bins.edges.push_back(bins.edges.back() + LogHistogram::width_of(last));
+  bins.counts.resize(last - first + 1);
+  for (auto fine = FineBins::bin_of(least_); fine <= FineBins::bin_of(greatest_); ++fine) {
+    const auto value = std::max(FineBins::begin_of(fine), least_);
+    bins.counts[LogHistogram::bin_of(value) - first] += counts_[fine];
   }
   return bins;
 }

@@ -43,6 +43,8 @@ class ValueHistogram {
   /// times the minimum, bins widen in proportion to the value: 1 to 8 per power of two, as `most` allows. Each bin is a
   /// sum of internal bins, so no entry changes its value.
   [[nodiscard]] Bins bins(std::size_t most) const;
+  /// Returns the bins of the monitor's histograms that have entries, and those between them.
+  [[nodiscard]] Bins monitor_bins() const;
 
  private:
   std::vector<std::uint64_t> counts_;

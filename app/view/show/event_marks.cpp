@@ -3,37 +3,40 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
 #include "app/command/safe_text.hpp"
+#include "app/document/series_colour.hpp"
+#include "formats/channel_text.hpp"
 
 namespace eventloom {
 
 namespace {
 
-/// Colours of Okabe and Ito, distinguishable to the colour-blind. The last one is grey.
-constexpr std::array kMarkColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
 constexpr std::size_t kMostNameColumns = 20;
 constexpr double kLegendColumn = 160;
 
 /// Grey is for hits without a group.
 std::string colour_of_group(std::size_t group, std::size_t groups) {
-  return group == groups ? kMarkColours.back() : kMarkColours[group % (kMarkColours.size() - 1)];
+  return series_colour(group == groups ? kNoGroupColour : colour_number_of_group(group));
 }
 
 }  // namespace
 
 EventMarks::EventMarks(const EventView& view) : view_(&view) {
-  for (const auto& hit : view.event.hits) {
-    if (!hit.payload.empty()) greatest_payload_ = std::max(greatest_payload_, hit.payload.front());
-  }
+  for (const auto& hit : view.event.hits) greatest_ = std::max(greatest_, amount_of(hit));
+}
+
+/// Returns the number that the size of a mark encodes.
+double EventMarks::amount_of(const OutputHit& hit) {
+  if (hit.value) return std::isfinite(*hit.value) ? std::max(*hit.value, 0.0) : 0;
+  return hit.payload.empty() ? 0 : hit.payload.front();
 }
 
 double EventMarks::radius_of(const OutputHit& hit) const {
-  if (hit.payload.empty() || greatest_payload_ == 0) return 4;
-  return 2 + 6 * std::sqrt(static_cast<double>(hit.payload.front()) / greatest_payload_);
+  if (hit.payload.empty() || greatest_ == 0) return 4;
+  return 2 + 6 * std::sqrt(amount_of(hit) / greatest_);
 }
 
 /// Returns the number of groups if the hit has none.
@@ -44,13 +47,14 @@ std::size_t EventMarks::group_of(const OutputHit& hit) const {
 }
 
 std::string EventMarks::colour_of(const OutputHit& hit) const {
-  if (!by_group()) return kMarkColours[hit.source % kMarkColours.size()];
+  if (!by_group()) return series_colour(hit.source);
   return colour_of_group(group_of(hit), view_->known.groups().size());
 }
 
 std::string EventMarks::title_of(const OutputHit& hit) const {
   auto title = fmt::format("+{}, source {}, channel {}", view_->time_text(hit.time - view_->event.time), hit.source,
-                           hit.channel);
+                           channel_text(hit.channel));
+  if (const auto value = view_->value_text(hit, true); !value.empty()) title += ", value " + for_xml(value);
   if (!hit.payload.empty()) title += fmt::format(", payload {}", hit.payload.front());
   const auto* range = view_->known.at(hit.source, hit.channel);
   if (range != nullptr && !range->name.empty()) title += fmt::format(", {}", for_xml(range->name));

@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// Draws the hits of an event as SVG. The area of a mark encodes the first payload word; its colour the group, or the
-/// source if the detector has no groups. Texts are escaped.
+/// Draws the hits of an event as SVG. The area of a mark encodes the value, or the first payload word if the output has
+/// no values. Its colour encodes the group, or the source if the detector has no groups. Texts are escaped.
 class EventMarks {
  public:
   /// `view` must outlive the object.
@@ -27,12 +27,13 @@ class EventMarks {
   static constexpr double kLegendRow = 18;  ///< pixels
 
  private:
+  static double amount_of(const OutputHit& hit);
   [[nodiscard]] double radius_of(const OutputHit& hit) const;
   [[nodiscard]] std::string title_of(const OutputHit& hit) const;
   [[nodiscard]] std::size_t group_of(const OutputHit& hit) const;
 
   const EventView* view_;
-  std::uint32_t greatest_payload_ = 0;
+  double greatest_ = 0;  ///< amount_of() of any hit
 };
 
 }  // namespace eventloom

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "app/command/safe_text.hpp"
 #include "app/view/show/event_marks.hpp"
 #include "app/view/show/position_views.hpp"
+#include "formats/channel_text.hpp"
 
 namespace eventloom {
 
@@ -30,7 +32,7 @@ double row_height(std::size_t rows) {
 /// The name of a channel is more informative than its number.
 std::string label_of_channel(const EventView& view, const PictureRow& row) {
   const auto name = for_xml(end_of(for_terminal(view.known.name_of(row.source, row.channel)), kRowNameColumns - 6));
-  return name.empty() ? fmt::format("source {}, channel {}", row.source, row.channel)
+  return name.empty() ? fmt::format("source {}, channel {}", row.source, channel_text(row.channel))
                       : fmt::format("source {}, {}", row.source, name);
 }
 
@@ -54,11 +56,14 @@ std::string head_of_svg(const EventView& view, double width, double height) {
 
 std::string time_axis(const EventView& view, double bottom) {
   std::string svg;
+  std::optional<Tick> before;
   for (const int quarter : {0, 1, 2, 3, 4}) {
     const auto whole = static_cast<double>(view.event.duration);
     const auto ticks = static_cast<Tick>(whole * quarter / 4);
+    // A short event has fewer ticks than quarters.
+    if (before == ticks) continue;
+    before = ticks;
     const double x = kLeft + (whole == 0 ? 0 : static_cast<double>(ticks) / whole * kPlotWidth);
-    if (whole == 0 && quarter > 0) break;
     svg += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#dddddd\"/>\n", x, kTop,
                        bottom);
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x, bottom + 18,

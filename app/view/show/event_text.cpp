@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "app/command/safe_text.hpp"
+#include "formats/channel_text.hpp"
 
 namespace eventloom {
 
@@ -29,6 +30,7 @@ void print_head(std::ostream& out, const EventView& view) {
   const auto& event = view.event;
   std::set<std::uint16_t> sources;
   for (const auto& hit : event.hits) sources.insert(hit.source);
+  if (const auto of = run_text(*view.record); !of.empty()) out << for_terminal(of) << ", ";
   out << "event " << view.number << " of " << view.of << " (numbered from 0), in slice " << event.slice << '\n'
       << "  time      " << view.time_text(event.time) << (view.record->numbered ? " (its number)" : "");
   if (!view.record->numbered) out << " (" << event.time.value << " ticks)";
@@ -42,7 +44,8 @@ void print_head(std::ostream& out, const EventView& view) {
 std::string label_of(const EventView& view, const PictureRow& row) {
   if (view.rows == ShowRows::channels) {
     const auto name = end_of(for_terminal(view.known.name_of(row.source, row.channel)), kMostNames);
-    return fmt::format("source {} channel {}{}{}", row.source, row.channel, name.empty() ? "" : " ", name);
+    return fmt::format("source {} channel {}{}{}", row.source, channel_text(row.channel), name.empty() ? "" : " ",
+                       name);
   }
   return fmt::format("{} {}", row.source, end_of(for_terminal(view.source_name(row.source)), kMostNames));
 }
@@ -110,8 +113,8 @@ class DetectorColumns {
     const auto unit = for_terminal(view_->record->hits.value_unit);
     return unit.empty() ? "value" : "value/" + unit;
   }
-  static std::string value_text(const OutputHit& hit) {
-    return !hit.value || std::isnan(*hit.value) ? std::string() : fmt::format("{:.6g}", *hit.value);
+  [[nodiscard]] std::string value_text(const OutputHit& hit) const {
+    return for_terminal(view_->value_text(hit, false));
   }
   static std::string text_of(const std::string& text) { return end_of(for_terminal(text), kMostNames); }
   [[nodiscard]] std::string cells(const std::string& name, const std::string& groups) const {
@@ -153,14 +156,14 @@ std::string flags_text(const OutputEvent& event) {
 }
 
 std::string hit_heading(const std::string& more) {
-  return fmt::format("{:>16}  {:>6}  {:>10}{}  payload words", "since first", "source", "channel", more);
+  return fmt::format("{:>16}  {:>6}  {:>11}{}  payload words", "since first", "source", "channel", more);
 }
 
 std::string hit_row(const EventView& view, const OutputHit& hit, const std::string& more) {
   std::string payload;
   for (const auto word : hit.payload) payload += fmt::format("{}{:#010x}", payload.empty() ? "" : " ", word);
-  return fmt::format("{:>16}  {:>6}  {:>10}{}  {}", view.time_text(hit.time - view.event.time), hit.source, hit.channel,
-                     more, payload.empty() ? "-" : payload);
+  return fmt::format("{:>16}  {:>6}  {:>11}{}  {}", view.time_text(hit.time - view.event.time), hit.source,
+                     channel_text(hit.channel), more, payload.empty() ? "-" : payload);
 }
 
 void print_event(std::ostream& out, const EventView& view, bool colour) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/document/detector_names.hpp"
 #include "formats/duration_text.hpp"
 #include "io/run_format/detector_record.hpp"
 #include "io/run_input/run_tables.hpp"
@@ -31,8 +35,18 @@ struct EventView {
   }
   /// Returns the UTC of a tick; std::nullopt if that of tick 0 is unknown.
   [[nodiscard]] std::optional<std::string> utc_of(Tick tick) const { return utc_of_tick(*record, tick); }
-  /// Not safe for a terminal or XML.
+  /// Returns the value of a hit with its decimals; empty without one. Its unit follows unless all hits have the same
+  /// and `with_common_unit` is false. Not safe for a terminal or XML.
+  [[nodiscard]] std::string value_text(const OutputHit& hit, bool with_common_unit) const {
+    if (!hit.value || std::isnan(*hit.value)) return {};
+    const auto* range = known.at(hit.source, hit.channel);
+    const auto& common = record->hits.value_unit;
+    const auto unit = !common.empty() ? (with_common_unit ? common : "") : range == nullptr ? "" : range->unit;
+    return fmt::format("{:.6g}{}{}", *hit.value, unit.empty() ? "" : " ", unit);
+  }
+  /// Returns the name of the source in the detector map, or else its own name. Not safe for a terminal or XML.
   [[nodiscard]] std::string source_name(std::uint16_t source) const {
+    if (auto label = source_label(known, source); !label.empty()) return label;
     return source < record->sources.size() ? record->sources[source].name : std::string("unknown");
   }
 };

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+
+#include "app/document/tick_text.hpp"
 
 namespace eventloom {
 
@@ -62,16 +65,6 @@ Reach reach_of(const std::vector<Position>& positions, Axis axis) {
   return {(*low).*axis, (*high).*axis};
 }
 
-/// Returns 1, 2 or 5 times a power of ten, such that a scale of this length has only a few steps.
-double step_of(double length) {
-  const double rough = length / 4;
-  const double decade = std::pow(10, std::floor(std::log10(rough)));
-  for (const double factor : {1, 2, 5}) {
-    if (factor * decade >= rough) return factor * decade;
-  }
-  return 10 * decade;
-}
-
 /// Maps a square in metres to a square in pixels, with `up` pointing upwards.
 class Frame {
  public:
@@ -90,14 +83,13 @@ class Frame {
     std::string svg =
         fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#999999\"/>\n",
                     left_, top_, kSide, kSide);
-    const double step = step_of(length_);
-    for (const double at : ticks(low_across_, step)) {
+    for (const auto& [at, metres] : ticks(low_across_)) {
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x(at), top_ + kSide + 16,
-                         metres_text(at, step));
+                         metres);
     }
-    for (const double at : ticks(low_up_, step)) {
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left_ - 6, y(at) + 4,
-                         metres_text(at, step));
+    for (const auto& [at, metres] : ticks(low_up_)) {
+      svg +=
+          fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left_ - 6, y(at) + 4, metres);
     }
     const double middle = top_ + kSide / 2;
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{} [m]</text>\n", left_ + kSide / 2,
@@ -109,15 +101,12 @@ class Frame {
   }
 
  private:
-  [[nodiscard]] std::vector<double> ticks(double low, double step) const {
-    std::vector<double> places;
-    const double first = std::ceil(low / step) * step;
-    for (int i = 0; first + i * step <= low + length_ && i < 10; ++i) places.push_back(first + i * step);
-    return places;
-  }
-  /// Suppresses rounding errors near zero.
-  static std::string metres_text(double metres, double step) {
-    return fmt::format("{:.7g}", std::abs(metres) < step / 1000 ? 0 : metres);
+  [[nodiscard]] std::vector<std::pair<double, std::string>> ticks(double low) const {
+    const auto places = even_ticks(low, low + length_, 4);
+    const int digits = digits_between(places, 7);
+    std::vector<std::pair<double, std::string>> ticks;
+    for (const double at : places) ticks.emplace_back(at, fmt::format("{:.{}g}", at == 0 ? 0 : at, digits));
+    return ticks;
   }
 
   double left_;

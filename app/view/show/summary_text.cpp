@@ -6,7 +6,9 @@
 #include <functional>
 
 #include "app/command/safe_text.hpp"
+#include "app/document/detector_names.hpp"
 #include "app/document/text_bar.hpp"
+#include "formats/channel_text.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {
@@ -47,8 +49,9 @@ void print_sources(std::ostream& out, const RunTables& run, const RunSummary& su
   out << "\nhits in events, by source\n";
   for (std::size_t s = 0; s < std::min(sources.size(), kMostSources); ++s) {
     const auto n = s < hits.size() ? hits[s] : 0;
+    const auto label = for_terminal(source_label(summary.known, static_cast<std::uint32_t>(s)));
     out << fmt::format("  {:>5} {:>12} {:>12}  {:<{}}  {}\n", s, n, rate_text(n, seconds), text_bar(n, greatest),
-                       kBarColumns, for_terminal(sources[s].name));
+                       kBarColumns, (label.empty() ? "" : label + ", ") + for_terminal(sources[s].name));
   }
   if (sources.size() > kMostSources) out << "  and " << sources.size() - kMostSources << " more sources\n";
 }
@@ -78,8 +81,8 @@ void print_channels(std::ostream& out, const RunSummary& summary, double seconds
   for (const auto& row : rows) {
     const auto name = end_of(for_terminal(summary.known.name_of(row.source, row.channel)), kNameColumns);
     const auto marks = text_bar(row.hits, rows.front().hits);
-    out << fmt::format("  source {:>5} channel {:>10} {:>12} {:>12}  {}\n", row.source, row.channel, row.hits,
-                       rate_text(row.hits, seconds),
+    out << fmt::format("  source {:>5} channel {:>11} {:>12} {:>12}  {}\n", row.source, channel_text(row.channel),
+                       row.hits, rate_text(row.hits, seconds),
                        name.empty() ? marks : fmt::format("{:<{}}  {}", marks, kBarColumns, name));
   }
 }
@@ -102,6 +105,7 @@ void print_run_summary(std::ostream& out, const RunTables& run, const RunSummary
   const ValueText time = [&](std::uint64_t n) {
     return numbered ? std::to_string(n) : duration_text(Tick(n), run.record.base.tick_ps);
   };
+  if (const auto of = run_text(run.record); !of.empty()) out << for_terminal(of) << '\n';
   if (!run.record.missing.empty()) {
     out << for_terminal(run.record.missing) << ":\n";
   } else if (!run.record.closed) {

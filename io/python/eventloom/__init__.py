@@ -8,13 +8,14 @@ from typing import Union
 
 from .epochs import EpochsWriter, write_epochs
 from .errors import DamagedFile, EventloomError
+from .filtering import EventBatch, filter
 from .histograms import Histogram
 from .opening import open_run_files
 from .run import Run, Source
 from .selection import Event, Hits, Selection
 
-__all__ = ["DamagedFile", "EpochsWriter", "Event", "EventloomError", "Histogram", "Hits", "Run", "Selection", "Source", "open",
-           "write_epochs"]
+__all__ = ["DamagedFile", "EpochsWriter", "Event", "EventBatch", "EventloomError", "Histogram", "Hits", "Run", "Selection",
+           "Source", "filter", "open", "write_epochs"]
 
 
 def open(path: Union[str, "os.PathLike[str]"]) -> Run:

@@ -20,7 +20,14 @@ EVENT_COLUMNS = ("events/time", "events/duration", N_HITS, "events/slice", "even
 HIT_COLUMNS = ("hits/time", "hits/channel", "hits/source")
 FIRST_HIT, FIRST_PAYLOAD, PAYLOAD = "events/first_hit", "hits/first_payload", "payload"
 PAYLOAD_COLUMNS = (FIRST_PAYLOAD, PAYLOAD)
+VALUE = "hits/value"
+_ROWS_OF_HITS = (*HIT_COLUMNS, VALUE)
 PLAIN_COLUMNS = (*EVENT_COLUMNS, FIRST_HIT, *HIT_COLUMNS)
+
+
+def known_columns(with_payload: bool, with_values: bool) -> tuple[str, ...]:
+    """The columns of a run."""
+    return PLAIN_COLUMNS + ((VALUE,) if with_values else ()) + (PAYLOAD_COLUMNS if with_payload else ())
 
 
 def read_columns(files: OutputFiles, parts: Sequence[Part], rows: Rows, names: Sequence[str]) -> Columns:
@@ -29,7 +36,7 @@ def read_columns(files: OutputFiles, parts: Sequence[Part], rows: Rows, names: S
     # Without events, the columns of any part have the right types.
     pieces = [_Piece(files, *r, names) for r in ranges or [(part, 0, 0) for part in parts[:1]]]
     if not pieces:
-        return {name: np.zeros(1 if "/first_" in name else 0, dtype=np.uint64) for name in names}
+        return {name: np.zeros(1 if "/first_" in name else 0, np.float64 if name == VALUE else np.uint64) for name in names}
     return _woven(pieces, names)
 
 
@@ -53,7 +60,7 @@ class _Piece:
         if not np.array_equal(self.hits, self.columns.get(N_HITS, self.hits)):
             raise DamagedFile(f"'{self.part.path}' is damaged: /{FIRST_HIT} and n_hits disagree")
         begin, end = int(first_hit[0]), int(first_hit[-1])
-        self.columns.update({name: files.rows(self.part, name, begin, end) for name in names if name in HIT_COLUMNS})
+        self.columns.update({name: files.rows(self.part, name, begin, end) for name in names if name in _ROWS_OF_HITS})
         if any(name in PAYLOAD_COLUMNS for name in names):
             first_word = files.rows(self.part, FIRST_PAYLOAD, begin, end + 1)
             self.words = self._counts(first_word, FIRST_PAYLOAD, begin, files.length(self.part.path, PAYLOAD))
@@ -85,7 +92,7 @@ def _woven(pieces: Sequence[_Piece], names: Sequence[str]) -> Columns:
             woven[name] = _taken(joined(name), order)
         elif name == FIRST_HIT:
             woven[name] = _offsets(_taken(hits, order))
-        elif name in HIT_COLUMNS:
+        elif name in _ROWS_OF_HITS:
             woven[name] = _taken(joined(name), order_of_hits)
         elif name == FIRST_PAYLOAD:
             woven[name] = _offsets(_taken(words, order_of_hits))

@@ -2,54 +2,69 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, Optional
 
 import numpy as np
 
+from .channel_names import ChannelNames
 from .columns import FIRST_PAYLOAD, PAYLOAD, Array, Columns
-from .frames import awkward_array, payload_word
+from .frames import awkward_array, labels_of, payload_word
 from .partial_file import PartialFile
 
 KINDS_IN_ROOT = ("ttree", "rntuple")
+Writer = Callable[[Path], None]  # overwrites this file
+
+# By these, `eventloom merge --to` recognises the files that it may replace: a TObjString at the beginning of a ROOT file, a
+# key in the metadata of a Parquet file. See app/view/merge/exported_file.cpp.
+MARK, MARK_TEXT = "eventloom", "events that Eventloom built"
 
 
-def write_root(path: Path, chunks: Iterable[Columns], payload_words: int, kind: str, overwrite: bool) -> None:
+def root_writer(chunks: Iterable[Columns], payload_words: int, kind: str, names: Optional[ChannelNames]) -> Writer:
     """`chunks`: at least one. `payload_words`: the largest number of payload words of a hit, for a TTree."""
+    import awkward
     import uproot
 
-    def write(partial: Path) -> None:
-        with uproot.recreate(partial) as file:
+    def write(path: Path) -> None:
+        with uproot.recreate(path) as file:
+            file[MARK] = MARK_TEXT
             events = None
             for columns in chunks:
-                array = _flat_fields(columns, payload_words) if kind == "ttree" else awkward_array(columns)
+                array = _flat_fields(columns, payload_words, names) if kind == "ttree" else awkward_array(columns, names)
                 if kind == "ttree" and events is None:
                     events = file.mktree("events", {name: field.type.content for name, field in array.items()})
                 if events is None:
                     events = file.mkrntuple("events", array)
                 else:
                     events.extend(array)
+            if kind == "ttree" and names:
+                for name, texts in names.texts.items():
+                    file[f"{name}s"] = {name: awkward.Array(texts)}
 
-    _publish(PartialFile(path, b"root", overwrite, "a ROOT file"), write)
+    return write
 
 
-def write_parquet(path: Path, chunks: Iterable[Columns], overwrite: bool) -> None:
-    """`chunks`: at least one."""
+def parquet_writer(chunks: Iterable[Columns], names: Optional[ChannelNames]) -> Writer:
+    """`chunks`: at least one. The names are plain texts, which Parquet stores as a dictionary and indices: not all programs
+    can read lists of a dictionary type.
+    """
     import awkward
     import pyarrow.parquet
 
-    def write(partial: Path) -> None:
-        tables = (awkward.to_arrow_table(awkward_array(columns), extensionarray=False) for columns in chunks)
+    def write(path: Path) -> None:
+        tables = (awkward.to_arrow_table(awkward_array(columns, names), extensionarray=False) for columns in chunks)
         first = next(tables)
-        with pyarrow.parquet.ParquetWriter(partial, first.schema) as file:
-            file.write_table(first)
-            for table in tables:
-                file.write_table(table)
+        schema = first.schema.with_metadata({**(first.schema.metadata or {}), MARK: MARK_TEXT})
+        with pyarrow.parquet.ParquetWriter(path, schema) as file:
+            for table in itertools.chain([first], tables):
+                file.write_table(table.replace_schema_metadata(schema.metadata))
 
-    _publish(PartialFile(path, b"PAR1", overwrite, "a Parquet file"), write)
+    return write
 
 
-def _publish(file: PartialFile, write: Callable[[Path], None]) -> None:
+def publish(file: PartialFile, write: Writer) -> None:
+    """Writes a file and gives it its name."""
     try:
         write(file.partial_path)
         file.publish()
@@ -57,14 +72,18 @@ def _publish(file: PartialFile, write: Callable[[Path], None]) -> None:
         file.discard()
 
 
-def _flat_fields(columns: Columns, payload_words: int) -> dict[str, Any]:
-    """The fields of events for a TTree, which has no lists of lists: a field of `hits` for each payload word."""
+def _flat_fields(columns: Columns, payload_words: int, names: Optional[ChannelNames]) -> dict[str, Any]:
+    """The fields of events for a TTree, which has neither lists of lists nor lists of texts: a field of `hits` for each payload
+    word, and numbers of the names.
+    """
     import awkward
 
     array = awkward_array(columns)
     hits = {name: array.hits[name] for name in array.hits.fields if name != "payload"}
+    lengths = columns["events/n_hits"]
+    for name, labels in labels_of(columns, names).items():
+        hits[name] = awkward.unflatten(labels.codes, lengths)
     if PAYLOAD in columns:
-        lengths = columns["events/n_hits"]
         for name, values in _words(columns[FIRST_PAYLOAD].astype(np.int64), columns[PAYLOAD], payload_words):
             hits[name] = awkward.unflatten(values, lengths)
     fields = {name: array[name] for name in array.fields if name not in ("hits", "n_hits")}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from .columns import EVENT_COLUMNS, FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, Array, Columns
+from .channel_names import ChannelNames, Labels
+from .columns import EVENT_COLUMNS, FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, VALUE, Array, Columns
 
 
 class Frames(NamedTuple):
@@ -21,6 +22,12 @@ def _short(names: tuple[str, ...]) -> dict[str, str]:
     return {name.partition("/")[2]: name for name in names}
 
 
+def _columns_of_hits(columns: Columns) -> Columns:
+    """One value per hit: its columns by their short names, `value` if the run has values, and `dt`."""
+    names = _short((*HIT_COLUMNS, VALUE) if VALUE in columns else HIT_COLUMNS)
+    return {short: columns[name] for short, name in names.items()} | {"dt": since_first_hit(columns)}
+
+
 def since_first_hit(columns: Columns) -> Array:
     """Times of hits less those of the first hits of their events: signed, so that differences of them may be negative."""
     of_events: Array = np.repeat(columns["events/time"], columns["events/n_hits"].astype(np.int64))
@@ -28,11 +35,17 @@ def since_first_hit(columns: Columns) -> Array:
     return since
 
 
-def awkward_array(columns: Columns) -> Any:
+def labels_of(columns: Columns, names: Optional[ChannelNames]) -> dict[str, Labels]:
+    """The names and groups of the hits; without `names`, nothing."""
+    return names.of_hits(columns["hits/source"], columns["hits/channel"]) if names else {}
+
+
+def awkward_array(columns: Columns, names: Optional[ChannelNames] = None) -> Any:
+    """With `names`, hits have the categorical fields `name` and `group`."""
     import awkward
 
-    hits = {short: columns[name] for short, name in _short(HIT_COLUMNS).items()}
-    hits["dt"] = since_first_hit(columns)
+    hits: dict[str, Any] = dict(_columns_of_hits(columns))
+    hits.update({name: _categorical(labels) for name, labels in labels_of(columns, names).items()})
     if PAYLOAD in columns:
         hits["payload"] = awkward.unflatten(columns[PAYLOAD], np.diff(columns[FIRST_PAYLOAD].astype(np.int64)))
     events = {short: columns[name] for short, name in _short(EVENT_COLUMNS).items()}
@@ -40,12 +53,22 @@ def awkward_array(columns: Columns) -> Any:
     return awkward.zip(events, depth_limit=1)
 
 
-def pandas_frames(columns: Columns) -> Frames:
+def _categorical(labels: Labels) -> Any:
+    import awkward
+
+    index = awkward.index.Index64(labels.codes.astype(np.int64))
+    texts = awkward.to_layout(awkward.from_iter(labels.texts))
+    return awkward.Array(awkward.contents.IndexedArray(index, texts, parameters={"__array__": "categorical"}))
+
+
+def pandas_frames(columns: Columns, names: Optional[ChannelNames] = None) -> Frames:
+    """With `names`, hits have the categorical columns `name` and `group`."""
     import pandas
 
     events = pandas.DataFrame({short: columns[name] for short, name in _short(EVENT_COLUMNS).items()})
-    hits = pandas.DataFrame({short: columns[name] for short, name in _short(HIT_COLUMNS).items()})
-    hits["dt"] = since_first_hit(columns)
+    hits = pandas.DataFrame(_columns_of_hits(columns))
+    for name, labels in labels_of(columns, names).items():
+        hits[name] = pandas.Categorical.from_codes(labels.codes, labels.texts)
     hits.insert(0, "event", np.repeat(events.index.to_numpy(), events["n_hits"]))
     if PAYLOAD in columns:
         for number, column in enumerate(_payload_columns(columns[FIRST_PAYLOAD].astype(np.int64), columns[PAYLOAD])):

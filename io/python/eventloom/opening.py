@@ -94,9 +94,10 @@ def _expect_run(path: Path, kind: str, attributes: dict[str, Any]) -> None:
 
 
 def _run_file_in(folder: Path) -> Path:
-    """The only run file in a folder."""
-    found = [path for path in sorted(folder.glob("*.h5"))
-             if not _PART_NAME.fullmatch(path.name) and h5py.is_hdf5(path) and _format_of(path) == _RUN]
+    """The only run file in a folder; in a folder without, the only merged file, which `run --merge` leaves in its place."""
+    formats = {path: _format_of(path) for path in sorted(folder.glob("*.h5"))
+               if not _PART_NAME.fullmatch(path.name) and h5py.is_hdf5(path)}
+    found = [path for path in formats if formats[path] == _RUN] or [path for path in formats if formats[path] == _MERGED]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -79,7 +79,7 @@ class OutputFiles:
     def rows(self, part: Part, column: str, begin: int, end: int) -> Array:
         """Rows of a column of /events or /hits."""
         with self.reading(part.path, column) as file:
-            data, rows = column_of(file, column), part.rows_of(column)
+            data, rows = column_of(file, column, "f" if column == "hits/value" else "u"), part.rows_of(column)
             if len(data) != rows:
                 raise ValueError(f"it has {len(data)} rows, not {rows}")
             read = self._read(data, begin, end)

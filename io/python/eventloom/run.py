@@ -9,6 +9,8 @@ from typing import Any, Optional, Type
 
 import numpy as np
 
+from .channel_names import TEXT_OF_THE_MAP
+from .columns import known_columns
 from .histograms import Histogram, histogram_in
 from .opening import OpenedRun
 from .output_files import Array
@@ -16,7 +18,6 @@ from .selection import Selection
 from .time_order import TimeOrder
 
 _TABLES = ("alarms", "builders", "clocks", "counters", "detector", "latency", "rates", "source_counters")
-_TEXT_OF_THE_MAP = "map"  # in /detector, not a column
 _LACKING_IN_THE_FIRST_VERSION = {"description": ""}
 _LISTS_OF_THE_LEDGER = ("sources_missing_list", "sources_missing_offsets")
 
@@ -51,7 +52,8 @@ class Run(Selection):
 
     def __init__(self, opened: OpenedRun) -> None:
         order = TimeOrder(opened.files, opened.parts)
-        super().__init__(opened.files, order, order.all(), bool(opened.attributes["with_payload"]))
+        known = known_columns(bool(opened.attributes["with_payload"]), bool(opened.attributes.get("with_values")))
+        super().__init__(opened.files, order, order.all(), known, opened.path)
         self._opened = opened
 
     def __repr__(self) -> str:
@@ -110,7 +112,7 @@ class Run(Selection):
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counters of the run's invocations, by name; empty for a merged file, or if none ended normally."""
+        """The counters of the run's invocations, by name; empty for a merged file beside it, or if none ended normally."""
         counters = self._files.records(self.path, "counters", _Counter) if len(self.table("counters")) > 0 else []
         return {counter.name: counter.value for counter in counters}
 
@@ -151,4 +153,4 @@ class Run(Selection):
         """
         if name not in _TABLES:
             raise ValueError(f"no table '{name}'; there are {', '.join(_TABLES)}")
-        return self._files.table(self.path, name, (_TEXT_OF_THE_MAP,))
+        return self._files.table(self.path, name, (TEXT_OF_THE_MAP,))

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import whole_number
-from .columns import FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, PAYLOAD_COLUMNS, PLAIN_COLUMNS, Columns, read_columns
-from .exports import KINDS_IN_ROOT, write_parquet, write_root
+from .channel_names import TEXT_OF_THE_MAP, ChannelNames
+from .columns import FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, VALUE, Columns, read_columns
+from .exports import KINDS_IN_ROOT, Writer, parquet_writer, publish, root_writer
 from .frames import Frames, awkward_array, pandas_frames
 from .output_files import OutputFiles
+from .partial_file import PartialFile
 from .time_order import Rows, TimeOrder
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -25,12 +27,17 @@ _PAGE = 64  # events that are read together when one is requested
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The hits of an event as columns, and the payload words of each hit (None: the run has no payload)."""
+    """The hits of an event as columns.
+
+    `payload` has the words of each hit (None: the run has no payload), `value` the calibrated values, NaN for hits without
+    payload (None: the run's map of the detector has no gains).
+    """
 
     time: NDArray[np.uint64]
     channel: NDArray[np.uint32]
     source: NDArray[np.uint16]
     payload: Optional[list[NDArray[np.uint32]]]
+    value: Optional[NDArray[np.float64]] = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -61,8 +68,8 @@ class Selection:
     [4, 4, 4, 4, 4]
     """
 
-    def __init__(self, files: OutputFiles, order: TimeOrder, rows: Rows, with_payload: bool) -> None:
-        self._files, self._order, self._rows, self._with_payload = files, order, rows, with_payload
+    def __init__(self, files: OutputFiles, order: TimeOrder, rows: Rows, known: tuple[str, ...], run_file: Path) -> None:
+        self._files, self._order, self._rows, self._known, self._run_file = files, order, rows, known, run_file
         self._page: tuple[int, Columns] = (-1, {})  # number and columns of the page read last
 
     def __len__(self) -> int:
@@ -132,42 +139,52 @@ class Selection:
         >>> some["hits/channel"][:4]
         array([ 6, 20, 27,  6], dtype=uint32)
         """
-        known = PLAIN_COLUMNS + (PAYLOAD_COLUMNS if self._with_payload else ())
         for name in names:
-            if name not in known:
-                raise ValueError(f"no column '{name}'; there are {', '.join(known)}")
-        return read_columns(self._files, self._order.parts, self._rows, names or known)
+            if name not in self._known:
+                raise ValueError(f"no column '{name}'; there are {', '.join(self._known)}")
+        return read_columns(self._files, self._order.parts, self._rows, names or self._known)
 
-    def to_awkward(self) -> Any:
+    def to_awkward(self, *, names: bool = False) -> Any:
         """An awkward array of records, one per event, with a list of `hits` each. Needs the package awkward.
 
-        `hits.dt` are signed times since the first hit of the event, for differences: times themselves are unsigned.
+        `hits.dt` are signed times since the first hit of the event, for differences: times themselves are unsigned. With
+        `names`, `hits.name` and `hits.group` are categorical texts, as in to_pandas().
         """
-        return awkward_array(self.columns())
+        return awkward_array(self.columns(), self._names(names))
 
-    def to_root(self, path: PathLike, *, kind: str = "ttree", overwrite: bool = False) -> None:
+    def to_root(self, path: PathLike, *, kind: str = "ttree", names: bool = False, overwrite: bool = False) -> None:
         """Writes the events to a ROOT file, as the TTree or, with kind "rntuple", the RNTuple `events`.
 
         Needs the packages uproot and awkward. A TTree has `nhits` and `hits_time`, `hits_channel`, ...; the payload words
-        of its hits are `hits_payload_0`, `hits_payload_1`, ..., 0 where a hit has fewer (`hits_payload_words`).
+        of its hits are `hits_payload_0`, `hits_payload_1`, ..., 0 where a hit has fewer (`hits_payload_words`). With
+        `names`, an RNTuple has the texts `name` and `group` of each hit; a TTree has `hits_name` and `hits_group`, which are
+        entries of the TTrees `names` and `groups`.
         """
         if kind not in KINDS_IN_ROOT:
             raise ValueError(f"kind is {kind!r}: give one of {', '.join(KINDS_IN_ROOT)}")
-        write_root(Path(path), self._chunks_of_columns(), self._most_payload_words() if kind == "ttree" else 0, kind, overwrite)
+        write = self._root_writer(kind, names)
+        publish(PartialFile(Path(path), b"root", overwrite, "a ROOT file"), write)
 
-    def to_parquet(self, path: PathLike, *, overwrite: bool = False) -> None:
-        """Writes the events, with lists of hits, to a Parquet file. Needs the packages pyarrow and awkward."""
-        write_parquet(Path(path), self._chunks_of_columns(), overwrite)
+    def to_parquet(self, path: PathLike, *, names: bool = False, overwrite: bool = False) -> None:
+        """Writes the events, with lists of hits, to a Parquet file. Needs the packages pyarrow and awkward.
 
-    def to_pandas(self) -> Frames:
+        With `names`, hits have the texts `name` and `group`, as in to_pandas().
+        """
+        write = self._parquet_writer(names)
+        publish(PartialFile(Path(path), b"PAR1", overwrite, "a Parquet file"), write)
+
+    def to_pandas(self, *, names: bool = False) -> Frames:
         """Two frames, `events` and `hits`. Column `event` of `hits` is the row of the event. Needs the package pandas.
+
+        With `names`, `hits` has the categorical columns `name` and `group` (several joined by ';') of the hits' channels, by
+        the detector map of the run; "" for channels without.
 
         >>> import eventloom
         >>> events, hits = eventloom.open("sea.h5")[:100].to_pandas()
         >>> int(events["n_hits"].max()), int(hits["payload_0"].max())
         (6, 70)
         """
-        return pandas_frames(self.columns())
+        return pandas_frames(self.columns(), self._names(names))
 
     def _chunks_of_columns(self) -> Iterator[Columns]:
         """At least one, with the types of the columns if there are no events."""
@@ -176,8 +193,24 @@ class Selection:
         for chunk in self.chunks():
             yield chunk.columns()
 
+    def _root_writer(self, kind: str, names: bool) -> Writer:
+        words = self._most_payload_words() if kind == "ttree" else 0
+        return root_writer(self._chunks_of_columns(), words, kind, self._names(names))
+
+    def _parquet_writer(self, names: bool) -> Writer:
+        return parquet_writer(self._chunks_of_columns(), self._names(names))
+
+    def _names(self, wanted: bool) -> Optional[ChannelNames]:
+        if not wanted:
+            return None
+        table = self._files.table(self._run_file, "detector", (TEXT_OF_THE_MAP,))
+        if not table.dtype.names:
+            raise ValueError(f"'{self._run_file}' has no names: its run was given neither --detector nor --group")
+        with self._files.reading(self._run_file, "detector"):
+            return ChannelNames(table)
+
     def _most_payload_words(self) -> int:
-        if not self._with_payload:
+        if PAYLOAD not in self._known:
             return 0
         firsts = (chunk.columns(FIRST_PAYLOAD)[FIRST_PAYLOAD].astype(np.int64) for chunk in self.chunks())
         return max((int(np.diff(first).max(initial=0)) for first in firsts), default=0)
@@ -187,7 +220,7 @@ class Selection:
         return sum(self._rows.begin)
 
     def _of(self, rows: Rows) -> Selection:
-        return Selection(self._files, self._order, rows, self._with_payload)
+        return Selection(self._files, self._order, rows, self._known, self._run_file)
 
     def _stretch(self, begin: int, end: int) -> Selection:
         first = self._order.rows_of_first(self._rows, begin)
@@ -204,5 +237,6 @@ def _event(columns: Columns, row: int, number: int) -> Event:
         words = columns[FIRST_PAYLOAD][begin:end + 1].astype(np.int64)
         payload = [columns[PAYLOAD][a:b] for a, b in zip(words, words[1:])]
     time, channel, source = (columns[name][begin:end] for name in HIT_COLUMNS)
-    hits = Hits(time, channel, source, payload)
+    value = columns[VALUE][begin:end] if VALUE in columns else None
+    hits = Hits(time, channel, source, payload, value)
     return Event(number, of("time"), of("duration"), of("slice"), of("flags"), of("sources_missing"), hits)

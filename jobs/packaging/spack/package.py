@@ -11,6 +11,7 @@ class Eventloom(CMakePackage):
 
     version("main")
 
+    variant("highway", default=True, description="Hits are decoded by vector instructions, with Highway")
     variant("isal", default=True, description="Checksums by ISA-L")
     variant("simulate", default=False, description="`eventloom simulate`, with SimGrid")
     variant("zeromq", default=False, description="`eventloom bench` compares with ZeroMQ")
@@ -29,9 +30,13 @@ class Eventloom(CMakePackage):
     depends_on("zlib-api")
     depends_on("zstd")
     depends_on("lz4")
+    depends_on("highway", when="+highway")
     depends_on("isa-l", when="+isal")
     depends_on("simgrid", when="+simulate")
     depends_on("libzmq", when="+zeromq")
 
     def cmake_args(self):
-        return [self.define_from_variant("EVENTLOOM_ISAL", "isal")]
+        return [
+            self.define_from_variant("EVENTLOOM_HIGHWAY", "highway"),
+            self.define_from_variant("EVENTLOOM_ISAL", "isal"),
+        ]

@@ -13,13 +13,23 @@
 namespace eventloom {
 namespace {
 
-/// What each of three ranks throws from agree() when their work is this: "" for nothing.
-std::vector<std::string> thrown(const std::function<void(int rank)>& work) {
+using AgreeAs = void (*)(const Collective& ranks, const std::function<void()>& work);
+
+/// Given agree() or agree_at_rest().
+class Agree : public testing::TestWithParam<AgreeAs> {
+ protected:
+  static std::vector<std::string> thrown(const std::function<void(int rank)>& work);
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, Agree, testing::Values(&agree, &agree_at_rest));
+
+/// What each of three ranks throws when their work is this: "" for nothing.
+std::vector<std::string> Agree::thrown(const std::function<void(int rank)>& work) {
   std::vector<std::string> met(3);
   run_as_ranks(3, [&](const Collective& ranks) {
     auto& mine = met[static_cast<std::size_t>(ranks.rank())];
     try {
-      agree(ranks, [&] { work(ranks.rank()); });
+      GetParam()(ranks, [&] { work(ranks.rank()); });
     } catch (const UserError& e) {
       mine = std::string("usage: ") + e.what();
     } catch (const SharedError& e) {
@@ -31,11 +41,11 @@ std::vector<std::string> thrown(const std::function<void(int rank)>& work) {
 
 std::vector<std::string> all(const std::string& text) { return {text, text, text}; }
 
-TEST(Agree, GoodWorkIsGood) {
+TEST_P(Agree, GoodWorkIsGood) {
   EXPECT_EQ(thrown([](int) {}), all(""));
 }
 
-TEST(Agree, AllThrowWhatTheLowestHasMet) {
+TEST_P(Agree, AllThrowWhatTheLowestHasMet) {
   EXPECT_EQ(thrown([](int rank) { throw UserError("met by " + std::to_string(rank)); }), all("usage: met by 0"));
   EXPECT_EQ(thrown([](int rank) {
               if (rank == 2) throw UserError("not there");
@@ -49,7 +59,7 @@ TEST(Agree, AllThrowWhatTheLowestHasMet) {
   EXPECT_TRUE(program[0].starts_with("program: ") && program[0].ends_with("broken")) << program[0];
 }
 
-TEST(Agree, MissingMemoryIsKnownAsSuch) {
+TEST_P(Agree, MissingMemoryIsKnownAsSuch) {
   const auto met = thrown([](int rank) {
     if (rank == 1) throw std::bad_alloc();
   });

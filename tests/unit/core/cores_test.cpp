@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is of POSIX
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/runtime/idle.hpp"
@@ -35,6 +36,25 @@ TEST(Cores, HardwareThreadsOfACoreAreOne) {
   }
   EXPECT_EQ(cores_of({0, 4, 5}, root), (std::set<std::string>{"0,4", "5"}));
   std::filesystem::remove_all(root);
+}
+
+TEST(Cores, EachGetsACoreThatItMayUse) {
+  EXPECT_EQ(core_of_each({{"0", "1"}, {"0"}}), (std::vector<std::string>{"1", "0"})) << "the second has no choice";
+  const auto crowded = core_of_each({{"0"}, {"0"}, {}});
+  EXPECT_EQ(std::ranges::count(crowded, "0"), 1);
+  EXPECT_EQ(std::ranges::count(crowded, ""), 2);
+}
+
+TEST(Cores, HardwareThreadsOfOneCore) {
+  const auto here = allowed_cpus();
+  const auto cores = cores_of(here);
+  std::vector<int> all;
+  for (const auto& core : cores) {
+    for (const int cpu : cpus_of(core, here)) all.push_back(cpu);
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(all, here) << "each belongs to one core";
+  EXPECT_TRUE(cpus_of("none", here).empty());
 }
 
 TEST(Cores, WithoutCoreIsWhoFindsNoneHoweverTheyAreSharedOut) {

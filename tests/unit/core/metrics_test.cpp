@@ -38,8 +38,8 @@ TEST(Metrics, NamesAreUniqueAndWellFormedAndHelpIsThere) {
 
 TEST(Metrics, AccountsAreThePartsOfTheTable) {
   std::size_t rows = 0;
-  for (const auto account :
-       {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::tap, Account::source}) {
+  for (const auto account : {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::tap,
+                             Account::reply, Account::source}) {
     const auto part = metrics_of(account);
     ASSERT_FALSE(part.empty());
     EXPECT_EQ(index_of(part.front().metric), rows);

@@ -199,6 +199,17 @@ TEST(SliceBuilderDamage, AWrongNumberOfHitsDropsTheBuffer) {
   expect_damage(run, expected_of(run, {{{0, 2}, DropCause::corrupt}}), 1);
 }
 
+TEST(SliceBuilderDamage, MoreHitsThanASliceMayHoldInAHeaderAloneDropTheBuffer) {
+  auto run = random_run(6, "gap:12,3");
+  auto& buffer = run.streams[0][2];
+  const auto words = words_in(buffer);
+  buffer.header.n_hits = 1U << 30;
+  replace_words(buffer, words);
+  auto expected = expected_of(run, {{{0, 2}, DropCause::corrupt}});
+  expected.lost = buffer.header.n_hits;  // as for all dropped buffers, the header says how many
+  expect_damage(run, expected, 1);
+}
+
 TEST(SliceBuilderDamage, StretchesLeftOutByTheSourceFlagWhatTheyTouch) {
   for (const char* definition : kDefinitions) {
     auto run = random_run(7, definition);

@@ -179,11 +179,11 @@ TEST(SliceBuilder, EpochNumbersWrapAt28Bits) {
   expect_reference(run);
 }
 
-TEST(SliceBuilder, RefusesAWindowOf32BitsAndMore) {
+TEST(SliceBuilder, RefusesAWindowOf36BitsAndMore) {
   SliceBuilderSettings settings;
   settings.events = {{parse_event_definition("gap:0,1", 1000), settings.geometry.overlap}};
   settings.payload.resize(1);
-  settings.geometry.epochs_per_slice = (std::uint64_t{1} << 32) / settings.geometry.base.epoch_ticks;
+  settings.geometry.epochs_per_slice = (std::uint64_t{1} << 36) / settings.geometry.base.epoch_ticks;
   EXPECT_THROW(SliceBuilder{settings}, UserError);
   settings.geometry.epochs_per_slice = 1;
   settings.events.front().overlap = std::numeric_limits<Tick>::max();

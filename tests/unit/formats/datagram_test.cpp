@@ -1,8 +1,8 @@
-#include "formats/datagram.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
+
+#include "formats/datagram_reply.hpp"
 
 namespace eventloom::test {
 
@@ -111,6 +111,43 @@ TEST(Datagram, HeadersFitWithTheirTextCut) {
     EXPECT_EQ(read.header.source, 9U);
     EXPECT_EQ(read.header.payload, stream.header.payload);
     EXPECT_TRUE(stream.header.text.starts_with(read.header.text));
+  }
+}
+
+TEST(Datagram, TheStreamHeaderTellsWhetherRequestsAreTaken) {
+  for (const bool resends : {false, true}) {
+    DatagramStream stream;
+    stream.resends = resends;
+    auto contents = encode_datagram_stream(stream, 1400);
+    // 8 bytes behind the padded header: "ELXT", 1.
+    EXPECT_EQ(contents.size(), 8U + 128U + (resends ? 8U : 0U));
+    EXPECT_EQ(stream_of({.header = {}, .contents = contents}).resends, resends);
+    if (!resends) continue;
+    EXPECT_EQ(contents[contents.size() - 4], std::byte{1});
+    EXPECT_FALSE(stream_of({.header = {}, .contents = contents}).begins);
+    contents[contents.size() - 4] = std::byte{3};
+    EXPECT_TRUE(stream_of({.header = {}, .contents = contents}).begins);
+    contents[contents.size() - 4] = std::byte{2};
+    EXPECT_FALSE(stream_of({.header = {}, .contents = contents}).resends) << "another capability";
+    contents.pop_back();
+    EXPECT_FALSE(stream_of({.header = {}, .contents = contents}).resends) << "cut";
+  }
+}
+
+TEST(Datagram, RepliesAreNotOfAStreamAndStreamsAreNoReplies) {
+  const MissingPiece piece{.sequence = 4, .begin = 100, .end = 200};
+  for (int kind = 0; kind < 256; ++kind) {
+    DatagramHeader header{.kind = static_cast<DatagramKind>(kind)};
+    Bytes bytes(sizeof header + sizeof piece);
+    compose_datagram(header, std::as_bytes(std::span(&piece, 1)), bytes);
+    EXPECT_FALSE(read_datagram(bytes) && read_reply(bytes)) << kind;
+    const auto reply = read_reply(bytes);
+    EXPECT_EQ(bool(reply), kind == 5 || kind == 6) << kind;
+    if (kind == 5) {
+      EXPECT_EQ(missing_pieces_of(*reply), std::vector{piece});
+    }
+    bytes.back() ^= std::byte{1};
+    EXPECT_FALSE(read_reply(bytes)) << "a wrong checksum";
   }
 }
 

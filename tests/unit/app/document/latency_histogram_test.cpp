@@ -149,14 +149,16 @@ TEST(LatencyHistogram, JsonHasTheAgreedKeys) {
   const std::vector<std::pair<std::size_t, double>> steps = {{500, 10}, {400, 100}, {90, 1000}, {9, 1e4}, {1, 1e5}};
   for (const auto& [n, ns] : steps) samples.insert(samples.end(), n, ns);
   const auto json = histogram_of(samples).to_json();
-  EXPECT_EQ(json.size(), 8U);
+  EXPECT_EQ(json.size(), 10U);
   EXPECT_EQ(json.at("count"), 1000);
   EXPECT_EQ(json.at("min_ns"), 10.0);
   EXPECT_EQ(json.at("mean_ns"), 325.0);
+  EXPECT_NEAR(json.at("p10_ns"), 10, 0.1);
   EXPECT_NEAR(json.at("p50_ns"), 10, 0.1);
   EXPECT_NEAR(json.at("p90_ns"), 100, 1);
   EXPECT_NEAR(json.at("p99_ns"), 1000, 10);
   EXPECT_NEAR(json.at("p999_ns"), 1e4, 100);
+  EXPECT_EQ(json.at("p9999_ns"), 1e5);
   EXPECT_EQ(json.at("max_ns"), 1e5);
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command/command_words.hpp"
 #include "app/observe/alarms.hpp"
 #include "core/runtime/error.hpp"
 
@@ -25,12 +26,12 @@ constexpr auto kLong = std::chrono::seconds(60);
 using Words = std::vector<std::string>;
 
 TEST(AlarmCommand, IsSplitOnce) {
-  EXPECT_EQ(split_alarm_command("notify  -s 'a b' \"c\\'d\" e\\ f \\\\"),
+  EXPECT_EQ(split_command("notify  -s 'a b' \"c\\'d\" e\\ f \\\\", "--alarm-command"),
             (Words{"notify", "-s", "a b", "c'd", "e f", "\\"}));
-  EXPECT_EQ(split_alarm_command("echo $(id) `id` ; rm * > x & ~ #"),
+  EXPECT_EQ(split_command("echo $(id) `id` ; rm * > x & ~ #", "--alarm-command"),
             (Words{"echo", "$(id)", "`id`", ";", "rm", "*", ">", "x", "&", "~", "#"}));
   for (const char* wrong : {"", " ", "echo 'a", "echo \"a b", "echo \\d", "echo \\"}) {
-    EXPECT_THROW(split_alarm_command(wrong), UserError) << wrong;
+    EXPECT_THROW(split_command(wrong, "--alarm-command"), UserError) << wrong;
   }
 }
 

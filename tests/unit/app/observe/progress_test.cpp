@@ -60,7 +60,7 @@ RunSnapshot large_run() {
 TEST(Progress, TheBarFitsTheTerminal) {
   const auto run = large_run();
   EXPECT_EQ(bar_of(run, std::string::npos),
-            "[############............] 50.0 %, after 54 s, 12.3 Mhits/s, 196.8 MB/s, 123456 slices, 345678 events, "
+            "[############............] 50.0 %, after 54 s, 12.3 Mhits/s, 197 MB/s, 123456 slices, 345678 events, "
             "1234 hits lost, rings 37 % full, 54 s left");
   EXPECT_EQ(bar_of(run, 79), "50.0 %, 12.3 Mhits/s, 345678 events, 1234 hits lost, rings 37 % full, 54 s left");
   EXPECT_EQ(bar_of(run, 59), "[####....] 50.0 %, 345678 events, 1234 hits lost, 54 s left");

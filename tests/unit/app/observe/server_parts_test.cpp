@@ -128,7 +128,7 @@ class Answers : public ::testing::Test {
     set_up_log("test", for_terminal);
     const std::string path = ::testing::TempDir() + "token." + std::to_string(getpid());
     std::ofstream(path) << kToken << '\n';
-    monitor_.emplace(MonitorSettings{{"127.0.0.1", 0}, path}, RunDescription{});
+    monitor_.emplace(MonitorSettings{{"127.0.0.1", 0}, path}, RunDescription{}, nullptr);
     unlink(path.c_str());
     asked_.host = asked_.local = "127.0.0.1";
     asked_.method = "GET";

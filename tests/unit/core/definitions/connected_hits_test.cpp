@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/definitions/pixel_table.hpp"
+
 namespace eventloom::test {
 
 namespace {
@@ -74,6 +76,26 @@ TEST(ConnectedHits, AreThoseOfAllPairs) {
     const auto hits = random_hits(seed, 60, 400);
     const Neighbourhood near{Tick(10 + seed), 1.0 + 0.5 * (seed % 4)};
     EXPECT_EQ(sets_of(hits, near, Tick(10'000)), expected(hits, near, Tick(10'000))) << seed;
+  }
+}
+
+/// Dense pixels of three chips, at their edges, too: as found by the grid, which is compared with all pairs above.
+TEST(ConnectedHits, OfPixelsAreThoseOfTheGrid) {
+  std::mt19937 random(5);
+  std::vector<PlacedKey> hits(6000);
+  for (auto& hit : hits) {
+    const auto at = [&random] { return static_cast<double>((random() % 2) * 250 + random() % 6); };
+    hit = {Tick(random() % 20'000),
+           random() % 50 == 0 ? kAlonePlane + static_cast<std::uint64_t>(&hit - hits.data()) : random() % 3 * 4096,
+           {at(), at(), 0}};
+  }
+  std::ranges::stable_sort(hits, {}, &PlacedKey::tick);
+  for (const double radius : {0., 1., 1.5, 2.9, 3.9}) {
+    for (const Tick time : {Tick(0), Tick(7), Tick(60)}) {
+      const Neighbourhood pixels{time, radius, true};
+      ASSERT_TRUE(PixelTable::suits(hits, pixels));
+      EXPECT_EQ(sets_of(hits, pixels, Tick(10'000)), sets_of(hits, {time, radius, false}, Tick(10'000)));
+    }
   }
 }
 

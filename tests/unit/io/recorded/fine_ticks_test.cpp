@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -52,7 +53,8 @@ TEST(FineTicks, AnyRatioAndNumber) {
     above = (above - whole * below) << kFineBits;  // below 2^37 * 2^48
     EXPECT_TRUE(*ratio->fine(std::ldexp(static_cast<double>(digits), -power)) == (whole << kFineBits) + above / below);
     if (power != 0) continue;
-    EXPECT_TRUE(ratio->fine(digits) == ratio->fine(static_cast<double>(digits)));
+    const auto size = static_cast<std::uint64_t>(std::abs(digits));
+    EXPECT_TRUE(ratio->fine(size, digits < 0) == ratio->fine(static_cast<double>(digits)));
   }
 }
 
@@ -60,7 +62,7 @@ TEST(FineTicks, WholeNumbersUpTo64Bits) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   const auto same = TickRatio::of({1000, 0}, 1000);
   EXPECT_TRUE(*same->fine(kMost) >> kFineBits == FineTicks{kMost});
-  EXPECT_TRUE(*same->fine(std::numeric_limits<std::int64_t>::min()) >> kFineBits ==
+  EXPECT_TRUE(*same->fine(std::uint64_t{1} << 63, true) >> kFineBits ==
               FineTicks{std::numeric_limits<std::int64_t>::min()});
   EXPECT_TRUE(*TickRatio::of({2000, 0}, 1000)->fine(kMost) >> kFineBits == 2 * FineTicks{kMost});
   EXPECT_FALSE(TickRatio::of({1'000'000'000, 0}, 1000)->fine(kMost));

@@ -17,7 +17,7 @@ TEST(SourceUri, IsTakenApart) {
   EXPECT_EQ(uri.path(), "a/b.csv");
   EXPECT_EQ(uri.require("time"), "2");
   EXPECT_EQ(uri.get("skip", "0"), "0");
-  EXPECT_EQ(uri.get_unit_ps("unit", 1000), 1'000'000'000U);
+  EXPECT_EQ(to_ticks({1, 0}, uri.get_unit("unit", 1000).ps, 1, Rounding::none), Tick(1'000'000'000U));
   EXPECT_EQ(parse_source_uri("x/y.epochs").scheme(), "file");
 }
 
@@ -32,7 +32,7 @@ TEST(SourceUri, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(parse_source_uri("hld:x?colour=red"), UserError);
   EXPECT_THROW(parse_source_uri("lmd:x?colour=red"), UserError);
   EXPECT_THROW(parse_source_uri("udp://:7000?source=3"), UserError);
-  EXPECT_THROW((void)parse_source_uri("csv:x?unit=d").get_unit_ps("unit", 1), UserError);
+  EXPECT_THROW((void)parse_source_uri("csv:x?unit=d").get_unit("unit", 1), UserError);
   EXPECT_THROW((void)parse_source_uri("csv:x?skip=-1").get_count("skip", 0, 0, 10), UserError);
 }
 

@@ -160,13 +160,15 @@ TEST_F(BenchFile, HoldsEverything) {
   report.note("the second is slower");
   const auto printed = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(printed.ends_with("\nthe second is slower\n")) << printed;
+  report.set_load({{"loaded", true}}, "not to be trusted");
   report.write_json(folder / "out.json");
   EXPECT_EQ(Json::parse(content(folder / "out.json")),
             Json({{"format", "eventloom-bench"},
                   {"bench", "exchange"},
                   {"setup", {{"cores", 2}}},
+                  {"load", {{"loaded", true}}},
                   {"points", {point("put", 64, 0.5, 3), point("get", 128, 0, 4)}},
-                  {"notes", Json::array({"the second is slower"})}}));
+                  {"notes", Json::array({"the second is slower", "not to be trusted"})}}));
 }
 
 TEST_F(BenchFile, WithoutPointsIsComplete) {

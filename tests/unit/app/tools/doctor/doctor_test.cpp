@@ -21,6 +21,7 @@
 #include "app/tools/doctor/memory_check.hpp"
 #include "app/tools/doctor/mpi_start.hpp"
 #include "app/tools/doctor/network_check.hpp"
+#include "app/tools/doctor/realtime_check.hpp"
 #include "app/tools/doctor/shared_memory_check.hpp"
 
 namespace eventloom {
@@ -182,6 +183,22 @@ TEST(LockedMemory, MattersForRdma) {
   EXPECT_EQ(locked_memory(8 << 20, false).level, Level::ok);
   EXPECT_EQ(locked_memory(std::nullopt, true).level, Level::ok);
   EXPECT_EQ(locked_memory(8 << 20, true).mend, "ulimit -l unlimited");
+}
+
+TEST(Realtime, SaysWhatIsPossibleAndWhatAllowsTheRest) {
+  const auto all = realtime_finding({}, 2, 2);
+  EXPECT_EQ(all.level, Level::ok);
+  EXPECT_EQ(all.what, "--realtime can lock all memory, use SCHED_FIFO, bind each rank to a core");
+  const auto user = realtime_finding({.lockable = 8 << 20, .fifo = {"not allowed", ""}}, 2, 2);
+  EXPECT_EQ(user.level, Level::note);
+  EXPECT_EQ(user.what, "--realtime can bind each rank to a core");
+  EXPECT_NE(user.mend.find("memlock unlimited, rtprio 1"), std::string::npos) << user.mend;
+  const auto crowded = realtime_finding({}, 3, 2);
+  EXPECT_EQ(crowded.what, "--realtime can lock all memory");
+  EXPECT_NE(crowded.meaning.find("3 ranks poll on 2 cores"), std::string::npos) << crowded.meaning;
+  const auto endless = realtime_finding({.left_to_others = 0}, 1, 2);
+  EXPECT_NE(endless.mend.find("sched_rt_runtime_us=950000"), std::string::npos) << endless.mend;
+  EXPECT_EQ(realtime_finding({.lockable = 1, .fifo = {"no", ""}}, 3, 2).what, "--realtime can do nothing here");
 }
 
 TEST_F(Doctor, TransportsLeadToOtherHosts) {

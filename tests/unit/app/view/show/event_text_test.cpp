@@ -61,8 +61,8 @@ TEST(EventText, DrawsHitsAtTheirTimes) {
 
 TEST(EventText, TellsEachHitOfAFew) {
   const auto text = Example().text();
-  EXPECT_TRUE(holds(text, "            30ns       0           7  -\n")) << text;
-  EXPECT_TRUE(holds(text, "            60ns       1           7  0x00000002\n")) << text;
+  EXPECT_TRUE(holds(text, "            30ns       0            7  -\n")) << text;
+  EXPECT_TRUE(holds(text, "            60ns       1            7  0x00000002\n")) << text;
 }
 
 TEST(EventText, ChannelsAreRowsWhenAskedFor) {
@@ -83,9 +83,9 @@ TEST(EventText, HasNamesAndGroupsWhereTheMapHasAny) {
   Example example;
   example.map("PMT", "A;B");
   EXPECT_TRUE(holds(example.text(), "   channel  name  groups  payload words\n")) << example.text();
-  EXPECT_TRUE(holds(example.text(), "       0           7  PMT   -       0x00000001\n")) << example.text();
-  EXPECT_TRUE(holds(example.text(), "       1           8  -     A;B     0x00000004\n")) << example.text();
-  EXPECT_TRUE(holds(example.text(), "       1           7  -     -       0x00000002\n")) << example.text();
+  EXPECT_TRUE(holds(example.text(), "       0            7  PMT   -       0x00000001\n")) << example.text();
+  EXPECT_TRUE(holds(example.text(), "       1            8  -     A;B     0x00000004\n")) << example.text();
+  EXPECT_TRUE(holds(example.text(), "       1            7  -     -       0x00000002\n")) << example.text();
   example.map("", "A");
   EXPECT_TRUE(holds(example.text(), "   channel  groups  payload words\n")) << example.text();
   example.map("\x1b[2J", "");

@@ -1,5 +1,6 @@
-#include "app/view/hist/joined_bins.hpp"
+#include "app/document/joined_bins.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace eventloom {
@@ -33,8 +34,13 @@ HistogramRecord joined_bins(const HistogramRecord& histogram, std::size_t most) 
   const auto inner_out = two ? out.axes[1].edges.size() - 1 : 1;
   const auto by_outer = together(histogram.axes[0], most);
   const auto by_inner = two ? together(histogram.axes[1], most) : 1;
-  for (std::size_t i = 0; i < histogram.counts.size(); ++i)
-    out.counts[i / inner / by_outer * inner_out + i % inner / by_inner] += histogram.counts[i];
+  for (std::size_t row = 0; row * inner < histogram.counts.size(); ++row) {
+    const auto* count = histogram.counts.data() + row * inner;
+    auto* to = out.counts.data() + row / by_outer * inner_out;
+    for (std::size_t i = 0; i < inner; ++to) {
+      for (const auto end = std::min(inner, i + by_inner); i < end; ++i) *to += count[i];
+    }
+  }
   return out;
 }
 

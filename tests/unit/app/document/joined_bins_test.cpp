@@ -1,4 +1,4 @@
-#include "app/view/hist/joined_bins.hpp"
+#include "app/document/joined_bins.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "io/run_format/histogram_record.hpp"
+
+namespace eventloom {
+
+/// {"name", "axes": [{"quantity", "unit", "edges"}], "counts", "entries", "underflow", "overflow"}; the counts of two
+/// axes are a list of rows.
+nlohmann::ordered_json histogram_json(const HistogramRecord& histogram);
+
+/// {"histograms": [as above]}
+nlohmann::ordered_json histograms_json(std::span<const HistogramRecord> histograms);
+
+/// The same histogram with as many bins as a page holds: neighbours are joined, where there are more than 16384 bins,
+/// or more than 400 along one of two axes.
+HistogramRecord for_page(const HistogramRecord& histogram);
+
+}  // namespace eventloom

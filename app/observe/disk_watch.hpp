@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace eventloom {
+
+/// The file system that a run writes to.
+struct DiskFigures {
+  std::optional<double> free_bytes;  ///< available to this user; not set: unknown
+  std::optional<double> left_s;      ///< until it is full, at the rate of the last minute; not set: it does not fill up
+};
+
+/// Looks at the free space of a folder's file system. Whatever fills it counts, not only this run.
+class DiskWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  explicit DiskWatch(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Call about once a second.
+  DiskFigures look(Time now);
+  /// The same for a known free space.
+  DiskFigures add(Time now, double free_bytes);
+
+ private:
+  struct Look {
+    Time time;
+    double free_bytes = 0;
+  };
+
+  std::filesystem::path folder_;
+  std::deque<Look> looks_;  ///< the last minute's, and one before it
+};
+
+}  // namespace eventloom

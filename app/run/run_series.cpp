@@ -1,0 +1,326 @@
+#include "app/run/run_series.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "app/observe/utc_text.hpp"
+#include "app/run/run_begin.hpp"
+#include "app/run/series_settings.hpp"
+#include "core/control/agreement.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
+#include "core/runtime/stop_signal.hpp"
+#include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
+#include "io/files/output_lock.hpp"
+#include "io/registry/open_sources.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// How often requests are looked for between two runs.
+constexpr auto kRequestLook = std::chrono::milliseconds(5);
+
+/// A run to begin. Only rank 0 has the texts.
+struct NextRun {
+  std::uint64_t number = 0;
+  bool follows = false;  ///< it begins where the last one ended
+  std::string comment = {};
+  std::string by = {};
+};
+
+/// Rank 0's decision between two runs.
+struct Decision {
+  std::uint64_t number = 0;  ///< number of the run to begin; 0: none
+  bool leaves = false;       ///< the program ends
+};
+
+bool ends_program(const RunEnding& ending) {
+  if (ending.code != kExitOk && ending.code != kExitLosses) return true;
+  const auto cause = ending.cause;
+  return cause && *cause != Cause::time && *cause != Cause::stop_run && *cause != Cause::next_run;
+}
+
+class SeriesOfRuns {
+ public:
+  SeriesOfRuns(const RunConfig& config, const RunOnce& run_once, const RunDescription& description, RunWatch& watch,
+               const Communicator& ranks)
+      : config_(config),
+        series_(*config.series),
+        run_once_(run_once),
+        watch_(watch),
+        ranks_(ranks),
+        first_(ranks.rank() == 0) {
+    config_.sources.shelf = &shelf_;
+    agree(ranks_, [&] { open_folder(); });
+    monitor_ = open_monitor(config.view, description, first_ ? &desk_ : nullptr, ranks_);
+  }
+
+  int run();
+
+ private:
+  void open_folder();
+  [[nodiscard]] NextRun first_run() const;
+  std::optional<NextRun> wait_for_request();
+  [[nodiscard]] Decision decide();
+  bool prepare(const NextRun& next);
+  RunEnding run_one(const NextRun& next);
+  [[nodiscard]] std::optional<NextRun> after(const RunEnding& ending);
+  [[nodiscard]] std::optional<NextRun> shared(std::optional<NextRun> next) const;
+  void begin_log(const NextRun& next, const std::string& file);
+  void end_log(const RunEnding& ending);
+  void fail_log(const std::string& why);
+  void reopen_ended();
+  void call_stop_hook(const NextRun& run);
+  void show_idle(const std::string& message);
+
+  RunConfig config_;
+  const SeriesSettings& series_;
+  const RunOnce& run_once_;
+  RunWatch& watch_;
+  const Communicator& ranks_;
+  bool first_;
+  FeedShelf shelf_;
+  std::uint64_t between_ = 0;     ///< hits of this rank's sources since the last run
+  std::optional<SliceId> begin_;  ///< end of the last run, if the next may begin there
+  int worst_ = kExitOk;
+  // Rank 0 only:
+  std::unique_ptr<OutputLock> lock_;
+  RunDesk desk_;
+  std::unique_ptr<Monitor> monitor_;
+  std::uint64_t last_ = 0;  ///< highest number in use
+  LoggedRun logged_;
+  std::string last_end_;  ///< how the last run ended, in words
+};
+
+/// Rank 0 only.
+void SeriesOfRuns::open_folder() {
+  if (!first_) return;
+  create_folder_durably(series_.folder);
+  lock_ = std::make_unique<OutputLock>(run_log_of(series_.folder));
+  const auto log = read_run_log(series_.folder);
+  last_ = highest_run(series_.folder, log);
+  desk_.wait(last_);
+  for (const auto& run : log) {
+    if (run.ended.empty())
+      spdlog::warn("run {} has no end in the log: the program that built it was killed", run.number);
+  }
+}
+
+NextRun SeriesOfRuns::first_run() const { return {.number = last_ + 1, .by = "the start of the program"}; }
+
+int SeriesOfRuns::run() {
+  auto next = series_.starts_idle ? wait_for_request() : shared(first_run());
+  while (next) {
+    if (!prepare(*next)) {
+      next = wait_for_request();
+      continue;
+    }
+    const auto ending = run_one(*next);
+    worst_ = std::max(worst_, ending.code);
+    agree_at_rest(ranks_, [&] { call_stop_hook(*next); });
+    if (ends_program(ending)) break;
+    next = after(ending);
+    if (!next) next = wait_for_request();
+  }
+  worst_ = ranks_.broadcast(worst_);
+  if (monitor_) {
+    auto last = std::make_shared<RunSnapshot>();
+    last->condition.state = "ended";
+    last->exit_code = worst_;
+    monitor_->conclude(std::move(last));
+  }
+  return worst_;
+}
+
+/// Collective: what rank 0 knows, on all ranks.
+std::optional<NextRun> SeriesOfRuns::shared(std::optional<NextRun> next) const {
+  struct Plain {
+    std::uint64_t number = 0;
+    std::uint64_t follows = 0;
+  };
+  Plain plain;
+  if (next) plain = {next->number, next->follows ? 1U : 0U};
+  plain = ranks_.broadcast(plain);
+  if (plain.number == 0) return std::nullopt;
+  if (!next) next.emplace();
+  next->number = plain.number;
+  next->follows = plain.follows != 0;
+  return next;
+}
+
+/// Rank 0 only.
+Decision SeriesOfRuns::decide() {
+  for (const auto& request : monitor_->take_commands()) {
+    if (request.command == Command::stop || request.command == Command::end) return {.leaves = true};
+  }
+  const auto request = desk_.take_begin();
+  if (!request) return {};
+  logged_.by = request->from;
+  logged_.comment = request->comment;
+  return {.number = request->number.value_or(last_ + 1)};
+}
+
+/// Discards what arrives meanwhile. Returns std::nullopt when the program ends.
+std::optional<NextRun> SeriesOfRuns::wait_for_request() {
+  begin_.reset();
+  if (first_) {
+    desk_.wait(last_);
+    monitor_->open_commands();
+    show_idle(
+        fmt::format("{}waiting for the next run, number {}", last_end_.empty() ? "" : last_end_ + "; ", last_ + 1));
+  }
+  for (;;) {
+    watch_.turn();
+    between_ += shelf_.discard();
+    Decision decision;
+    if (first_) decision = decide();
+    decision = ranks_.broadcast(decision);
+    if (ranks_.any(stop_signal() != 0) || decision.leaves) return std::nullopt;
+    if (decision.number != 0) return NextRun{decision.number, false, logged_.comment, logged_.by};
+    std::this_thread::sleep_for(kRequestLook);
+  }
+}
+
+void SeriesOfRuns::show_idle(const std::string& message) {
+  spdlog::info("{}", message);
+  auto snapshot = std::make_shared<RunSnapshot>();
+  snapshot->condition.state = "idle";
+  snapshot->condition.message = message;
+  monitor_->publish(std::move(snapshot));
+}
+
+/// Collective. Opens the sources, then calls the hook. Returns false if the run cannot begin, unless it is the first of
+/// the program, whose errors end it.
+bool SeriesOfRuns::prepare(const NextRun& next) {
+  std::string failure;
+  try {
+    keep_feeds(config_.sources, config_.exchange, ranks_);
+  } catch (const UserError& error) {
+    if (worst_ == kExitOk && last_end_.empty() && !series_.starts_idle) throw;
+    failure = error.what();
+  }
+  agree_at_rest(ranks_, [&] {
+    if (!first_ || !failure.empty()) return;
+    const auto output = output_of_run(config_.output, series_, next.number, next.comment);
+    failure = call_hook(series_.hook, next.number, "start", output.file, next.comment);
+  });
+  failure = ranks_.broadcast(failure);
+  if (failure.empty()) return true;
+  if (first_) spdlog::error("run {} does not begin: {}", next.number, failure);
+  last_end_ = fmt::format("run {} did not begin: {}", next.number, failure);
+  return false;
+}
+
+/// The front ends have been started: if the run fails, they are stopped.
+RunEnding SeriesOfRuns::run_one(const NextRun& next) {
+  auto config = config_;
+  config.output = output_of_run(config_.output, series_, next.number, next.comment);
+  logged_ = {.number = next.number, .by = next.by, .comment = next.comment};
+  try {
+    const auto locks = lock_outputs(config, ranks_);
+    logged_.hits_between = ranks_.sum(std::exchange(between_, 0));
+    agree(ranks_, [&] {
+      if (first_) begin_log(next, config.output.file);
+    });
+    auto ending =
+        run_once_(config, {watch_, monitor_.get(), first_ ? &desk_ : nullptr, next.follows ? begin_ : std::nullopt});
+    begin_ = ending.end;
+    agree(ranks_, [&] { end_log(ending); });
+    reopen_ended();
+    return ending;
+  } catch (...) {
+    fail_log(Failure::of(std::current_exception()).text);
+    call_stop_hook(next);
+    throw;
+  }
+}
+
+/// Rank 0 only.
+void SeriesOfRuns::begin_log(const NextRun& next, const std::string& file) {
+  last_ = next.number;
+  desk_.begin(next.number);
+  logged_.file = std::filesystem::path(file).filename().string();
+  logged_.began = utc_now();
+  log_begin(series_.folder, logged_);
+  spdlog::info("run {}, begun by {}: '{}'{}", next.number, next.by, file,
+               logged_.hits_between == 0
+                   ? ""
+                   : fmt::format("; {} hits arrived since the last run and are in none", logged_.hits_between));
+}
+
+void SeriesOfRuns::end_log(const RunEnding& ending) {
+  if (!first_) return;
+  logged_.ended = utc_now();
+  logged_.why = ending.stopped_by.empty() ? "the end of its sources" : ending.stopped_by;
+  logged_.ended_by = desk_.ended_by();
+  logged_.exit_code = ending.code;
+  logged_.totals = ending.totals;
+  log_end(series_.folder, logged_);
+  last_end_ = fmt::format("run {} was ended by {}, exit code {}", logged_.number, logged_.why, ending.code);
+}
+
+/// Rank 0 only; the error that ended the run is more important than one of the log.
+void SeriesOfRuns::fail_log(const std::string& why) {
+  if (!first_ || logged_.began.empty()) return;
+  logged_.ended = utc_now();
+  logged_.why = why;
+  try {
+    log_end(series_.folder, logged_);
+  } catch (const UserError& error) {
+    spdlog::error("{}", error.what());
+  }
+}
+
+/// After next-run, the next run begins at once.
+std::optional<NextRun> SeriesOfRuns::after(const RunEnding& ending) {
+  std::optional<NextRun> next;
+  if (const auto request = first_ ? desk_.take_begin() : std::nullopt) {
+    const bool follows = ending.cause == Cause::next_run;
+    next = NextRun{request->number.value_or(last_ + 1), follows, request->comment, request->from};
+    monitor_->open_commands();
+  }
+  return shared(std::move(next));
+}
+
+/// A peer that has ended its stream may begin another for the next run, and is received from now on. Followed files
+/// do not begin again.
+void SeriesOfRuns::reopen_ended() {
+  std::vector<std::optional<std::uint32_t>> ports;
+  for (const auto& spec : expand_sources(config_.sources.uris)) {
+    ports.push_back(is_followed(spec.uri) ? std::nullopt : std::optional(spec.home));
+  }
+  between_ += shelf_.close_ended(ports);
+  try {
+    keep_feeds(config_.sources, config_.exchange, ranks_);
+  } catch (const UserError& error) {
+    if (first_) spdlog::warn("{}; the next run tries again", error.what());
+  }
+}
+
+/// Rank 0 only.
+void SeriesOfRuns::call_stop_hook(const NextRun& run) {
+  if (!first_) return;
+  const auto output = output_of_run(config_.output, series_, run.number, run.comment);
+  const auto failure = call_hook(series_.hook, run.number, "stop", output.file, run.comment);
+  if (failure.empty()) return;
+  spdlog::error("{}; the files of run {} are not affected", failure, run.number);
+  worst_ = std::max<int>(worst_, kExitUsage);
+}
+
+}  // namespace
+
+int run_series(const RunConfig& config, const RunOnce& run_once, const RunDescription& description, RunWatch& watch,
+               const Communicator& ranks) {
+  return SeriesOfRuns(config, run_once, description, watch, ranks).run();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,67 @@
+#include "app/tools/bench/duplexes.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "app/tools/bench/mpi_duplex.hpp"
+#include "app/tools/bench/put_duplex.hpp"
+#include "app/tools/bench/ring_duplex.hpp"
+#include "app/tools/bench/shm_duplex.hpp"
+#include "app/tools/bench/udp_duplex.hpp"
+#ifdef EVENTLOOM_HAS_ZEROMQ
+#include "app/tools/bench/zmq_duplex.hpp"
+#endif
+
+namespace eventloom {
+
+namespace {
+
+void check_name(const std::string& name) {
+  const auto names = duplex_names();
+  if (name == kRing || std::ranges::find(names, name) != names.end()) return;
+  std::string listed;
+  for (const auto& one : names) listed += (listed.empty() ? "" : ", ") + one;
+  const bool lacking = name == "zmq-ipc" || name == "zmq-tcp";
+  throw std::invalid_argument(
+      (lacking ? "peer " + name + ": this build has no ZeroMQ; install libzmq3-dev and rebuild" : "no peer " + name) +
+      "; choose one of: " + listed);
+}
+
+}  // namespace
+
+std::vector<std::string> duplex_names() {
+#ifdef EVENTLOOM_HAS_ZEROMQ
+  return {"put", "mpi", "zmq-ipc", "zmq-tcp", "udp", "shm"};
+#else
+  return {"put", "mpi", "udp", "shm"};
+#endif
+}
+
+std::vector<std::string> with_ring(const std::vector<std::string>& names) {
+  std::vector<std::string> all{kRing};
+  for (const auto& name : names) {
+    check_name(name);
+    if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+  }
+  return all;
+}
+
+bool can_join(std::string_view name, bool one_host, std::uint64_t message_bytes) {
+  if (name == "udp") return one_host && message_bytes <= kLargestDatagram;
+  return one_host || (name != "zmq-ipc" && name != "shm");
+}
+
+std::unique_ptr<Duplex> make_duplex(std::string_view name, const Communicator& communicator,
+                                    const DuplexSettings& settings) {
+  if (name == kRing) return std::make_unique<RingDuplex>(communicator, settings);
+  if (name == "put") return std::make_unique<PutDuplex>(communicator, settings);
+  if (name == "mpi") return std::make_unique<MpiDuplex>(communicator, settings);
+  if (name == "udp") return std::make_unique<UdpDuplex>(communicator, settings);
+  if (name == "shm") return std::make_unique<ShmDuplex>(communicator, settings);
+#ifdef EVENTLOOM_HAS_ZEROMQ
+  if (name.starts_with("zmq-")) return std::make_unique<ZmqDuplex>(communicator, settings, name == "zmq-tcp");
+#endif
+  throw std::invalid_argument("no peer " + std::string(name));
+}
+
+}  // namespace eventloom

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/mpi/communicator.hpp"
+
+namespace eventloom {
+
+/// The other work of the hosts of a measurement: their CPU time since the construction of this object, less that of the
+/// ranks and of the programs that they have started and waited for. Every rank has one.
+class MachineLoad {
+ public:
+  /// Collective. Returns {"loaded": whether the figures cannot be trusted, "hosts": [{"host", "cores", "seconds",
+  /// "others_cores" and "stolen_cores": cores that other processes and the hypervisor have used on average,
+  /// "load_average": of a minute, ranks included}]}. Members are null where /proc says nothing.
+  [[nodiscard]] nlohmann::json report(const Communicator& communicator) const;
+
+ private:
+  /// Seconds of CPU time; negative: unknown.
+  struct Used {
+    double busy = -1;    ///< all processes of the host
+    double stolen = -1;  ///< taken by the hypervisor
+    double own = 0;      ///< this process and its children
+  };
+  static Used used_now();
+
+  Used begin_ = used_now();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A line about each loaded host in a MachineLoad::report(); empty if there is none.
+std::string load_warning(const nlohmann::json& report);
+
+}  // namespace eventloom

@@ -1,0 +1,132 @@
+#include "app/tools/bench/transports.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "app/command/options.hpp"
+#include "app/command/temporary_folder.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+using Json = nlohmann::json;
+
+namespace {
+
+/// Options of the whole that a benchmark over one transport does not get.
+constexpr std::array<std::string_view, 5> kOfTheWhole = {"transports", "ranks", "report-json", "raw", "plot"};
+
+std::string config_of_one(const std::string& effective_config) {
+  std::istringstream lines(effective_config);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const auto name = line.substr(0, line.find(' '));
+    if (std::ranges::find(kOfTheWhole, name) == kOfTheWhole.end()) kept += line + "\n";
+  }
+  return kept;
+}
+
+std::string last_line_of(std::string text) {
+  text.erase(text.find_last_not_of("\n- ") + 1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
+/// One benchmark in ranks of its own.
+class OverTransport {
+ public:
+  OverTransport(const BenchView& view, std::uint64_t ranks, bool raw, const std::string& config)
+      : folder_("bench"), raw_(raw) {
+    std::ofstream(folder_.file("bench.ini")) << config;
+    const auto exe = std::filesystem::read_symlink("/proc/self/exe").string();
+    words_ = {"mpirun", "--oversubscribe", "-np", std::to_string(ranks), exe, "bench", view.bench};
+    for (const auto& [option, file] : {std::pair("--config", "bench.ini"), {"--report-json", "bench.json"}}) {
+      words_.insert(words_.end(), {option, folder_.file(file)});
+    }
+    if (raw) words_.insert(words_.end(), {"--raw", raw_file()});
+  }
+
+  [[nodiscard]] std::string raw_file() const { return folder_.file("bench.csv"); }
+
+  /// Returns the exit code. Throws UserError, with the last words of the benchmark, if it has measured nothing.
+  [[nodiscard]] int run(const std::string& transport, const Environment& environment) const {
+    const MemoryFile said;
+    Program program;
+    program.words = words_;
+    program.environment = with_variables(environment, {{"UCX_TLS", transport + ",self"}});
+    program.output = said.descriptor();
+    program.errors = said.descriptor();
+    const auto end = Subprocess(program).wait();
+    const bool measured = end.signal == 0 && (end.exit_code == kExitOk || end.exit_code == kExitLosses);
+    if (!measured) throw UserError("--transports: over " + transport + ": " + reason(said.text()));
+    return end.exit_code;
+  }
+
+  [[nodiscard]] Json points() const {
+    std::ifstream file(folder_.file("bench.json"));
+    return Json::parse(file).at("points");
+  }
+
+ private:
+  /// Our own message, if there is one among those of the launcher.
+  static std::string reason(const std::string& said) {
+    constexpr std::string_view kOurs = "\neventloom bench: ";
+    const auto ours = ("\n" + said).rfind(kOurs);
+    if (ours == std::string::npos) return last_line_of(said);
+    const auto text = said.substr(ours + kOurs.size() - 1);
+    return text.substr(0, text.find('\n'));
+  }
+
+  TemporaryFolder folder_;
+  bool raw_;
+  std::vector<std::string> words_;
+};
+
+std::vector<std::string> transports_option(const po::variables_map& values) {
+  const auto names = words_of(values["transports"].as<std::string>());
+  for (const auto& name : names) {
+    const bool plain = std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    if (!plain) throw UserError("--transports: '" + name + "' is no name of a UCX transport, such as shm, tcp or rc");
+  }
+  if (names.empty()) throw UserError("--transports names no transport");
+  return names;
+}
+
+}  // namespace
+
+void add_transport_options(po::options_description& options) {
+  add_option_rows(options,
+                  {{"transports", text_value("LIST", "", "none"),
+                    "UCX transports to compare, e.g. shm,tcp: starts the ranks by itself, call it without mpirun"},
+                   {"ranks", text_value("N", "2"), "ranks that --transports starts"}});
+}
+
+bool over_transports(const po::variables_map& values) { return !values["transports"].as<std::string>().empty(); }
+
+int bench_over_transports(BenchView view, const po::variables_map& values, const std::string& effective_config,
+                          const Communicator& communicator, const Environment& environment) {
+  const auto transports = transports_option(values);
+  const auto ranks = count_option(values, "ranks", 1, 1000);
+  if (communicator.size() != 1) {
+    throw UserError("--transports starts ranks of its own: call it without mpirun, with --ranks N");
+  }
+  view.columns.insert(view.columns.begin(), {"transport", "over", "", 0});
+  BenchRun run(view.bench, values, effective_config, view.columns, communicator);
+  int code = kExitOk;
+  for (const auto& transport : transports) {
+    const OverTransport one(view, ranks, run.times_kept().each, config_of_one(effective_config));
+    code = std::max(code, one.run(transport, environment));
+    if (run.times_kept().each) run.adopt_raw(one.raw_file());
+    for (auto point : one.points()) {
+      point["transport"] = transport;
+      run.add(std::move(point));
+    }
+  }
+  return run.finish(view.plots(run.points()), code);
+}
+
+}  // namespace eventloom

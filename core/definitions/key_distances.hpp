@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/definitions/hit_key.hpp"
+
+/// Searches among all hits for those at some distance from another. Without a branch for each hit, as branches on real
+/// data are unpredictable: by the widest vectors of the processor where Google's Highway is installed.
+namespace eventloom {
+
+/// Writes to `starts` the position of each key that follows the one before it by more than `gap`, ascending; position 0
+/// counts as well. Returns their number. The caller's `starts` has room for as many positions as there are keys.
+std::uint32_t find_run_starts(std::span<const HitKey> keys, Tick gap, std::uint32_t* starts);
+
+/// The same for the position of each key whose `apart`-th successor follows it by at most `window`.
+std::uint32_t find_close(std::span<const HitKey> keys, std::size_t apart, Tick window, std::uint32_t* positions);
+
+}  // namespace eventloom

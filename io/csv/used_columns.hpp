@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/recorded/payload_columns.hpp"
+
+namespace eventloom {
+
+/// The columns of a table that are used, counted from 1.
+struct CsvColumns {
+  std::size_t time = 0;
+  std::size_t coarse = 0;                      ///< steps to be added to the time; 0: none
+  std::size_t channel = 0;                     ///< 0: all hits have the fixed channel
+  std::optional<std::uint32_t> fixed_channel;  ///< the key `fixed-channel`
+  std::vector<std::size_t> payload;
+  std::vector<PayloadKey> payload_keys;  ///< their names and stated kinds
+  std::string unit;                      ///< unit in the name of the time column; empty: none
+  std::uint64_t lines_before = 0;        ///< number of lines before the first row
+  std::vector<std::string> unread;       ///< the other columns, by name or number
+
+  /// The last column used.
+  [[nodiscard]] std::size_t last() const {
+    std::size_t column = std::max({time, coarse, channel});
+    for (const auto word : payload) column = std::max(column, word);
+    return column;
+  }
+};
+
+}  // namespace eventloom

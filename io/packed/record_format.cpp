@@ -1,0 +1,84 @@
+#include "io/packed/record_format.hpp"
+
+#include <string>
+
+#include "io/recorded/fixed_channel.hpp"
+#include "io/recorded/payload_columns.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t kMaxRecordBytes = 65536;
+
+std::size_t record_bytes(const SourceUri& uri) {
+  (void)uri.require("record");
+  return uri.get_count("record", 0, 1, kMaxRecordBytes);
+}
+
+std::string named(const SourceUri& uri, const std::string& key) { return "source '" + uri.text() + "': " + key + "="; }
+
+PackedField parse_field(const SourceUri& uri, const std::string& key, const std::string& text, std::size_t bytes) {
+  auto field = PackedField::parse(text, bytes, named(uri, key));
+  if (field.is_signed() && key != "payload") uri.refuse(key + "=" + text + ": only payload may be signed");
+  const bool whole = key != "payload";
+  if (whole && !field.is_plain()) uri.refuse(key + "=" + text + ": only times and payload may be f32, f64 or scaled");
+  return field;
+}
+
+std::optional<TimeField> time_field(const SourceUri& uri, std::size_t bytes, bool timed) {
+  if (!timed) return std::nullopt;
+  const auto text = uri.require("time");
+  auto time = TimeField::parse(text, bytes, named(uri, "time"));
+  if (time.field().is_signed()) uri.refuse("time=" + text + ": only payload may be signed");
+  return time;
+}
+
+/// The columns of a field: its number, or the low and the high word of a plain one.
+void add_columns(const std::string& name, const PackedField& field, std::vector<PayloadColumn>& columns) {
+  columns.push_back({name, field.payload_kind()});
+  if (field.is_plain() && field.bits() > 32) columns.push_back({name + " high word", PayloadKind::u32});
+}
+
+std::optional<PackedField> system_field(const SourceUri& uri, const std::string& key, std::size_t bytes) {
+  // The value of the common key system=N has no offset.
+  const bool field = key != "system" || uri.get(key, "").find('@') != std::string::npos;
+  if (!uri.has(key) || !field) return std::nullopt;
+  return parse_field(uri, key, uri.require(key), bytes);
+}
+
+PackedField channel_field(const SourceUri& uri, std::size_t bytes) {
+  if (!uri.has("channel")) {
+    uri.refuse("'channel=' is missing: a field, or for records without channels fixed-channel=N");
+  }
+  return parse_field(uri, "channel", uri.get("channel", ""), bytes);
+}
+
+}  // namespace
+
+/// Number of payload words that a field yields.
+std::size_t payload_words_of(const PackedField& field) {
+  return field.is_plain() ? (field.bits() > 32 ? 2 : 1) : words_of(field.payload_kind());
+}
+
+RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
+    : bytes(record_bytes(uri)),
+      time(time_field(uri, bytes, timed)),
+      fixed_channel(eventloom::fixed_channel(uri)),
+      system(system_field(uri, "system", bytes)),
+      subsystem(system_field(uri, "subsystem", bytes)),
+      channel_bits(subsystem ? kSubsystemShift : (system ? kSystemShift : kChannelBits)) {
+  if (!fixed_channel) channel = channel_field(uri, bytes);
+  if (fixed_channel && *fixed_channel >> channel_bits != 0) {
+    uri.refuse("fixed-channel= does not fit the " + std::to_string(channel_bits) +
+               " bits beside system= and subsystem=");
+  }
+  for (const auto& text : payload_columns(uri)) {
+    payload.push_back(parse_field(uri, "payload", text, bytes));
+    payload_words += payload_words_of(payload.back());
+    add_columns(text, payload.back(), columns);
+  }
+  require_typed_columns(uri, columns);
+}
+
+}  // namespace eventloom

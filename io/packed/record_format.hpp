@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "formats/stream_file.hpp"
+#include "io/packed/field.hpp"
+#include "io/packed/time_field.hpp"
+#include "io/uri/source_uri.hpp"
+
+namespace eventloom {
+
+/// Layout of records of fixed size, a hit each, by the keys `record`, `time`, `channel` or `fixed-channel`, `system`,
+/// `subsystem` and `payload`; see packed_reader.hpp.
+struct RecordFormat {
+  static constexpr unsigned kSystemShift = 22;
+  static constexpr unsigned kSubsystemShift = 16;
+  static constexpr unsigned kChannelBits = 28;
+
+  /// `timed`: the records hold times, and the key `time` must say where. Throws UserError when a key is invalid or
+  /// missing.
+  explicit RecordFormat(const SourceUri& uri, bool timed = true);
+
+  std::size_t bytes;                           ///< size of a record
+  std::optional<TimeField> time;               ///< std::nullopt: not timed
+  std::optional<std::uint32_t> fixed_channel;  ///< std::nullopt: see `channel`
+  std::optional<PackedField> channel;
+  std::optional<PackedField> system;
+  std::optional<PackedField> subsystem;
+  unsigned channel_bits;  ///< maximum width of `channel`
+  std::vector<PackedField> payload;
+  std::vector<PayloadColumn> columns;
+  std::size_t payload_words = 0;
+};
+
+/// Number of payload words that a field yields.
+std::size_t payload_words_of(const PackedField& field);
+
+}  // namespace eventloom

@@ -1,0 +1,154 @@
+#include "io/packed/record_hits.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+constexpr unsigned kSystemBits = 6;
+
+/// Sets all bits of values that exceed `bits` bits, so that they remain too large after any shift. Returns whether
+/// there are any.
+bool mark_misfits(std::span<std::uint64_t> values, unsigned bits) {
+  std::uint64_t all = 0;
+  for (const auto value : values) all |= value;
+  if (all >> bits == 0) return false;
+  for (auto& value : values) {
+    if (value >> bits != 0) value = ~std::uint64_t{0};
+  }
+  return true;
+}
+
+}  // namespace
+
+RecordHits::RecordHits(const SourceUri& uri, RecordFormat format, std::string name, std::uint64_t tick_ps)
+    : format_(std::move(format)), name_(std::move(name)) {
+  if (format_.time) clock_.emplace(uri, format_.time->field(), tick_ps);
+}
+
+/// Reads all records at once, column by column.
+void RecordHits::read(const std::byte* records, std::size_t n, std::uint64_t offset, Tick time, HitBlock& block) {
+  block.clear();
+  records_ += n;
+  offset_ = offset;
+  block.time.resize(n, time);
+  block.channel.resize(n);
+  if (format_.time) format_.time->extract(records, block.time);
+  const bool times_fit = !clock_ || clock_->convert(block.time);
+  const bool channels_fit = put_channels(records, block);
+  const bool payload_fits = put_payload(records, block);
+  if (!times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
+}
+
+/// Returns false when a channel does not fit; its value in channels_ then exceeds 28 bits.
+bool RecordHits::put_channels(const std::byte* records, HitBlock& block) {
+  channels_.assign(block.size(), format_.fixed_channel.value_or(0));
+  if (format_.channel) format_.channel->extract(records, channels_);
+  bool fit = !mark_misfits(channels_, format_.channel_bits);
+  if (format_.system) fit = join(*format_.system, records, RecordFormat::kSystemShift) && fit;
+  if (format_.subsystem) fit = join(*format_.subsystem, records, RecordFormat::kSubsystemShift) && fit;
+  for (std::size_t i = 0; i < channels_.size(); ++i) block.channel[i] = static_cast<std::uint32_t>(channels_[i]);
+  return fit;
+}
+
+/// Puts the values of `field` into the channels. Returns false when a value does not fit.
+bool RecordHits::join(const PackedField& field, const std::byte* records, unsigned shift) {
+  systems_.resize(channels_.size());
+  field.extract(records, systems_);
+  const bool fit = !mark_misfits(systems_, kSystemBits);
+  for (std::size_t i = 0; i < channels_.size(); ++i) channels_[i] |= systems_[i] << shift;
+  return fit;
+}
+
+/// Returns false when a value does not fit a word; misfits_ then marks its record.
+bool RecordHits::put_payload(const std::byte* records, HitBlock& block) {
+  constexpr unsigned kWordBits = 32;
+  const std::size_t stride = format_.payload_words;
+  block.payload.resize(block.size() * stride);
+  misfits_.clear();
+  std::uint32_t* out = block.payload.data();
+  bool fit = true;
+  for (const auto& field : format_.payload) {
+    if (field.is_plain()) {
+      field.extract_words(records, block.size(), 0, out++, stride);
+      if (field.bits() > kWordBits) field.extract_words(records, block.size(), kWordBits, out++, stride);
+    } else {
+      numbers_.resize(block.size());
+      fit = put_words(field, records, out) && fit;
+      out += payload_words_of(field);
+    }
+  }
+  return fit;
+}
+
+/// Converts the values of a field that is not plain. Returns false when one does not fit.
+bool RecordHits::put_words(const PackedField& field, const std::byte* records, std::uint32_t* out) {
+  field.extract(records, numbers_);
+  bool fit = true;
+  const bool two = payload_words_of(field) == 2;
+  for (std::size_t i = 0; i < numbers_.size(); ++i, out += format_.payload_words) {
+    const auto bits = field.to_payload(numbers_[i]);
+    out[0] = static_cast<std::uint32_t>(bits.value_or(0));
+    if (two) out[1] = static_cast<std::uint32_t>(bits.value_or(0) >> 32);
+    if (bits) continue;
+    misfits_.resize(numbers_.size());
+    misfits_[i] = true;
+    fit = false;
+  }
+  return fit;
+}
+
+/// Converts the records one by one and drops those that do not fit.
+void RecordHits::keep_good(bool times_converted, HitBlock& block) {
+  const std::size_t n = block.size();
+  const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool channel_fits = channels_[i] >> RecordFormat::kChannelBits == 0;
+    const auto time = times_converted || !channel_fits ? std::optional(block.time[i])
+                                                       : clock_->convert(block.time[i].value, block.channel[i]);
+    const bool payload_fits = misfits_.empty() || !misfits_[i];
+    if (!time || !channel_fits || !payload_fits) {
+      const char* what = !channel_fits ? "channel" : (!time ? "time" : "payload");
+      lose(kept, offset_ + i * format_.bytes, what, block);
+      continue;
+    }
+    if (!times_converted) check_precision(block.time[i].value, offset_ + i * format_.bytes);
+    block.time[kept] = *time;
+    block.channel[kept] = block.channel[i];
+    const auto from = block.payload.begin() + static_cast<std::ptrdiff_t>(i) * words;
+    if (kept != i) std::copy_n(from, words, block.payload.begin() + static_cast<std::ptrdiff_t>(kept) * words);
+    ++kept;
+  }
+  block.truncate(kept);
+}
+
+void RecordHits::check_precision(std::uint64_t number, std::uint64_t offset) {
+  if (!clock_->is_imprecise(number) || !imprecise_.admit()) return;
+  spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset,
+               clock_->complaint_of_precision(number));
+}
+
+void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
+  if (bad_.admit()) {
+    spdlog::error("{}: offset {}: the {} of a record does not fit: the record is dropped", name_, offset, what);
+  }
+  block.losses.push_back({.before = before, .offset = offset, .hits = 1});
+}
+
+Counters RecordHits::counters() const {
+  Counters counters{{Metric::records, records_}, {Metric::bad_records, bad_.count()}};
+  counters[Metric::imprecise_times] = imprecise_.count();
+  counters[Metric::clock_turns] = clock_ ? clock_->turns() : 0;
+  return counters;
+}
+
+void RecordHits::sum_up() const {
+  if (bad_.exceeded()) spdlog::error("{}: {} records in all do not fit", name_, bad_.count());
+}
+
+}  // namespace eventloom

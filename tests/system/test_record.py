@@ -1,0 +1,398 @@
+"""record: live sources to numbered files, which hold what was sent, whatever ends the recorder or fills its disk."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epochs_file import hits_of_file, read_epochs_file
+from interrupted import Started, until
+from live import HOST, Board, Recording, free_port, sockets, udp
+from mbs import Layout, Server, sends
+from program import Run, eventloom, only_line
+from results import assert_same, read_merged
+from test_event_files import small_disk
+from test_live_ends import quiet_after, until_received
+from test_mbs import lmd_file, made
+from trb import Board as TrbBoard
+from trb import triggers
+
+STREAMS = {"sources": 2, "rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noise": 200_000,
+           "duration": "40ms", "seed": 5, "epochs-per-buffer": 10}
+BUFFER_HEADER_BYTES = 64
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return Recording(tmp_path_factory.mktemp("recording"), "gap:25ns,4", 100, **STREAMS)
+
+
+class Recorder(Started):
+    """`eventloom record` to the folder `out` of `folder`."""
+
+    def __init__(self, folder, uris, *options, out="out"):
+        self.uris, self.out = list(uris), folder / out
+        super().__init__(folder, "record", *self.uris, "--output", out, "--report-json", "report.json", *options)
+
+    def listening(self):
+        ports = [int(uri.partition("?")[0].rpartition(":")[2]) for uri in self.uris]
+
+        def ready():
+            assert self.process.poll() is None, f"ended before it listened\n{self.text()}"
+            return all(sockets("udp", port) for port in ports)
+        until(ready, f"ports {ports} bound", so_far=self.text)
+        return self
+
+    def report(self):
+        return json.loads((self.folder / "report.json").read_text())
+
+    def until_recorded(self, expected, source=0):
+        """Waits until the files, read while they grow, hold so many epoch buffers with hits."""
+        until(lambda: len(growing_buffers(self.out, source)) >= expected, f"{expected} epoch buffers", so_far=self.text)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(30)
+
+
+def data_files(out, source=0):
+    return sorted(out.glob(f"source_{source:03}.*.epochs"))
+
+
+def growing_buffers(out, source=0):
+    """The words of the whole epoch buffers in the files, by scanning alone."""
+    found = []
+    for path in data_files(out, source):
+        data = path.read_bytes()
+        at = data.find(b"EPBF")
+        while at >= 0 and data[at:at + 4] == b"EPBF":
+            n_words = int.from_bytes(data[at + 28:at + 32], "little")
+            end = at + BUFFER_HEADER_BYTES + (4 * n_words + 7) // 8 * 8
+            if end > len(data):
+                break
+            if n_words:
+                found.append(data[at + BUFFER_HEADER_BYTES:at + BUFFER_HEADER_BYTES + 4 * n_words])
+            at = end
+    return found
+
+
+def sent_buffers(file):
+    return [file.data[b.offset + BUFFER_HEADER_BYTES:b.offset + BUFFER_HEADER_BYTES + 4 * b.n_words] for b in file.buffers]
+
+
+def recorded_hits(path):
+    """Without the epoch buffers that stand for losses."""
+    file = read_epochs_file(path)
+    return hits_of_file(file, [number for number, buffer in enumerate(file.buffers) if not buffer.n_words])
+
+
+def lost_hits(out, source=0):
+    """Hits of the epoch buffers without words."""
+    return sum(b.n_hits for path in data_files(out, source) for b in read_epochs_file(path).buffers if not b.n_words)
+
+
+def names(out):
+    return sorted(path.name for path in out.iterdir())
+
+
+def boards(stack, recording, ports, **how):
+    return [stack.enter_context(Board(file, port, **how)) for file, port in zip(recording.files, ports)]
+
+
+def test_what_was_sent_is_recorded(tmp_path, recording):
+    """Two boards, files of one size each; a run of the files builds what one of the original streams does."""
+    ports = [free_port(), free_port()]
+    with contextlib.ExitStack() as stack:
+        recorder = stack.enter_context(Recorder(tmp_path, map(udp, ports))).listening()
+        for board in boards(stack, recording, ports):
+            board.header()
+            board.end()
+        told = recorder.wait(0)
+    assert names(recorder.out) == [f"source_00{n}.{end}" for n in (0, 1) for end in ("000000.epochs", "end", "state")]
+    for source, file in enumerate(recording.files):
+        path, = data_files(recorder.out, source)
+        assert growing_buffers(recorder.out, source) == sent_buffers(file)
+        assert f"source_00{source}: {recording.hits(source)} hits in {len(file.buffers)} epoch buffers in 1 files" in told
+        assert hits_of_file(read_epochs_file(path)).time.tolist() == hits_of_file(file).time.tolist()
+    run = Run(tmp_path / "run", [f"file:{path}" for n in (0, 1) for path in data_files(recorder.out, n)], *recording.meaning)
+    assert_same(read_merged(run.merged), read_merged(recording.folder / "replay" / "merged.h5")
+                if recording.replay else None)
+
+
+def test_files_of_a_size(tmp_path, recording):
+    """None exceeds it; those that grow can be read by inspect and run; acknowledged ones go, others stay."""
+    port = free_port()
+    with Recorder(tmp_path, [udp(port)], "--size", "20kB").listening() as recorder, \
+            Board(recording.files[0], port) as board:
+        board.header()
+        board.to(2_000)
+        recorder.until_recorded(board.next)
+        complete, newest = data_files(recorder.out)[:-1], data_files(recorder.out)[-1]
+        hits = recording.hits(0, 0, 2_000) - sum(b.n_hits for path in complete for b in read_epochs_file(path).buffers)
+        assert json.loads(eventloom("inspect", newest, "--json", code=None).stdout)["hits"] == hits
+        assert Run(tmp_path / "growing", [f"file:{newest}"], *recording.meaning).report()["totals"]["hits_in"] == hits
+        assert len(data_files(recorder.out)) > 3 and not (recorder.out / "source_000.end").exists()
+        before = [read_epochs_file(path) for path in data_files(recorder.out)[:3]]
+        foreign = recorder.out / "source_000.notes.epochs"
+        foreign.write_text("mine")
+        (recorder.out / "source_000.done.new").write_text("3\n")
+        (recorder.out / "source_000.done.new").rename(recorder.out / "source_000.done")
+        until(lambda: data_files(recorder.out)[0].name == "source_000.000003.epochs", "acknowledged files gone")
+        board.end()
+        recorder.wait(0)
+    assert foreign.read_text() == "mine"
+    foreign.unlink()
+    files = [*before, *map(read_epochs_file, data_files(recorder.out))]
+    words = [file.words(b) for file in files for b in file.buffers]
+    assert words == [recording.files[0].words(b) for b in recording.files[0].buffers]
+    assert all(len(file.data) <= 20_000 for file in files)
+    gone = recorder.report()["removed_acknowledged"]
+    assert gone == {"files": 3, "bytes": sum(len(f.data) for f in before), "hits": sum(b.n_hits for f in before for b in f.buffers)}
+
+
+def test_a_limit_of_all_files(tmp_path, recording):
+    """The oldest go, are counted, and cost the exit code."""
+    port = free_port()
+    with Recorder(tmp_path, [udp(port)], "--size", "20kB", "--keep", "60kB").listening() as recorder, \
+            Board(recording.files[0], port) as board:
+        board.header()
+        board.end()
+        told = recorder.wait(3)
+    left = [hits for path in data_files(recorder.out) for hits in [sum(b.n_hits for b in read_epochs_file(path).buffers)]]
+    lost = recorder.report()["removed_for_room"]
+    assert sum(path.stat().st_size for path in data_files(recorder.out)) <= 60_000
+    assert lost["files"] > 0 and lost["hits"] + sum(left) == recording.hits(0)
+    assert "warning: --keep: removed 'out/source_000.000000.epochs'" in told
+    numbers = [int(path.name.split(".")[1]) for path in data_files(recorder.out)]
+    assert numbers == list(range(lost["files"], lost["files"] + len(left)))
+
+
+@pytest.mark.parametrize("torn", [0, 40, 200])
+def test_kill_and_restart(tmp_path, recording, torn):
+    """What the board sent meanwhile is lost by its own count, to the hit; a torn end is cut off."""
+    port, file = free_port(), recording.files[0]
+    with Board(file, port) as board:
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            board.to(1_000)
+            recorder.until_recorded(board.next)
+            first = board.next
+            recorder.kill()
+        path = recorder.out / "source_000.000000.epochs"
+        with path.open("ab") as out:  # as if killed in the middle of a write
+            following = file.buffers[first]
+            out.write(file.data[following.offset:following.offset + torn])
+        board.skip_to(2_000)
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            second = board.next
+            board.end()
+            told = recorder.wait(3)
+    missed = sum(b.n_hits for b in file.buffers[first:second])
+    assert f"{missed} hits are lost, by its own count" in told and "was not finished" in told
+    assert names(recorder.out) == ["source_000.000000.epochs", "source_000.000001.epochs", "source_000.end", "source_000.state"]
+    assert growing_buffers(recorder.out) == sent_buffers(file)[:first] + sent_buffers(file)[second:]
+    assert len(read_epochs_file(path).buffers) == first and lost_hits(recorder.out) == missed
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_kills_at_any_moment(tmp_path, recording, seed):
+    """While files begin and end: no hit is there twice, and those not there are lost by the files' own account."""
+    port, file, dice = free_port(), recording.files[0], random.Random(seed)
+    with Board(file, port) as board:
+        for epoch in sorted(dice.sample(range(200, 3_800, 10), 6)):
+            with Recorder(tmp_path, [udp(port)], "--size", "6kB").listening() as recorder:
+                board.header()
+                before, first = len(growing_buffers(recorder.out)), board.next
+                while board.next < len(file.buffers) and file.buffers[board.next].first_epoch < epoch:
+                    board.to(file.buffers[board.next].end_epoch, silently=dice.random() < 0.5)
+                if board.next - first > 2:
+                    recorder.until_recorded(before + dice.randrange(1, board.next - first - 1))
+                recorder.kill()
+            board.skip_to(epoch + dice.randrange(0, 100))
+        with Recorder(tmp_path, [udp(port)], "--size", "6kB").listening() as recorder:
+            board.header()
+            board.end()
+            recorder.process.wait(60)
+    found, sent = growing_buffers(recorder.out), sent_buffers(file)
+    places = [sent.index(words) for words in found]
+    assert places == sorted(set(places)) and found[-1] == sent[-1]
+    recorded = sum(file.buffers[place].n_hits for place in places)
+    assert recorded + lost_hits(recorder.out) == recording.hits(0)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_restart_at_a_server(tmp_path, how):
+    """An MBS server that continues where it was: with an epoch for each number nothing is lost in good order, and what a
+    kill costs is counted by numbers."""
+    layout, sent = Layout(), []
+    with Server(quiet_after(layout, made(40), None, sent), sends(layout, layout.buffers(made(20, first=41)))) as server:
+        words = [[f"mbs://{HOST}:{server.port}/transport"], "--epoch", "1ns"]
+        with Recorder(tmp_path, *words) as recorder:
+            until_received(server, sent)
+            recorder.until_recorded(1)
+            recorder.send(how, 0)
+            recorder.process.wait(30)
+        with Recorder(tmp_path, *words) as recorder:
+            recorder.process.wait(30)
+    times = [time for path in data_files(recorder.out) for time in recorded_hits(path).time.tolist()]
+    missing = sorted(set(range(1, 61)) - set(times))
+    assert times == sorted(set(times)) and times[-20:] == list(range(41, 61))
+    assert recorder.process.returncode == (3 if missing else 0), recorder.text()
+    assert recorder.report()["per_source"][0]["counts"].get("missing_numbers", 0) == len(missing)
+    assert how == signal.SIGKILL or not missing
+
+
+def test_restart_without_a_loss(tmp_path, recording):
+    """A board that waits meanwhile loses nothing; the end mark goes and comes; a file without data is replaced."""
+    port, file = free_port(), recording.files[0]
+    with Board(file, port) as board:
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            board.to(1_000)
+            recorder.until_recorded(board.next)
+            recorder.send(signal.SIGTERM, 0)
+            recorder.wait(0)
+        assert (recorder.out / "source_000.end").exists()
+        (recorder.out / "source_000.000001.epochs").touch()
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            until(lambda: not (recorder.out / "source_000.end").exists(), "no end mark", so_far=recorder.text)
+            board.header()
+            board.end()
+            recorder.wait(0)
+    assert growing_buffers(recorder.out) == sent_buffers(file) and lost_hits(recorder.out) == 0
+
+
+def test_a_clock_that_is_set_back(tmp_path, recording):
+    """A board that starts again and sends earlier times than those recorded: its hits are counted and named."""
+    port, file = free_port(), recording.files[0]
+    for session, code in ((11, 0), (12, 3)):
+        with Board(file, port, session=session) as board, Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            board.end()
+            recorder.wait(code)
+            assert (f"{recording.hits(0)} hits are not recorded" in recorder.text()) == (code == 3)
+    assert growing_buffers(recorder.out) == sent_buffers(file)
+    assert recorder.report()["per_source"][0]["counts"]["hits_before_the_run"] == recording.hits(0)
+
+
+def test_refusals(tmp_path, recording):
+    port = free_port()
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+        only_line(eventloom("record", udp(free_port()), "--output", recorder.out, code=2), "out", "another run", "--output")
+        recorder.send(signal.SIGINT, 0)
+        recorder.wait(None if recorder.process.poll() else 0)
+    only_line(eventloom("record", udp(free_port()), "--output", recorder.out, code=2), udp(port), "--output")
+    only_line(eventloom("record", recording.paths[0], "--output", tmp_path / "x", code=2), "not live", "convert")
+    only_line(eventloom("record", udp(port), code=2), "--output")
+    only_line(eventloom("record", udp(port), "--output", "x", "--keep", "1GB", code=2, cwd=tmp_path), "--keep", "--size")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "source_000.end").write_text("mine")
+    only_line(eventloom("record", udp(port), "--output", foreign, code=2), "source_000.end")
+    assert names(foreign) == ["source_000.end"]
+
+
+def test_a_foreign_file_of_the_same_name(tmp_path, recording):
+    """It stays, and its number is not used."""
+    port = free_port()
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "source_000.000004.epochs").write_text("mine")
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder, Board(recording.files[0], port) as board:
+        board.header()
+        board.end()
+        recorder.wait(0)
+    assert (out / "source_000.000004.epochs").read_text() == "mine"
+    assert len(read_epochs_file(out / "source_000.000005.epochs").buffers) == len(recording.files[0].buffers)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
+@pytest.mark.parametrize("space_comes", [True, False])
+def test_a_full_disk(tmp_path, recording, space_comes):
+    """The recorder waits, with what it has received, until there is room; or it counts what it had to leave."""
+    port, file = free_port(), recording.files[0]
+    with small_disk(tmp_path / "disk", "64k") as disk, Board(file, port) as board:
+        with Recorder(tmp_path, [udp(port)], out="disk/out").listening() as recorder:
+            board.header()
+            board.end()
+            recorder.until_told("No space left")
+            if space_comes:
+                subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True, timeout=20)
+            else:
+                recorder.send(signal.SIGTERM, 0)
+            told = recorder.wait(0 if space_comes else 3)
+        found, report = growing_buffers(recorder.out), recorder.report()
+    sent = sent_buffers(file)
+    assert found == (sent if space_comes else sent[:len(found)])
+    left = sum(b.n_hits for b in file.buffers[len(found):])
+    assert report["per_source"][0]["hits_unwritten"] == left
+    assert ("there is room again after" if space_comes else f"{left} hits could not be written") in told
+
+
+def test_nonsense(tmp_path, recording):
+    """Datagrams of nobody's and damaged ones change nothing but counters."""
+    port, file = free_port(), recording.files[0]
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder, Board(file, port) as board, \
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        board.header()
+        board.to(1_000)
+        for nonsense in (b"", b"\0", os.urandom(1400), board.data(board.next)[0][:-1]):
+            other.sendto(nonsense, (HOST, port))
+        board.end()
+        recorder.wait(3)
+    assert growing_buffers(recorder.out) == sent_buffers(file)
+    assert recorder.report()["per_source"][0]["counts"]["malformed"] >= 3
+
+
+@pytest.mark.parametrize("protocol", ["transport", "stream"])
+def test_an_mbs_server(tmp_path, protocol):
+    """The files hold the hits of the same events in a file."""
+    layout, events = Layout(), made(300)
+    with Server(sends(layout, layout.buffers(events), protocol)) as server, \
+            Recorder(tmp_path, [f"mbs://{HOST}:{server.port}/{protocol}"]) as recorder:
+        recorder.wait(0)
+    eventloom("convert", f"lmd:{lmd_file(tmp_path, events)}", "--output", tmp_path / "expected.epochs")
+    path, = data_files(recorder.out)
+    assert same_hits(path, tmp_path / "expected.epochs")
+
+
+def same_hits(a, b):
+    a, b = (hits_of_file(read_epochs_file(path)) for path in (a, b))
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("time", "channel", "payload"))
+
+
+def test_trb_boards(tmp_path):
+    """Event numbers as times; one missing number is a lost hit in the file."""
+    ports = [free_port(), free_port()]
+    everything = [triggers(range(100, 400), ident) for ident in (1, 2)]
+    with Recorder(tmp_path, [f"trb://{HOST}:{port}" for port in ports]).listening() as recorder:
+        for ident, port, sent in zip((1, 2), ports, everything):
+            board = TrbBoard(port, 0x8000 + ident)
+            board.send(*(t for t in sent if (ident, t.number) != (2, 250)))
+            board.close()
+        for source in (0, 1):
+            recorder.until_recorded(1, source)
+        until(lambda: not any(one.to_read for port in ports for one in sockets("udp", port)), "all read")
+        recorder.send(signal.SIGINT, 0)
+        recorder.wait(3)
+    for source in (0, 1):
+        times = np.concatenate([recorded_hits(path).time for path in data_files(recorder.out, source)])
+        assert times.tolist() == [n for n in range(100, 400) if (source, n) != (1, 250)]
+        assert lost_hits(recorder.out, source) == source
+
+
+def test_no_mpi(tmp_path):
+    """The recorder needs no MPI: neither its libraries' threads nor their files in the session's folder."""
+    port = free_port()
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+        assert not [path for path in Path(f"/proc/{recorder.process.pid}/fd").iterdir() if "ompi" in os.path.realpath(path)]
+        recorder.send(signal.SIGTERM, 0)
+        recorder.process.wait(30)
