@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests; one summary by ctest. Without --all the quick tier: one build, unit,
-# mpi and many system tests, one case of each. With it everything: up to four cases of each, sanitizers, fuzzers, clang-tidy, a
+# mpi and many system tests, one case of each. With it everything: up to two cases of each, sanitizers, fuzzers, clang-tidy, a
 # virtual cluster, long campaigns. EVENTLOOM_CASES=N: another number of cases (10000: all).
 # usage: tests/run_tests.sh [--all] [CTEST_OPTIONS...]      e.g. -L unit, -R truth, --all -L fuzz
 set -euo pipefail
@@ -16,7 +16,7 @@ for word in "$@"; do
   if [ "$word" = --all ]; then
     tier=(-E '^system\.(setups|mutations|injection|live_campaign)$') # their campaigns do the same and more
     unit_tests=OFF # they are built and run with sanitizers: once is enough
-    cases=4
+    cases=2
   else
     words+=("$word")
   fi
@@ -30,4 +30,4 @@ if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 # Most tests wait for processes and disks much of the time.
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((3 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((4 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null

@@ -38,7 +38,7 @@ def bounded(command, *, env, timeout, code=0, cwd=None):
     return done
 
 
-def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
+def eventloom(*arguments, np=None, omp=None, timeout=300, code=0, cwd=None):
     """Runs one command; `np`: under mpirun with so many ranks."""
     command = [BINARY, *map(str, arguments)]
     if np is not None:
@@ -66,7 +66,7 @@ def schedule_table(folder, sources, builders):
 class Run:
     """A run and its merged file in a folder of its own. `launch` runs the program, like `eventloom` here."""
 
-    def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=120, launch=eventloom):
+    def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=300, launch=eventloom):
         folder.mkdir(parents=True, exist_ok=True)
         self.output, self.merged, self.report_file = folder / "run.h5", folder / "merged.h5", folder / "report.json"
         uris = [word for uri in sources for word in ("--source", uri)]

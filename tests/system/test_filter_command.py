@@ -18,6 +18,7 @@ from results import assert_balanced, assert_same, ledger_rows, read_ledger, read
 EPOCH = 10_000
 PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "io", "python")
 WANTED = "gap:60ns,2"
+PATIENCE = "60s"  # of a run with a program that answers, on a machine that does much else
 SLICED = ["--define", WANTED, "--epochs-per-slice", 1, "--overlap", EPOCH]
 ROWS = [{"source": "0", "gain": "0.5", "zero": "-3"}]
 
@@ -201,11 +202,9 @@ def test_failing_programs_stop_the_run_in_good_order(tmp_path, recording, fault,
     uris, hits, _ = recording
     text, said = WRONG[fault]
     options = ["run", *[w for uri in uris for w in ("--source", uri)], *SLICED, "--filters", filter_ranks, "--segment-size",
-               "20KiB", "--output", tmp_path / "run.h5", "--filter-timeout", "1s", "--filter-command"]
+               "20KiB", "--output", tmp_path / "run.h5", "--filter-command"]
     command = program(tmp_path, text)
-    began = time.monotonic()
-    done = eventloom(*options, command, np=ranks, code=75)
-    assert time.monotonic() - began < 40
+    done = eventloom(*options, command, "--filter-timeout", "1s" if "1s" in said else PATIENCE, np=ranks, code=75)
     assert said in done.stderr and "--filter-command: '" in done.stderr and "the run stops in good order" in done.stderr
     with h5py.File(tmp_path / "run.h5") as file:
         assert file.attrs["closed"] == 0
@@ -223,7 +222,7 @@ def test_a_slow_program_holds_the_run_up_and_loses_nothing(tmp_path, recording):
     uris, hits, _ = recording
     text = BATCHES.replace("def judge(b):", "def judge(b):\n    import time; time.sleep(0.002)")
     run = Run(tmp_path / "run", uris, "--define", WANTED, "--epochs-per-slice", 1000, "--overlap", EPOCH, "--filter-command",
-              program(tmp_path, text), "--filter-timeout", "1s")
+              program(tmp_path, text), "--filter-timeout", PATIENCE)
     assert_judged(run, hits, slice_ticks=1000 * EPOCH)
 
 
@@ -236,7 +235,7 @@ def test_a_slow_program_holds_the_run_up_and_loses_nothing(tmp_path, recording):
 def test_batches_larger_than_a_pipe(tmp_path, text, code):
     uris = generate(tmp_path / "in", sources=1, rate=1_000_000, hits=8, width="50ns", duration="40ms", channels=32, seed=7)
     run = Run(tmp_path / "run", uris, "--define", "gap:60ns,2", "--epochs-per-slice", 1_300, "--filter-command",
-              program(tmp_path, text), "--filter-timeout", "5s", code=code)
+              program(tmp_path, text), "--filter-timeout", PATIENCE, code=code)
     if code == 0:
         expected = merged_file(find_events(weave([hits_of_file(read_epochs_file(uris[0].removeprefix("file:")))]), "gap:60ns,2", EPOCH))
         found = read_merged(run.merged)
@@ -275,7 +274,7 @@ def test_no_program_is_left_behind(tmp_path, recording):
     mark = f"left-{os.getpid()}-{time.monotonic_ns()}"
     text = BATCHES.replace("eventloom.filter(judge, at_a_time=5)", "eventloom.filter(judge)\nimport threading; threading.Event().wait()")
     run = Run(tmp_path / "run", recording[0], *SLICED, "--filter-command", program(tmp_path, text) + " " + mark,
-              "--filter-timeout", "1s", np=2)
+              "--filter-timeout", "5s", np=2)
     assert "did not end after the last event and was killed" in run.done.stderr
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -99,7 +99,7 @@ def completed(prefix, *words):
 
 def test_completion(prefix):
     program = prefix / "bin/eventloom"
-    assert completed(prefix, "r") == ["run", "report"]
+    assert completed(prefix, "r") == ["run", "report", "record"]
     assert completed(prefix, "") == commands_of(program)
     assert completed(prefix, "run", "--schedu") == ["--schedule"]
     assert completed(prefix, "bench", "") == commands_of(program, "bench") and "latency" in completed(prefix, "bench", "")

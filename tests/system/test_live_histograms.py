@@ -72,7 +72,8 @@ def until_counted(run, name, condition=lambda told: True):
 
 
 def until_final(run, names):
-    """Keeps looking until the run has ended. It then waits until all that is looked at has been seen, and closes."""
+    """Keeps looking until the run has ended. It then waits until all that is looked at has been seen, and closes. Only what
+    has been looked at before has counts then."""
     found = {}
 
     def holds(_):
@@ -82,6 +83,11 @@ def until_final(run, names):
         return all(one["final"] for one in found.values())
     run.until_status(holds, "the final counts")
     return found
+
+
+def looked_at(run, names):
+    for name in names:
+        until_counted(run, name)
 
 
 def assert_told(told, counts, underflow, overflow):
@@ -155,6 +161,7 @@ def test_each_definition_has_its_own(recording, tmp_path):
     with slowly(recording[0], tmp_path / "run", "--resume", define=define, np=3) as run:
         run.held()
         assert until_counted(run, "triple/size")["entries"] == stopped["entries"] > 0
+        looked_at(run, names)
         run.go_on()
         found = until_final(run, names)
         run.wait(0)
@@ -173,6 +180,7 @@ def test_include_earlier_parts_after_a_resume(recording, tmp_path):
         run.held()
         first = until_counted(run, "size")
         assert first["entries"] == stopped["entries"] > 50
+        looked_at(run, HISTS)
         run.go_on()
         found = until_final(run, HISTS)
         run.wait(0)
@@ -204,8 +212,7 @@ def test_many_cells(recording, tmp_path):
     reference = Run(tmp_path / "reference", recording[0], *DEFINE, *words(BIG), np=2)
     with Monitored(tmp_path / "run", recording[0], *DEFINE, *words(BIG), "--speed", 0.005, np=2) as run:
         run.held()
-        for name in BIG:
-            until_counted(run, name)
+        looked_at(run, BIG)
         run.go_on()
         found = until_final(run, BIG)
         run.wait(0)

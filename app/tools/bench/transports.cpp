@@ -39,8 +39,7 @@ std::string last_line_of(std::string text) {
 /// One benchmark in ranks of its own.
 class OverTransport {
  public:
-  OverTransport(const BenchView& view, std::uint64_t ranks, bool raw, const std::string& config)
-      : folder_("bench"), raw_(raw) {
+  OverTransport(const BenchView& view, std::uint64_t ranks, bool raw, const std::string& config) : folder_("bench") {
     std::ofstream(folder_.file("bench.ini")) << config;
     const auto exe = std::filesystem::read_symlink("/proc/self/exe").string();
     words_ = {"mpirun", "--oversubscribe", "-np", std::to_string(ranks), exe, "bench", view.bench};
@@ -82,7 +81,6 @@ class OverTransport {
   }
 
   TemporaryFolder folder_;
-  bool raw_;
   std::vector<std::string> words_;
 };
 
