@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""Measures what the forebears published, and writes forebears.md. Called by forebears.sh, which builds first."""
+
+import argparse
+import datetime
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from all import Failed, commit, machine, missing, succeed
+from forebears_page import draw_plots, render
+from forebears_tables import runs
+
+HERE = Path(__file__).resolve().parent
+KEPT, PAGE, PLOTS = "forebears.json", "forebears.md", "forebears"
+# Large, and on no page; bins are kept where a plot needs them.
+LEFT_OUT = {"connections", "repetitions", "warm_up", "completion", "shown", "shown_us", "rates_bytes_per_us", "ceilings_bytes_per_us",
+            "throughputs_hits_per_us", "slices_of_builder", "build_time_ns", "exchange", "message_time"}
+WITH_BINS = {"waiting"}
+
+
+def pruned(value, without):
+    if isinstance(value, dict):
+        return {key: pruned(inner, without) for key, inner in value.items() if key not in without}
+    return [pruned(inner, without) for inner in value] if isinstance(value, list) else value
+
+
+def kept_report(name, report):
+    """What the page may need: points, load, warnings."""
+    without = LEFT_OUT | ({"round_trip"} if name in WITH_BINS else {"bins"})
+    return {"points": pruned(report["points"], without), "load": report["load"], "notes": report["notes"]}
+
+
+def program(command):
+    """The program that a test names instead of the built one."""
+    return command.replace("build/eventloom", os.environ.get("EVENTLOOM", "build/eventloom"))
+
+
+def measure_run(run):
+    """What is kept of a command; `failed` says why there are no figures."""
+    kept = {"title": run.title, "command": run.command, "failed": missing(run)}
+    if kept["failed"]:
+        return kept
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        try:
+            text = succeed(program(run.whole_command(report)))
+            kept |= {"report": kept_report(run.name, json.loads(report.read_text()))} if run.report else {"text": text}
+        except (Failed, OSError, ValueError) as e:
+            kept["failed"] = str(e)
+    return kept | {"seconds": round(time.monotonic() - start, 1)}
+
+
+def measure_all(chosen, quick):
+    start = time.monotonic()
+    kept = {"date": datetime.date.today().isoformat(), "commit": commit(), "machine": machine(), "quick": quick, "runs": {}}
+    for number, run in enumerate(chosen, 1):
+        print(f"{run.name} {number}/{len(chosen)}", file=sys.stderr, flush=True)
+        kept["runs"][run.name] = measured = measure_run(run)
+        if measured["failed"]:
+            print(f"{run.name}: no figures: {measured['failed']}")
+    return kept | {"seconds": round(time.monotonic() - start)}
+
+
+def save(path, kept):
+    """A line for each command, so that changes can be read."""
+    lines = [f" {json.dumps(name)}: {json.dumps(run)}" for name, run in kept["runs"].items()]
+    head = json.dumps({key: value for key, value in kept.items() if key != "runs"})
+    path.write_text(f'{head[:-1]}, "runs": {{\n' + ",\n".join(lines) + "\n}}\n")
+
+
+def write_page(folder):
+    """From the kept figures alone."""
+    kept = json.loads((folder / KEPT).read_text())
+    plots = draw_plots(kept, folder / PLOTS)
+    (folder / PAGE).write_text(render(kept, PLOTS, plots))
+
+
+def parse(words):
+    parser = argparse.ArgumentParser(prog="forebears.sh", description="Measures what the forebears published.")
+    parser.add_argument("--quick", action="store_true", help="few sizes, once each: to see that everything works")
+    parser.add_argument("--render", action="store_true", help="write the page again, from the kept figures")
+    parser.add_argument("--list", action="store_true", help="show the commands, and stop")
+    parser.add_argument("--folder", type=Path, default=HERE, help="of page, figures and plots (default: beside this)")
+    return parser.parse_args(words)
+
+
+def main(words):
+    options = parse(words)
+    chosen = runs(options.quick, os.cpu_count() or 1)
+    if options.list:
+        print("\n".join(f"{run.name}: {run.command}" for run in chosen))
+        return 0
+    if not options.render:
+        kept = measure_all(chosen, options.quick)
+        save(options.folder / KEPT, kept)
+    write_page(options.folder)
+    return 0 if options.render else min(sum(bool(run["failed"]) for run in kept["runs"].values()), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
