@@ -40,9 +40,9 @@ def program(command):
 
 
 def measure_run(run):
-    """What is kept of a command; `failed` says why there are no figures."""
-    kept = {"title": run.title, "command": run.command, "failed": missing(run)}
-    if kept["failed"]:
+    """What is kept of a command; `without` says why there are no figures."""
+    kept = {"title": run.title, "command": run.command, "without": missing(run), "failed": False}
+    if kept["without"]:
         return kept
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def measure_run(run):
             text = succeed(program(run.whole_command(report)))
             kept |= {"report": kept_report(run.name, json.loads(report.read_text()))} if run.report else {"text": text}
         except (Failed, OSError, ValueError) as e:
-            kept["failed"] = str(e)
+            kept |= {"without": str(e), "failed": True}
     return kept | {"seconds": round(time.monotonic() - start, 1)}
 
 
@@ -61,8 +61,8 @@ def measure_all(chosen, quick):
     for number, run in enumerate(chosen, 1):
         print(f"{run.name} {number}/{len(chosen)}", file=sys.stderr, flush=True)
         kept["runs"][run.name] = measured = measure_run(run)
-        if measured["failed"]:
-            print(f"{run.name}: no figures: {measured['failed']}")
+        if measured["without"]:
+            print(f"{run.name}: no figures: {measured['without']}")
     return kept | {"seconds": round(time.monotonic() - start)}
 
 
@@ -74,10 +74,11 @@ def save(path, kept):
 
 
 def write_page(folder):
-    """From the kept figures alone."""
+    """From the kept figures alone, which are returned."""
     kept = json.loads((folder / KEPT).read_text())
     plots = draw_plots(kept, folder / PLOTS)
     (folder / PAGE).write_text(render(kept, PLOTS, plots))
+    return kept
 
 
 def parse(words):
@@ -96,10 +97,9 @@ def main(words):
         print("\n".join(f"{run.name}: {run.command}" for run in chosen))
         return 0
     if not options.render:
-        kept = measure_all(chosen, options.quick)
-        save(options.folder / KEPT, kept)
-    write_page(options.folder)
-    return 0 if options.render else min(sum(bool(run["failed"]) for run in kept["runs"].values()), 1)
+        save(options.folder / KEPT, measure_all(chosen, options.quick))
+    kept = write_page(options.folder)
+    return int(any(run["failed"] for run in kept["runs"].values()))
 
 
 if __name__ == "__main__":

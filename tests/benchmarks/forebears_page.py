@@ -15,8 +15,8 @@ What others have published of their transports and event builders, and the same 
 hardware, and ours is the memory of one machine: compare the shape of a table, and shares, not rates.
 
 Written by `tests/benchmarks/forebears.sh`{quick} in {minutes}, on {date} at commit {commit}. Nothing else may run meanwhile.
-Ours: {machine}. Each published figure stands once in [published.py](published.py), with its source; ours are in
-[forebears.json](forebears.json).
+Each published figure stands once in [published.py](published.py), with its source; ours are in [forebears.json](forebears.json),
+from this machine: {machine}.
 """
 UNREADABLE = (KeyError, IndexError, ValueError, TypeError, ZeroDivisionError)
 
@@ -30,7 +30,7 @@ def output(run):
 def ours(kept, cell):
     """Nothing where this run did not measure it."""
     run = kept["runs"].get(cell.run)
-    if not run or run["failed"]:
+    if not run or run["without"]:
         return None
     try:
         return cell.read(output(run))
@@ -89,15 +89,15 @@ def run_lines(kept, name):
     """The command, and what is to be known about its figures."""
     run = kept["runs"].get(name)
     if not run:
-        return [f"`{name}` is not among the quick ones."]
+        return [f"- `{name}` is not among the quick ones"]
     remarks = []
-    if run["failed"]:
-        remarks.append(f"**no figures: {run['failed']}**")
+    if run["without"]:
+        remarks.append(f"**no figures: {run['without']}**")
     if (cores := loaded(run)) is not None:
         remarks.append(f"**not to be trusted: other processes used {cores:.1f} cores**")
     if (most := spread(run)) is not None:
         remarks.append(f"repetitions differ by up to {100 * most:.0f} %")
-    return [f"Ours: `{run['command']}`" + (f" ({'; '.join(remarks)})" if remarks else "")]
+    return [f"- `{run['command']}`" + (f" ({'; '.join(remarks)})" if remarks else "")]
 
 
 def source_lines(source):
@@ -108,12 +108,11 @@ def source_lines(source):
 def table_block(kept, table, told):
     """A source is described above its first table only."""
     unit = f" [{table.unit}]" if table.unit else ""
-    lines = [f"### {table.title}{unit}", ""]
-    lines += source_lines(table.source) if table.source not in told else [f"Published: {table.source.name}, as above."]
-    lines += [f"Also published: {table.note}."] if table.note else []
+    known = table.source in told
     told.add(table.source)
-    commands = [line for name in runs_of(table) for line in run_lines(kept, name)]
-    return "\n\n".join(["\n".join(lines[:2]).rstrip(), *lines[2:], *commands, "\n".join(table_lines(kept, table))])
+    return "\n\n".join([
+        f"### {table.title}{unit}", *([] if known else source_lines(table.source)), *([f"Also published: {table.note}."] if table.note else []),
+        "\n".join(["Ours:", "", *(line for name in runs_of(table) for line in run_lines(kept, name))]), "\n".join(table_lines(kept, table))])
 
 
 # The page.

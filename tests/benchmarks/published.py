@@ -1,4 +1,4 @@
-"""What others have published: each figure once, with its source, for forebears.py and systems.py."""
+"""What the forebears have published: each figure once, with its source, for forebears.py. Today's systems: systems.py."""
 
 from dataclasses import dataclass
 
