@@ -5,6 +5,7 @@ import argparse
 import datetime
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -34,6 +35,20 @@ def kept_report(name, report):
     return {"points": pruned(report["points"], without), "load": report["load"], "notes": report["notes"]}
 
 
+def cores_used():
+    """By all processes and by the hypervisor, in seconds since the start of the machine; and by commands that have ended here."""
+    user, nice, system, _, _, irq, softirq, stolen = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9])
+    per_second, ours = os.sysconf("SC_CLK_TCK"), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (user + nice + system + irq + softirq) / per_second, stolen / per_second, ours.ru_utime + ours.ru_stime
+
+
+def load_between(before, after, seconds):
+    """Of a command that reports none: as `bench` does, with its limits."""
+    everything, stolen, ours = ((late - early) / seconds for early, late in zip(before, after))
+    others = max(0.0, everything - ours)
+    return {"loaded": others > 0.1 or stolen > 0.02, "hosts": [{"others_cores": others, "stolen_cores": stolen}]}
+
+
 def program(command):
     """The program that a test names instead of the built one."""
     return command.replace("build/eventloom", os.environ.get("EVENTLOOM", "build/eventloom"))
@@ -44,12 +59,14 @@ def measure_run(run):
     kept = {"title": run.title, "command": run.command, "without": missing(run), "failed": False}
     if kept["without"]:
         return kept
-    start = time.monotonic()
+    start, before = time.monotonic(), cores_used()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         try:
             text = succeed(program(run.whole_command(report)))
-            kept |= {"report": kept_report(run.name, json.loads(report.read_text()))} if run.report else {"text": text}
+            seconds = time.monotonic() - start
+            kept |= ({"report": kept_report(run.name, json.loads(report.read_text()))} if run.report else
+                     {"text": text, "report": {"points": [], "load": load_between(before, cores_used(), seconds)}})
         except (Failed, OSError, ValueError) as e:
             kept |= {"without": str(e), "failed": True}
     return kept | {"seconds": round(time.monotonic() - start, 1)}

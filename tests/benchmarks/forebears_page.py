@@ -210,7 +210,7 @@ PLOTS = {
 
 def script(plot, series, path):
     """Published figures are drawn as points, ours as lines."""
-    styles = [f"'-' with {'points pt 7' if name.endswith('published') else 'linespoints pt 0'} lw 2 title '{name}'" for name in series]
+    styles = [f"'-' with {'points pt 7' if name.endswith('published') else 'lines'} lw 2 title '{name}'" for name in series]
     data = ["\n".join(f"{x} {y:.4g}" for x, y in points) + "\ne" for points in series.values()]
     return "\n".join([
         "set terminal svg size 720,420 dynamic font 'sans,12' background 'white'", f"set output '{path}'", f"set title '{plot.title}'",

@@ -14,10 +14,11 @@ BENCHMARKS = ROOT / "tests" / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import published as others  # noqa: E402
-from forebears import PLOTS as FOLDER  # noqa: E402
+from forebears import PLOTS as FOLDER, load_between, measure_run  # noqa: E402
 from forebears_page import PLOTS, as_published, ours, render, runs_of, tail  # noqa: E402
 from forebears_tables import SECTIONS, Cell, runs  # noqa: E402
 from measured import shown  # noqa: E402
+from measurements import Measurement  # noqa: E402
 
 TABLES = [table for tables in SECTIONS.values() for table in tables]
 KEPT = json.loads((BENCHMARKS / "forebears.json").read_text())
@@ -27,8 +28,8 @@ DRAWN = {name: plot.title for name, plot in PLOTS.items()}
 
 def section(page, title):
     """The lines of a table of the page, each a list of cells."""
-    text = page.split(f"### {title}", 1)[1].split("\n## ")[0].split("\n### ")[0]
-    return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    (text,) = re.findall(rf"^### {re.escape(title)}(?: \[.*\])?\n(.*?)(?=^##)", page, re.MULTILINE | re.DOTALL)
+    return [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("|")]
 
 
 def figures(value):
@@ -114,6 +115,11 @@ class TestWarning:
         assert f"**The machine was loaded during 1 of {len(idle['runs'])} commands (link): their figures cannot be trusted." in page
         assert page.count("not to be trusted: other processes used 1.4 cores") == sum("link" in runs_of(table) for table in TABLES)
 
+    @pytest.mark.parametrize("everything, stolen, ours, loaded", [(20, 0, 19.5, False), (20, 0, 18, True), (19, 1, 19, True)])
+    def test_load_of_a_command_without_a_report_is_what_others_used(self, everything, stolen, ours, loaded):
+        load = load_between((100, 5, 7), (100 + everything, 5 + stolen, 7 + ours), 10)
+        assert load == {"loaded": loaded, "hosts": [{"others_cores": (everything - ours) / 10, "stolen_cores": stolen / 10}]}
+
     def test_stands_nowhere_else(self, idle):
         page = render(idle, FOLDER, {})
         assert "loaded" not in page and "trusted" not in page
@@ -122,7 +128,19 @@ class TestWarning:
         idle["runs"]["zeromq"] |= {"without": "this build has no ZeroMQ"}
         page = render(idle, FOLDER, {})
         assert "**no figures: this build has no ZeroMQ**" in page
-        assert section(page, "Rate\n")[2] == ["ZeroMQ [Gbit/s]", as_published(others.RAPIDIO_RATE)]
+        assert section(page, "ZeroMQ, and the best ring")[2] == ["ZeroMQ [Gbit/s]", as_published(others.RAPIDIO_RATE), ""]
+
+
+class TestMeasured:
+    def test_what_a_command_prints_is_kept_where_it_writes_no_report(self):
+        kept = measure_run(Measurement("m", "title", "echo figure 7", (), 1))
+        assert kept["text"] == "figure 7\n" and not kept["failed"] and kept["report"]["load"]["hosts"]
+
+    def test_a_failure_is_kept_with_its_reason_and_a_missing_tool_is_none(self):
+        failed = measure_run(Measurement("m", "title", "echo no disk; exit 4", (), 1))
+        assert failed["failed"] and failed["without"] == "exit code 4: no disk"
+        missing = measure_run(Measurement("m", "title", "echo figure 7", (), 1, needs=("no-such-tool",)))
+        assert not missing["failed"] and missing["without"] == "no-such-tool is not installed"
 
 
 class TestCommands:
