@@ -100,18 +100,19 @@ def run_lines(kept, name):
     return [f"- `{run['command']}`" + (f" ({'; '.join(remarks)})" if remarks else "")]
 
 
-def source_lines(source):
+def source_line(source, known):
+    """Where a source stands, and whether it was read, is said above its first table."""
+    line = f"Published: {source.name}. {source.hardware}."
     unread = "" if source.read else " The figures are known from quotations; the original was not at hand."
-    return [f"Published: {source.name}. {source.hardware}. Source: {source.reference}.{unread}"]
+    return line if known else f"{line} Source: {source.reference}.{unread}"
 
 
 def table_block(kept, table, told):
-    """A source is described above its first table only."""
     unit = f" [{table.unit}]" if table.unit else ""
     known = table.source in told
     told.add(table.source)
     return "\n\n".join([
-        f"### {table.title}{unit}", *([] if known else source_lines(table.source)), *([f"Also published: {table.note}."] if table.note else []),
+        f"### {table.title}{unit}", source_line(table.source, known), *([f"Also published: {table.note}."] if table.note else []),
         "\n".join(["Ours:", "", *(line for name in runs_of(table) for line in run_lines(kept, name))]), "\n".join(table_lines(kept, table))])
 
 

@@ -26,10 +26,14 @@ PAGE = (BENCHMARKS / "forebears.md").read_text()
 DRAWN = {name: plot.title for name, plot in PLOTS.items()}
 
 
+def text_of(page, title):
+    (text,) = re.findall(rf"^### {re.escape(title)}(?: \[[^\n]*\])?\n(.*?)(?=^##)", page, re.MULTILINE | re.DOTALL)
+    return text
+
+
 def section(page, title):
     """The lines of a table of the page, each a list of cells."""
-    (text,) = re.findall(rf"^### {re.escape(title)}(?: \[[^\n]*\])?\n(.*?)(?=^##)", page, re.MULTILINE | re.DOTALL)
-    return [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("|")]
+    return [line[2:-2].split(" | ") for line in text_of(page, title).splitlines() if line.startswith("|")]
 
 
 def figures(value):
@@ -61,6 +65,7 @@ class TestPage:
     def test_says_where_each_published_figure_stands_and_on_which_hardware(self):
         for table in TABLES:
             source = table.source
+            assert f"Published: {source.name}. {source.hardware}." in text_of(PAGE, table.title)
             assert f"Published: {source.name}. {source.hardware}. Source: {source.reference}." in PAGE
         assert PAGE.count("the original was not at hand") == len({table.source for table in TABLES if not table.source.read})
 
