@@ -113,7 +113,8 @@ def table_block(kept, table, told):
     told.add(table.source)
     return "\n\n".join([
         f"### {table.title}{unit}", source_line(table.source, known), *([f"Also published: {table.note}."] if table.note else []),
-        "\n".join(["Ours:", "", *(line for name in runs_of(table) for line in run_lines(kept, name))]), "\n".join(table_lines(kept, table))])
+        "\n".join(["Ours:", "", *(line for name in runs_of(table) for line in run_lines(kept, name))]),
+        "\n".join(table_lines(kept, table))])
 
 
 # The page.

@@ -282,7 +282,8 @@ def rapidio_text():
         "our ring, at its best [Gbit/s]": of_run("rings", best_ring(lambda ring: 8e-3 * ring["rate_bytes_per_us"])),
         "most that the link carries (ours: bare put) [Gbit/s]":
             of_run("rings", best_ring(lambda ring: 8e-3 * ring["ceiling_bytes_per_us"]), others.RAPIDIO_LINK),
-        "share of it [%]": of_run("rings", best_ring(lambda ring: 100 * ring["share"]), round(100 * others.RAPIDIO_RATE / others.RAPIDIO_LINK, 1)),
+        "share of it [%]": of_run("rings", best_ring(lambda ring: 100 * ring["share"]),
+                                 round(100 * others.RAPIDIO_RATE / others.RAPIDIO_LINK, 1)),
         "positions of that ring": of_run("rings", best_ring(lambda ring: ring["queue"]), "8 to 16"),
         "cells of that ring [MiB]": of_run("rings", best_ring(lambda ring: ring["message_bytes"] / KIB / KIB), "4 to 32 (MB)")})
 
