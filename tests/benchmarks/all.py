@@ -15,9 +15,11 @@ from pathlib import Path
 
 from measured import Result, changes, fill_all, load, save
 from measurements import MEASUREMENTS, Output
+from systems import fill_systems
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+FIGURES = ("README.md", "how_fast.md", "measured.json", "forebears.md", "forebears.json", "forebears")
 PROBES = {  # of what is no program in PATH
     "root": (lambda: os.geteuid() == 0, "only root can make hosts"),
     "ZeroMQ": (lambda: shell("build/eventloom bench patterns --pattern one-to-one --peer zmq-ipc --sizes 1KiB --slices 1 "
@@ -98,7 +100,7 @@ def git(*words):
 
 def commit():
     """The one that the tree was at; + where files differ from it, other than the figures themselves."""
-    figures = (":!tests/benchmarks/README.md", ":!tests/benchmarks/measured.json")
+    figures = [f":!tests/benchmarks/{name}" for name in FIGURES]
     changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *figures)
     return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
 
@@ -115,10 +117,12 @@ def machine():
 
 
 def update(folder, results):
-    """Whatever is measured stands in both files at once, so that an interrupted series is not lost."""
+    """Whatever is measured stands in all files at once, so that an interrupted series is not lost."""
     save(folder / "measured.json", results)
-    page = folder / "README.md"
+    page, beside = folder / "README.md", folder / "how_fast.md"
     page.write_text(fill_all(page.read_text(), MEASUREMENTS, results))
+    if beside.exists():
+        beside.write_text(fill_systems(beside.read_text(), results))
 
 
 def measure_all(chosen, repeat, folder):

@@ -63,7 +63,7 @@ def fill(page, name, text):
     """`page` with `text` between the markers of `name`."""
     begin, end = (f"<!-- measured: {word} {name} -->" for word in ("begin", "end"))
     if page.count(begin) != 1 or page.count(end) != 1:
-        raise SystemExit(f"README.md: '{begin}' and '{end}' must each be there once")
+        raise SystemExit(f"a page of figures: '{begin}' and '{end}' must each be there once")
     pattern = re.escape(begin) + ".*?" + re.escape(end)
     return re.sub(pattern, lambda _: f"{begin}\n{text}\n{end}", page, flags=re.DOTALL)
 

@@ -15,11 +15,13 @@ import pytest
 from program import ROOT
 
 BENCHMARKS = ROOT / "tests" / "benchmarks"
-PARTS = ("all.sh", "all.py", "lmd_file.py", "measured.py", "measurements.py")
+PARTS = ("all.sh", "all.py", "lmd_file.py", "measured.py", "measurements.py", "systems.py", "forebears.sh", "forebears.py",
+         "forebears_page.py", "forebears_tables.py", "published.py")
 sys.path.insert(0, str(BENCHMARKS))
 
 from measured import Result, changes, fill, load, shown, table  # noqa: E402
 from measurements import MEASUREMENTS, Measurement, Output, Row, cell, google, point, printed  # noqa: E402
+from systems import NONE_FOUND, TABLES, UNITS, fill_systems  # noqa: E402
 
 MARKER = re.compile(r"<!-- measured: (begin|end) (\S+) -->")
 
@@ -127,6 +129,47 @@ class TestOtherPages:
         assert f"{len(near)} of {len(shown_there)} agree within 20 %" in page
         assert all(f"`{name.split(',')[0]}` with {size}" in page for name in points - set(near)
                    for size in ["1 MiB" if "1024" in name else name.split(", ")[-1]])
+
+
+class TestHowFast:
+    """how_fast.md: others' figures are cited, ours are those of all.sh."""
+
+    PAGE = (BENCHMARKS / "how_fast.md").read_text()
+    KEPT = load(BENCHMARKS / "measured.json")
+    SYSTEMS = [system for systems in TABLES.values() for system in systems]
+
+    def test_holds_the_figures_that_are_kept(self):
+        assert fill_systems(self.PAGE, self.KEPT) == self.PAGE
+        share = statistics.median(self.KEPT["exchange"].values["all-to-all, round-robin, 64 KiB: of bare put"])
+        assert f"all to all, 64 KiB, of bare put: {shown(share)} %" in self.PAGE
+
+    def test_no_figure_of_ours_is_written_by_hand(self):
+        emptied = fill_systems(self.PAGE, {})
+        for system in self.SYSTEMS:
+            for figure in (*system.ours, *system.beside):
+                assert (figure.measurement, figure.row) in UNITS, figure
+                assert f"{figure.what}: not measured yet" in emptied
+                assert not any(word in figure.what for word in ("GB/s", "hits/s", "%"))
+
+    def test_every_published_figure_has_a_source(self):
+        for system in self.SYSTEMS:
+            assert system.published.startswith(NONE_FOUND) or re.search(r"\]\(http|quotation", system.source), system.name
+            assert f"| {system.name} | {system.published}" in self.PAGE
+
+    def test_names_the_systems_of_today_and_is_linked(self):
+        for name in ("flesnet", "ALICE", "LHCb", "CMS", "DUNE", "EJFAT", "strax", "straxen", "rustpix"):
+            assert any(system.name.startswith(name) for system in self.SYSTEMS), name
+        assert self.PAGE.startswith("# How fast, and beside whom\n")
+        assert "(tests/benchmarks/how_fast.md)" in (ROOT / "README.md").read_text()
+        assert "(how_fast.md)" in (BENCHMARKS / "README.md").read_text()
+
+    def test_is_renewed_by_a_measurement(self, program, tmp_path):
+        for name in ("README.md", "how_fast.md"):
+            (tmp_path / name).write_text((BENCHMARKS / name).read_text())
+        results = load(BENCHMARKS / "measured.json")
+        results["whole-run"].values["`10s --define gap:25ns,4`"] = [123.4]
+        program.update(tmp_path, results)
+        assert "replay to HDF5 on disk, 2 ranks: 123 million hits/s" in (tmp_path / "how_fast.md").read_text()
 
 
 class TestChanges:
