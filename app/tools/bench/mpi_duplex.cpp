@@ -21,15 +21,14 @@ MpiDuplex::MpiDuplex(const Communicator& communicator, const DuplexSettings& set
   if (!settings.other) return;
   other_ = *settings.other;
   buffers_.resize(kPosted * largest_);
-  receives_.assign(kPosted, MPI_REQUEST_NULL);
+  requests_.assign(kPosted + 1, MPI_REQUEST_NULL);
   for (std::size_t place = 0; place < kPosted; ++place) post(place);
   take_report();
 }
 
 MpiDuplex::~MpiDuplex() {
   if (leaves_alone()) return;
-  receives_.push_back(report_);
-  for (auto& request : receives_) {
+  for (auto& request : requests_) {
     if (request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -39,17 +38,18 @@ MpiDuplex::~MpiDuplex() {
 
 void MpiDuplex::post(std::size_t place) {
   mpi_check(MPI_Irecv(buffers_.data() + place * largest_, static_cast<int>(largest_), MPI_BYTE, other_, kDuplexTag,
-                      communicator_, &receives_[place]),
+                      communicator_, &requests_[place]),
             "MPI_Irecv");
 }
 
 /// Posts the receive of the next report; returns whether one has been received.
 bool MpiDuplex::take_report() {
   int received = 0;
-  if (report_ != MPI_REQUEST_NULL) mpi_check(MPI_Test(&report_, &received, MPI_STATUS_IGNORE), "MPI_Test");
+  auto& report = requests_[kPosted];
+  if (report != MPI_REQUEST_NULL) mpi_check(MPI_Test(&report, &received, MPI_STATUS_IGNORE), "MPI_Test");
   if (received != 0) reported_ += kMessagesPerReport;
-  if (report_ == MPI_REQUEST_NULL) {
-    mpi_check(MPI_Irecv(nullptr, 0, MPI_BYTE, other_, kReportTag, communicator_, &report_), "MPI_Irecv");
+  if (report == MPI_REQUEST_NULL) {
+    mpi_check(MPI_Irecv(nullptr, 0, MPI_BYTE, other_, kReportTag, communicator_, &report), "MPI_Irecv");
   }
   return received != 0;
 }
@@ -70,11 +70,17 @@ bool MpiDuplex::send_complete(std::span<const std::byte> message) {
   return true;
 }
 
+void MpiDuplex::flush() {
+  while (sent_ - reported_ >= kMessagesPerReport) {
+    if (!take_report()) pause();
+  }
+}
+
 std::optional<std::span<const std::byte>> MpiDuplex::poll() {
   const std::size_t place = taken_ % kPosted;
   MPI_Status status;
   int received = 0;
-  mpi_check(MPI_Test(&receives_[place], &received, &status), "MPI_Test");
+  mpi_check(MPI_Test(&requests_[place], &received, &status), "MPI_Test");
   if (received == 0) return std::nullopt;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);

@@ -21,6 +21,8 @@ class MpiDuplex final : public Duplex {
   bool send_complete(std::span<const std::byte> message) override;
   std::optional<std::span<const std::byte>> poll() override;
   void release() override;
+  /// Receives the reports that are due: a message that nobody has received is one too many for UCX at its end.
+  void flush() override;
 
  private:
   void post(std::size_t place);
@@ -30,8 +32,7 @@ class MpiDuplex final : public Duplex {
   int other_ = MPI_PROC_NULL;
   std::size_t largest_;
   std::vector<std::byte> buffers_;
-  std::vector<MPI_Request> receives_;  ///< one per buffer
-  MPI_Request report_ = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> requests_;  ///< one per buffer, then that of a report; empty without another end
   std::uint64_t sent_ = 0;
   std::uint64_t reported_ = 0;  ///< sent messages that the other end has reported as taken
   std::uint64_t taken_ = 0;

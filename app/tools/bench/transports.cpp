@@ -85,7 +85,7 @@ class OverTransport {
 };
 
 std::vector<std::string> transports_option(const po::variables_map& values) {
-  const auto names = words_of(values["transports"].as<std::string>());
+  auto names = words_of(values["transports"].as<std::string>());
   for (const auto& name : names) {
     const bool plain = std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     if (!plain) throw UserError("--transports: '" + name + "' is no name of a UCX transport, such as shm, tcp or rc");

@@ -101,7 +101,7 @@ std::string ZmqSocket::bind(bool over_tcp, bool one_host) {
   char text[256];
   std::size_t size = sizeof text;
   if (zmq_getsockopt(handle_, ZMQ_LAST_ENDPOINT, text, &size) != 0) zmq_failed("ZMQ_LAST_ENDPOINT");
-  const std::string endpoint = text;
+  std::string endpoint = text;
   if (!over_tcp) return endpoint;
   return "tcp://" + reachable_address(one_host) + endpoint.substr(endpoint.rfind(':'));
 }

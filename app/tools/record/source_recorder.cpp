@@ -18,7 +18,7 @@ constexpr auto kHeaderPatience = std::chrono::seconds(2);
 }  // namespace
 
 SourceRecorder::SourceRecorder(OpenedSource source, std::optional<LivePast> past, StreamRecorder& files)
-    : stream_(std::move(source.stream)), live_(*source.live), past_(std::move(past)), files_(files) {}
+    : stream_(std::move(source.stream)), live_(*source.live), past_(past), files_(files) {}
 
 bool SourceRecorder::turn(Clock::time_point now) {
   if (done_) return false;
