@@ -367,7 +367,7 @@ def test_a_resumed_run_says_what_it_has_seen(tmp_path, sparse):
     (tmp_path / "map.csv").write_text(MAP)
     job = ["run", *sparse, "--define", "gap:50,1", "--epochs-per-slice", 10, "--segment-size", "1", "--detector", "map.csv",
            "--output", "run.h5", "--report-json", "report.json"]
-    with Started(tmp_path, *job, "--speed", "0.01") as started:
+    with Started(tmp_path, *job, "--speed", "0.003") as started:
         started.until_parts(5)
         started.send(signal.SIGUSR1, 0)
         assert "selected no hit" not in started.wait(STOPPED), "it has not ended"

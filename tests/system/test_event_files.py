@@ -410,7 +410,7 @@ def test_a_stopped_run(tmp_path):
     uris = generate(tmp_path / "in", sources=2, rate=20_000, hits=6, width="50ns", noise=100_000, duration="100ms", seed=5)
     words = [word for uri in uris for word in ("--source", uri)]
     with Started(tmp_path, "run", *words, "--define", "gap:50ns,4", "--epochs-per-slice", "20", "--segment-size", "1",
-                 "--speed", "0.01") as started:
+                 "--speed", "0.003") as started:
         started.until_parts(5)
         started.send(signal.SIGUSR1, 0)
         started.wait(STOPPED)

@@ -1,6 +1,7 @@
 """Inputs as people have them, each with an independent writer and the hits that it must give."""
 
 import json
+import re
 import struct
 import tempfile
 

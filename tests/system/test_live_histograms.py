@@ -217,9 +217,9 @@ def test_many_cells(recording, tmp_path):
         found = until_final(run, BIG)
         run.wait(0)
     for name, told in found.items():
-        with h5py.File(reference.output) as file, h5py.File(run.folder / "run.h5") as looked_at:
+        with h5py.File(reference.output) as file, h5py.File(run.folder / "run.h5") as watched:
             counts = file[f"histograms/{name}/counts"][()]
-            assert np.array_equal(looked_at[f"histograms/{name}/counts"][()], counts)
+            assert np.array_equal(watched[f"histograms/{name}/counts"][()], counts)
         assert_told(told, counts, 0, 0)
     assert [len(axis["edges"]) for axis in found["plane"]["axes"]] == [401, 401] and len(found["long"]["counts"]) <= 16384
 

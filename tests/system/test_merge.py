@@ -35,7 +35,7 @@ def stopped(tmp_path_factory, sources):
     """The folder of an interrupted run of two writers, with many parts."""
     folder = tmp_path_factory.mktemp("stopped")
     words = [word for uri in sources for word in ("--source", uri)]
-    with Started(folder, "run", *words, *OPTIONS, "--segment-size", "1", "--speed", "0.01") as started:
+    with Started(folder, "run", *words, *OPTIONS, "--segment-size", "1", "--speed", "0.003") as started:
         started.until_parts(12)
         started.send(signal.SIGUSR1, 0)
         started.wait(STOPPED)

@@ -121,7 +121,7 @@ def test_names(readers_first, run, tmp_path, kind):
 @needs_readers
 def test_a_stopped_run(readers_first, tmp_path, sources):
     words = [word for uri in sources for word in ("--source", uri)]
-    with Started(tmp_path, "run", *words, *DEFINE, "--segment-size", "1", "--speed", "0.01") as started:
+    with Started(tmp_path, "run", *words, *DEFINE, "--segment-size", "1", "--speed", "0.003") as started:
         started.until_parts(5)
         started.send(signal.SIGUSR1, 0)
         started.wait(STOPPED)

@@ -526,7 +526,7 @@ def test_ledger(package, run):
 def stopped(tmp_path_factory, sources):
     folder = tmp_path_factory.mktemp("stopped")
     words = [word for uri in sources for word in ("--source", uri)]
-    with Started(folder, "run", *words, *OPTIONS, "--builders", "2", "--segment-size", "10000", "--speed", "0.01") as started:
+    with Started(folder, "run", *words, *OPTIONS, "--builders", "2", "--segment-size", "10000", "--speed", "0.003") as started:
         started.until_parts(8)
         started.send(signal.SIGUSR1, 0)
         started.wait(STOPPED)
@@ -574,7 +574,7 @@ def test_nothing_finished(package, stopped, tmp_path):
 
 def test_while_it_runs(package, sources, tmp_path):
     words = [word for uri in sources for word in ("--source", uri)]
-    with Started(tmp_path, "run", *words, *OPTIONS, "--segment-size", "1", "--speed", "0.01") as started:
+    with Started(tmp_path, "run", *words, *OPTIONS, "--segment-size", "1", "--speed", "0.001") as started:
         started.until_parts(3)
         with package.open(tmp_path) as opened:
             assert not opened.complete and len(opened) > 0

@@ -116,7 +116,7 @@ def test_runs_are_resumed_across_gaps(with_gaps, tmp_path, schedule):
     whole = Run(tmp_path / "whole", uris, *options, np=2, timeout=30)
     folder = tmp_path / "stopped"
     job = ["run", *uris, *options, "--output", "run.h5"]
-    with Started(folder, *job, "--speed", "0.01", np=2) as started:
+    with Started(folder, *job, "--speed", "0.003", np=2) as started:
         started.until_parts(6)
         started.send(signal.SIGUSR1, 0)
         started.wait(STOPPED)

@@ -163,7 +163,7 @@ def test_resume_needs_the_same(tmp_path):
     sources = generate(tmp_path / "in", sources=2, rate=20_000, hits=8, noise=200_000, duration="60ms", seed=3)
     words = ["run", *(word for uri in sources for word in ("--source", uri)), *DEFINE, "--segment-size", "1", "--epochs-per-slice", "20"]
     folder = tmp_path / "run"
-    with Started(folder, *words, "--time-origin", GIVEN, "--speed", "0.01") as started:
+    with Started(folder, *words, "--time-origin", GIVEN, "--speed", "0.003") as started:
         started.until_parts(3)
         started.send(signal.SIGUSR1, 0)
         started.wait(STOPPED)
