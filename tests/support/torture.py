@@ -191,7 +191,8 @@ class Attempt:
         for process, variables in _processes(self.mark) if self.np is not None else ():
             if "OMPI_COMM_WORLD_RANK" in variables:
                 self.ranks[int(variables["OMPI_COMM_WORLD_RANK"])] = process
-                self.jobs.add(int(variables["PMIX_NAMESPACE"]))
+                if variables["PMIX_NAMESPACE"].isdigit():  # Open MPI 4, which names its segments by it
+                    self.jobs.add(int(variables["PMIX_NAMESPACE"]))
 
     def wait_for_events(self, condition):
         """Waits until condition(self) holds, checked at every event in the output; False when the run ends before."""
