@@ -82,7 +82,7 @@ int control_command(int argc, const char* const* argv) {
       "control URL pause|resume|speed X|new-file|stop|end|start|stop-run|next-run [options]\nSteers a run that was "
       "started with "
       "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
-      "writer finishes its part file and begins another. stop: in good order, so that --resume continues; end: "
+      "writer finishes its part file and begins another. stop: cleanly, so that --resume continues; end: "
       "likewise, but a live run is complete then. With --runs also: start: begin the next run; stop-run: end this one; "
       "next-run: end it, and begin the next without a gap.");
   add_option_rows(
