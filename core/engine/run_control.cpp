@@ -197,8 +197,7 @@ void RunControl::begin_stop(const Verdict& verdict) {
   stopped_by_ = cause_of(verdict.request);
   stop_cause_ = verdict.request.cause;
   if (rank_ == 0) {
-    spdlog::warn("{}, at {}: {} cleanly", stopped_by_, watch_.name(verdict.asked_by),
-                 ends_ ? "ending" : "stopping");
+    spdlog::warn("{}, at {}: {} cleanly", stopped_by_, watch_.name(verdict.asked_by), ends_ ? "ending" : "stopping");
   }
 }
 
