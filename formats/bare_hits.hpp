@@ -24,7 +24,7 @@ using BareHitUnpacker = std::size_t (*)(std::span<const std::uint32_t> words, st
                                         std::uint32_t base, BareHitColumns out);
 
 /// Returns an unpacker for the widest vectors of the processor, by Google's Highway. Without that library it unpacks
-/// hit by hit. The choice takes as long as some hits: make it once for many calls.
+/// hit by hit. The choice costs as much as unpacking some hits: make it once for many calls.
 BareHitUnpacker bare_hit_unpacker();
 
 /// Whether any of the ticks is less than the one before it, when both are counted from `base`, modulo 2^32.

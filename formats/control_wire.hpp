@@ -43,8 +43,8 @@ static_assert(sizeof(LiveVotes) == 280 && std::has_unique_object_representations
 ///
 ///   while the run  | pause             | resume      | stop, end
 ///   ---------------+-------------------+-------------+--------------------------------------------
-///   is running     | pauses            | no effect   | ends in good order
-///   is paused      | no effect         | continues   | ends in good order, without continuing
+///   is running     | pauses            | no effect   | ends cleanly
+///   is paused      | no effect         | continues   | ends cleanly, without continuing
 ///   is ending      | no effect         | no effect   | no effect: the first counts
 ///
 /// One resume undoes any number of pauses by any rank. Speed and new file also take effect during a pause.

@@ -9,8 +9,8 @@
 
 #include "formats/datagram.hpp"
 
-/// Datagrams on the way back from a receiver to a board, and those that bring a file to a board. Same header as in
-/// datagram.hpp; little-endian; zero where nothing is said. Contents by kind:
+/// Datagrams from a receiver back to a board, and those that transfer a file to a board. The header is that of
+/// datagram.hpp; numbers are little-endian; unspecified fields are zero. Contents by kind:
 ///
 ///   request  receiver to board: 1 to 128 MissingPiece: fragments of epoch buffers to be sent again. `source` and
 ///            `session` are the board's. Sent to the address that the board sends from.

@@ -158,9 +158,9 @@ struct ChannelRow {
 };
 static_assert(sizeof(ChannelRow) == 16 && std::has_unique_object_representations_v<ChannelRow>);
 
-/// About the cells of a histogram of `--hist`, on a channel of its own, while somebody looks at it. Rank 0 asks each
-/// rank with writers; the rank answers with the entries that its writers have added since it last told of these cells,
-/// and rank 0 then asks for the next ones. Messages thus cannot pile up.
+/// Carries the cells of a histogram of `--hist`, on a separate channel, while clients request it. Rank 0 asks each rank
+/// with writers; the rank answers with the entries that its writers have added since its last report on these cells,
+/// and rank 0 then asks for the next cells. Messages thus cannot pile up.
 ///
 ///   kAsk, kDone   rank 0 to a rank   CellsHead
 ///   kTold         the answer         CellsHead, then FilledCell rows, ascending, of cells with new entries

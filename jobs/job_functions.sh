@@ -158,7 +158,7 @@ remember() {
   echo "$(date '+%F %T') job $SLURM_JOB_ID attempt $attempt: $* after $SECONDS s" | tee -a "$HISTORY"
 }
 
-# Prints how many attempts of this job have failed since the last attempt stopped in good order.
+# Prints how many attempts of this job have failed since the last attempt stopped cleanly.
 failures_in_a_row() {
   awk -v job=" job $SLURM_JOB_ID " \
     'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
@@ -180,7 +180,7 @@ run_or_requeue() {
       fail "$what was refused (exit code $code, see above); not requeued"
       ;;
   esac
-  # Stopped by a signal: in good order (75), or before the ranks could handle it (128 + signal).
+  # Stopped by a signal: cleanly (75), or before the ranks could handle it (128 + signal).
   if [ -n "$STOPPED_BY" ]; then
     remember "$what stopped by SIG$STOPPED_BY with exit code $code"
   else

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a live run again whenever it dies, within seconds. For a run without Slurm; live.sbatch requeues its job instead.
+# Restarts a live run within seconds whenever it dies. For a run without Slurm; live.sbatch requeues its job instead.
 #
 # usage: keep_running.sh COMMAND...     e.g. keep_running.sh mpirun -np 2 eventloom run ... --resume --output run.h5
 #   COMMAND   a run with --resume, which continues where the one before ended
@@ -9,7 +9,7 @@
 #
 # Its exit code is that of the last run. It does not restart a run that
 #   - has ended (exit codes 0 and 3),
-#   - was misused or cannot open an input at its first start (2, 126, 127),
+#   - was called wrongly or cannot open an input at its first start (2, 126, 127),
 #   - was stopped by a signal (INT, TERM, USR1) that this script received, and passed on.
 set -euo pipefail
 
@@ -23,7 +23,7 @@ if [ $# = 0 ] || [ "$1" = --help ]; then
   exit 2
 fi
 if [[ " $* " != *" --resume "* ]]; then
-  say "give the run --resume, or it would begin anew instead of continuing"
+  say "give the run --resume; otherwise it would start over instead of continuing"
   exit 2
 fi
 

@@ -26,8 +26,9 @@ constexpr std::array kBenches = {
     Bench{"rate", "samples at a set rate: missed steps and latency", bench_rate},
     Bench{"scan", "ring depth, cell size, many clients to one server, where the time goes", bench_scan},
     Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
-    Bench{"clocks", "error of synchronised clocks at once and later, with and without their drift", bench_clocks},
-    Bench{"reply", "from a board's hit to the run's reply, beside a plain UDP echo", bench_reply},
+    Bench{"clocks", "error of synchronised clocks immediately and later, with and without drift correction",
+          bench_clocks},
+    Bench{"reply", "time from a board's hit to the run's reply, compared with a plain UDP echo", bench_reply},
 };
 
 void print_usage(std::ostream& out) {

@@ -50,7 +50,7 @@ void require_command(const std::string& command) {
                   "; use pause, resume, speed X, new-file, stop, end, start, stop-run or next-run");
 }
 
-/// Adds what the run that begins is given.
+/// Adds number and comment of the run to begin.
 void add_run_options(nlohmann::json& body, const std::string& command, const po::variables_map& values) {
   const bool begins = command == "start" || command == "next-run";
   for (const char* option : {"number", "comment"}) {
@@ -82,16 +82,17 @@ int control_command(int argc, const char* const* argv) {
       "control URL pause|resume|speed X|new-file|stop|end|start|stop-run|next-run [options]\nSteers a run that was "
       "started with "
       "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
-      "writer finishes its part file and begins another. stop: in good order, so that --resume continues; end: "
-      "likewise, but a live run is complete then. With --runs also: start: begin the next run; stop-run: end this one; "
+      "writer finishes its part file and begins another. stop: cleanly, so that --resume continues; end: "
+      "likewise, but the live run is then complete. With --runs also: start: begin the next run; stop-run: end this "
+      "one; "
       "next-run: end it, and begin the next without a gap.");
   add_option_rows(
       line.options(),
-      {{"url", text_value("URL"), "of the monitor, as the run says it"},
+      {{"url", text_value("URL"), "URL of the monitor, as printed by the run"},
        {"command", text_value("COMMAND"), "pause, resume, speed, new-file, stop, end, start, stop-run or next-run"},
        {"value", text_value("X"), "with speed: how fast"},
-       {"number", text_value("N"), "of the run that begins, above all earlier ones"},
-       {"comment", text_value("TEXT"), "of the run that begins, for the log and its output"},
+       {"number", text_value("N"), "number of the run to begin, above all earlier ones"},
+       {"comment", text_value("TEXT"), "comment on the run to begin, for the log and its output"},
        {"token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
         "file with the token that the run was given or has printed"}});
   line.positional("url", 1);

@@ -27,10 +27,10 @@ void add_record_options(po::options_description& options) {
        {"output", text_value("DIR"), "folder for the files source_000.000000.epochs, source_000.000001.epochs ..."},
        {"size", text_value("BYTES", "1GB"), "begin another file before one exceeds this size, or a million buffers"},
        {"keep", text_value("BYTES", "", "no limit"),
-        "limit of all files together: the oldest complete file is removed, and counted as lost, to make room"},
+        "limit for all files together: to make room, the oldest complete file is removed and counted as lost"},
        {"duration", text_value("TIME", "", "none"), "end after TIME, counted from the first data"},
        {"tick", text_value("TIME"), "unit of time (default 1ns)"},
-       {"epoch", text_value("TIME"), "length of an epoch (default 10us; 16 event numbers), that of the run"},
+       {"epoch", text_value("TIME"), "length of an epoch, as in the run (default 10us; 16 event numbers)"},
        {"live-buffer", text_value("BYTES", "256MiB"), "maximum held per source while the disk is full or slow"},
        {"reconnect", text_value("TIME", "", "none"), "how long to search for a lost MBS server"},
        {"report-json", text_value("FILE", "", "none"), "write the counters to FILE at the end"}});
@@ -56,7 +56,7 @@ RecorderSettings settings_of_recorder(const po::variables_map& values, std::size
   settings.limits.bytes = bytes_option(values, "size", kLeast, kMost);
   settings.duration = duration_option(values, "duration");
   if (values["keep"].as<std::string>().empty()) return settings;
-  // Otherwise the files that are being written could need all of it.
+  // Otherwise the files being written could use it up.
   settings.keep_bytes = bytes_option(values, "keep", 2 * kLeast, kMost);
   if (settings.keep_bytes / 2 / n_sources < settings.limits.bytes) {
     throw UserError("--keep must be at least twice --size for each of the " + std::to_string(n_sources) +

@@ -42,7 +42,7 @@ CommandLine report_command_line() {
                    {"png", text_value("DIR", "", "none"),
                     "also draw each plot to a PNG file in DIR; replaces only pictures of Eventloom (needs gnuplot)"},
                    {"runs", text_value("DIR", "", "none"),
-                    "list the runs of a folder: numbers, who began and ended them, when and why, and their totals"},
+                    "list the runs of a folder: their numbers, who began and ended them, when and why, and totals"},
                    {"json", po::bool_switch(), "with --runs: as JSON"}});
   line.positional("run", 1);
   return line;

@@ -82,7 +82,7 @@ void report_shared_memory() {
   spdlog::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
 }
 
-/// Collective. Threads of a rank beside its builder's count as one: they seldom work at the same time.
+/// Collective. Counts all threads of a rank except its builder's as one: they seldom work at the same time.
 void protect_ranks(const RunConfig& config, RunSetup& setup, const Collective& ranks) {
   if (!config.realtime) return;
   const bool others = setup.live || setup.any_followed || config.view.monitor || !config.view.alarms.empty() ||
@@ -302,7 +302,7 @@ int run(const RunConfig& config, BeforeSlices& before, const Communicator& commu
   return run_once(config, {watch, monitor.get()}, before, communicator).code;
 }
 
-/// Open MPI's mpirun takes any exit code but 0 for a failure, and says so below our last line.
+/// Open MPI's mpirun treats any nonzero exit code as a failure, and says so below our last line.
 void explain_code(int code) {
   if (code != kExitLosses || !launched() || std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return;
   spdlog::info("the run is complete, with losses, all counted: exit code 3, which Open MPI reports as 'aborted'");

@@ -178,9 +178,9 @@ int send_streams(const po::variables_map& values) {
   return whole ? kExitOk : kExitLosses;
 }
 
-/// Brings a file to the board that --to names.
+/// Transfers a file to the board that --to names.
 int send_configuration(const po::variables_map& values) {
-  constexpr std::size_t kEthernet = 1472;  // the longest datagram that an MTU of 1500 carries whole
+  constexpr std::size_t kEthernet = 1472;  // longest datagram that fits an MTU of 1500 unfragmented
   for (const char* other :
        {"source", "speed", "rate", "loop", "ids", "tick", "epoch", "flush-after", "resend", "session"}) {
     if (values.count(other) != 0 && !values[other].defaulted()) {

@@ -33,7 +33,7 @@ std::string rank_list(const std::vector<int>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranges_of(ranks);
 }
 
-/// Must come after all other changes of the affinity: `places` says where the launcher has put the ranks.
+/// Must follow all other changes of the affinity: `places` says where the launcher has put the ranks.
 RealtimeRefusal bind(const std::vector<RankPlace>& places, const HostPlaces& host, int rank, std::size_t threads,
                      std::string& bound) {
   const auto& place = places[static_cast<std::size_t>(rank)];

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kWidth = 900;
 constexpr int kHeight = 430;                      // per plot
-constexpr int kLinearTicks = 5;                   // about as many
+constexpr int kLinearTicks = 5;                   // approximately
 constexpr std::size_t kMostNamedTicks = 16;       // at an axis
 constexpr std::size_t kShortName = 4;             // letters; longer names are written obliquely
 constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, triangles, diamond

@@ -46,7 +46,7 @@ struct Plot {
   std::vector<PlotSeries> series;
   std::optional<PlotGrid> grid = {};  ///< drawn instead of series; log_y applies to its numbers
   bool x_from_zero = true;
-  PlotNames x_names = {};  ///< rising; written at the axis instead of numbers, as many as there is room for
+  PlotNames x_names = {};  ///< ascending; shown at the axis instead of numbers, as many as fit
   PlotNames y_names = {};  ///< likewise, only for a grid
 };
 

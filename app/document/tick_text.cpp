@@ -36,7 +36,7 @@ std::vector<double> even_ticks(double low, double high, int count) {
   const double decade = std::pow(10, std::floor(std::log10(rough)));
   const double step = decade * (rough < 1.5 * decade ? 1 : rough < 3 * decade ? 2 : rough < 7 * decade ? 5 : 10);
   const double first = std::ceil(low / step - kSlackOfStep);
-  // A double may be unable to hold the next number, so that this must end by itself.
+  // The next number may not be representable, so the loop needs its own limit.
   for (int i = 0; i <= 2 * count && (first + i) * step <= high + step * kSlackOfStep; ++i)
     ticks.push_back((first + i) * step);
   ticks.erase(std::unique(ticks.begin(), ticks.end()), ticks.end());

@@ -7,7 +7,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::chrono::seconds kMinute{60};
-/// Parts are written in bursts, so a shorter time says little about how fast a disk fills.
+/// Parts are written in bursts, so a shorter interval says little about how fast a disk fills.
 constexpr double kLeast_s = 5;
 
 double seconds_from(DiskWatch::Time from, DiskWatch::Time to) {

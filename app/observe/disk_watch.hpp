@@ -11,10 +11,10 @@ namespace eventloom {
 /// The file system that a run writes to.
 struct DiskFigures {
   std::optional<double> free_bytes;  ///< available to this user; not set: unknown
-  std::optional<double> left_s;      ///< until it is full, at the rate of the last minute; not set: it does not fill up
+  std::optional<double> left_s;      ///< until it is full, at the last minute's rate; not set: it is not filling up
 };
 
-/// Looks at the free space of a folder's file system. Whatever fills it counts, not only this run.
+/// Monitors the free space of a folder's file system, which other programs may also fill.
 class DiskWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -33,7 +33,7 @@ class DiskWatch {
   };
 
   std::filesystem::path folder_;
-  std::deque<Look> looks_;  ///< the last minute's, and one before it
+  std::deque<Look> looks_;  ///< those of the last minute, and one before it
 };
 
 }  // namespace eventloom

@@ -14,10 +14,10 @@
 
 namespace eventloom {
 
-/// The histograms of a run: the server's thread asks for them here, and the main thread leaves their counts.
+/// The histograms of a run: the server's thread requests them here, and the main thread deposits their counts.
 class HistogramDesk {
  public:
-  /// Counts of a histogram, as they were at a time.
+  /// A snapshot of a histogram's counts.
   struct Counted {
     std::shared_ptr<const HistogramRecord> record = {};  ///< the result of for_page(); null: not counted yet
     std::string time = {};                               ///< UTC

@@ -241,7 +241,7 @@ std::string Monitor::events_text(const Seen& seen) const {
 
 std::string Monitor::histograms_text(const Seen& /*seen*/) const { return histograms_.list_text(); }
 
-/// Clients that look at a histogram shall see its final counts, too.
+/// Lets clients that watch a histogram fetch its final counts.
 HttpReply Monitor::histogram_reply(const HttpRequest& request) {
   const auto seen = look();
   const auto text = histograms_.text_of(std::string_view(request.path).substr(kHistogramPath.size()));

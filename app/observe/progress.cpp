@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kLeastBar = 4;  // a shorter bar is useless
 constexpr double kBetweenLines_s = 5;
-constexpr double kShown_s = 24 * 3600;  // a disk that lasts longer is not worth a figure
+constexpr double kShown_s = 24 * 3600;  // no warning for a disk that lasts longer
 
 /// Width of the terminal; the maximum value if unknown.
 std::size_t columns() {

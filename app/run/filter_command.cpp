@@ -55,7 +55,7 @@ std::string text_of(const ChildEnd& end) {
 
 FilterCommand::FilterCommand(FilterCommandSettings settings, std::function<void(const std::string& why)> on_failure)
     : settings_(std::move(settings)), on_failure_(std::move(on_failure)), encoder_(settings_.format) {
-  // A program that has ended is noticed by the error of write().
+  // An error of write() reveals a program that has ended.
   std::signal(SIGPIPE, SIG_IGN);
   auto input = make_pipe();
   auto answers = make_pipe();
@@ -91,7 +91,7 @@ bool FilterCommand::judge(const BuiltSlice& slice, std::size_t kind, std::span<c
   return fail(trouble_ + place_of(slice, asked, answered_.size()));
 }
 
-/// Writes the batch and reads `n_answers` bytes, in any order, or more. Otherwise returns false and sets `trouble_`.
+/// Writes the batch and reads at least `n_answers` bytes, interleaved. Otherwise returns false and sets `trouble_`.
 bool FilterCommand::exchange(std::span<const std::byte> batch, std::size_t n_answers) {
   auto last_progress = steady_clock::now();
   while (answered_.size() < n_answers || (answered_.size() == n_answers && !batch.empty())) {

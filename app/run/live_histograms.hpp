@@ -23,7 +23,7 @@ struct KindHistograms {
                                              ///< empty if there are no such parts
 };
 
-/// Takes what clients of the monitor ask of histograms to the session, and its counts to the monitor. On rank 0.
+/// Forwards requests of the monitor's clients for histograms to the session, and the counts to the monitor. On rank 0.
 class LiveHistograms {
  public:
   /// `setup` must have histograms. `kinds`: one for each definition.
@@ -34,8 +34,7 @@ class LiveHistograms {
   [[nodiscard]] std::vector<HistogramRecord> blanks() const;
   /// Call every turn.
   void turn(HistogramFeed::Time now, HistogramFeed& feed, HistogramDesk& desk) const;
-  /// Call after the session: leaves the final counts of the histograms that were looked at lately, and takes back the
-  /// others.
+  /// Call after the session: deposits the final counts of recently requested histograms, and withdraws the others.
   void conclude(HistogramFeed& feed, HistogramDesk& desk) const;
 
  private:

@@ -121,7 +121,7 @@ ReplyOption parse_reply_option(const std::string& text, std::size_t datagram_byt
   for (auto address = option.addresses.begin(); address != option.addresses.end(); ++address) {
     require_board(*address);
     if (std::find(option.addresses.begin(), address, *address) == address) continue;
-    throw UserError("--reply: '" + *address + "' is given twice; each address gets every event");
+    throw UserError("--reply: '" + *address + "' is given twice; each address receives every event");
   }
   return option;
 }

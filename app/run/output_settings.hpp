@@ -41,7 +41,7 @@ struct TapOption {
 
 /// `run --reply`: where each event is sent.
 struct ReplyOption {
-  std::vector<std::string> addresses;  ///< udp://HOST:PORT, each gets every event
+  std::vector<std::string> addresses;  ///< udp://HOST:PORT; each receives every event
   std::size_t datagram_bytes = 0;      ///< size of the largest datagram
 };
 

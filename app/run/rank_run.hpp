@@ -36,7 +36,7 @@ class RankRun final : SessionEnds {
   RankRun(const OutputSettings& output, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
           RunReplies& replies, Session& session);
 
-  /// The roles take turns until no rank has work left, or all have stopped in good order. Throws UserError, the same on
+  /// The roles take turns until no rank has work left, or all have stopped cleanly. Throws UserError, the same on
   /// all ranks, if an input fails on any rank.
   void work(TurnTask& view, TurnTask& safe_work) { session_.run({&taps_, &view, &safe_work}); }
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An index stands for the record of its first definition: all have the same setup.
+/// For an index, reads the record of its first definition: all definitions have the same setup.
 RunRecord record_of(const fs::path& file) {
   if (!is_run_index(file)) return read_run_record(file);
   const auto index = read_run_index(file);
@@ -42,7 +42,7 @@ bool is_relative(std::string_view value) {
 
 std::string name_in(std::string_view line) { return std::string(line.substr(0, line.find(" = "))); }
 
-/// One of the runs of a folder may be repeated by itself, and a run as one of those of a folder.
+/// A run of a series may be repeated as a single run, and a single run within a series.
 bool is_of_series(const std::string& name, const std::set<std::string>& given) {
   if (given.contains("runs")) return name == "output";
   return given.contains("output") && (name == "runs" || name == "idle" || name.starts_with("run-hook"));

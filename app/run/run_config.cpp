@@ -101,7 +101,7 @@ void add_event_options(po::options_description& options) {
        {"filter-command", text_value("COMMAND", "", "none"),
         "program with its arguments, started without a shell beside each writer, which judges the events that pass the "
         "filters: it reads them from its standard input and answers with a byte each, 1 or 0 (formats/README.md; in "
-        "Python: eventloom.filter). If it fails the run stops, resumable"},
+        "Python: eventloom.filter). If it fails, the run stops and can be resumed"},
        {"filter-timeout", text_value("TIME", "10s"),
         "longest time in which the filter command neither reads nor answers"},
        {"hist", list_value("HIST"), kHistogramHelp},
@@ -113,9 +113,9 @@ void add_event_options(po::options_description& options) {
        {"group", list_value("NAME=..."),
         "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable"},
        {"from", text_value("TIME", "", "none"),
-        "build events of the hits from TIME on: a length of time after tick 0, or UTC such as 2026-11-25T10:00:00Z; "
+        "build events from hits at or after TIME: a length of time after tick 0, or UTC such as 2026-11-25T10:00:00Z; "
         "others are counted (outside_stretch)"},
-       {"to", text_value("TIME", "", "none"), "likewise: of the hits before TIME"},
+       {"to", text_value("TIME", "", "none"), "likewise: from hits before TIME"},
        {"dead-time", list_value("[GROUP=]TIME"),
         "drop hits within TIME after a hit of the same channel that counts, for the channels of a group or for all; "
         "they are counted (dead_time); repeatable"},

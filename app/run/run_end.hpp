@@ -21,7 +21,7 @@ struct EndedRun {
   const std::vector<RunResult>& results;
   std::vector<RunRecord>& records;
   const ExchangeBackend& backend;
-  std::string stopped_by;  ///< signal or rank that stopped the run; "" if it ended by itself
+  std::string stopped_by;  ///< signal or rank that stopped the run; "" if it ended normally
 };
 
 /// Collective. Writes the files of the run as a whole, merges its parts with --merge, and shows the summary. Rank 0

@@ -24,7 +24,7 @@ std::string call_hook(const RunHook& hook, std::uint64_t number, const char* whe
         .own_group = true});
     const auto end = process.wait_until(std::chrono::steady_clock::now() + hook.timeout);
     if (!end) {
-      return fmt::format("{} took longer than {:.1f} s and was ended", called,
+      return fmt::format("{} took longer than {:.1f} s and was killed", called,
                          std::chrono::duration<double>(hook.timeout).count());
     }
     if (end->good()) return {};

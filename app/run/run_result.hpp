@@ -38,7 +38,7 @@ struct RunResult {
   std::uint64_t hits_before = 0;        ///< hits in these slices
   bool live = false;                    ///< any source is live
   bool all_live = false;                ///< all sources are live
-  bool unfinished = false;              ///< stopped in good order before everything was built
+  bool unfinished = false;              ///< stopped cleanly before everything was built
   std::vector<CommandRecord> commands;  ///< commands that steered the run; rank 0 only
   RunStatistics statistics;             ///< contents of run.h5; rank 0 only
   double seconds = 0;                   ///< wall time of event building and output

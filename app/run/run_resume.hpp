@@ -25,7 +25,7 @@ struct Resumption {
   std::map<std::uint32_t, WriterPlace> writers;
   // Rank 0 only:
   RunRecord before;             ///< the run as it was begun, or as it ended
-  RunStatistics statistics;     ///< sums over the invocations that ended in good order
+  RunStatistics statistics;     ///< sums over the invocations that ended cleanly
   RunTotals totals;             ///< sums over the finished parts
   std::vector<PartInfo> parts;  ///< the finished parts
 };

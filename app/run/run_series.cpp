@@ -26,7 +26,7 @@ namespace eventloom {
 
 namespace {
 
-/// How often requests are looked for between two runs.
+/// How often to poll for requests between two runs.
 constexpr auto kRequestLook = std::chrono::milliseconds(5);
 
 /// A run to begin. Only rank 0 has the texts.
@@ -220,7 +220,7 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
   return false;
 }
 
-/// The front ends have been started: if the run fails, they are stopped.
+/// The hook has started the front ends: it must stop them if the run fails.
 RunEnding SeriesOfRuns::run_one(const NextRun& next) {
   auto config = config_;
   config.output = output_of_run(config_.output, series_, next.number, next.comment);
@@ -268,7 +268,7 @@ void SeriesOfRuns::end_log(const RunEnding& ending) {
   last_end_ = fmt::format("run {} was ended by {}, exit code {}", logged_.number, logged_.why, ending.code);
 }
 
-/// Rank 0 only; the error that ended the run is more important than one of the log.
+/// Rank 0 only. An error of the log must not hide the error that ended the run.
 void SeriesOfRuns::fail_log(const std::string& why) {
   if (!first_ || logged_.began.empty()) return;
   logged_.ended = utc_now();

@@ -32,15 +32,15 @@ struct RunEnding {
   LoggedRun::Totals totals = {};    ///< rank 0 only
 };
 
-/// Runs one run, on all ranks.
+/// Performs one run, on all ranks.
 using RunOnce = std::function<RunEnding(const RunConfig&, const RunSurroundings&)>;
 
-/// Collective. Runs one run after the other, as people request at the monitor, until a signal or a command ends the
-/// program, or a run ends with an error or unfinished. MPI, the monitor and the connections to the sources stay; each
-/// run has its own files, ledger and line in the log of the folder. Returns the highest exit code of the runs.
+/// Collective. Performs one run after the other, as users request through the monitor, until a signal or a command ends
+/// the program, or a run ends with an error or unfinished. MPI, the monitor and the connections to the sources persist;
+/// each run has its own files, ledger and line in the log of the folder. Returns the highest exit code of the runs.
 ///
-/// Between two runs the sources continue: their data are counted and discarded. A run that follows by next-run
-/// begins where the one before it ends, and hits belong to the run in whose time they lie.
+/// Between two runs the sources continue: their data are counted and discarded. A run begun by next-run starts where
+/// the previous one ends; each hit belongs to the run that covers its time.
 int run_series(const RunConfig& config, const RunOnce& run_once, const RunDescription& description, RunWatch& watch,
                const Communicator& ranks);
 

@@ -86,11 +86,11 @@ void drain_unknown(const std::vector<LocalSource>& local) {
   }
 }
 
-/// How long a run waits before it says so: most sources are there at once.
+/// How long a run waits before it reports that: most sources are available immediately.
 constexpr auto kAtOnce = std::chrono::milliseconds(200);
 constexpr std::size_t kMostNamed = 8;
 
-/// Names the sources that the run waits for, at once, and again each time the wait has doubled.
+/// Names the sources that the run waits for, first immediately, then each time the wait has doubled.
 class SetupPatience {
  public:
   explicit SetupPatience(nanoseconds first) : first_(first) {}

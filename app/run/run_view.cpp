@@ -193,7 +193,7 @@ void RunView::conclude(const RunResult& result, int exit_code, const std::string
   if (alarms_) snapshot->alarms = alarms_->states();
   if (histograms_) histograms_->conclude(*session_->histograms(), monitor_->histograms());
   if (desk_ != nullptr) {
-    monitor_->publish(snapshot);  // viewers may take their time: the monitor stays
+    monitor_->publish(snapshot);  // viewers need not hurry: the monitor persists
   } else if (monitor_ != nullptr) {
     monitor_->conclude(snapshot);
   }

@@ -51,7 +51,7 @@ void SafeWork::turn(SteadyTime now) {
   try {
     session_.control().set_safe(first_unsafe());
   } catch (const UserError&) {
-    return;  // the next look may find what this one could not read
+    return;  // the next attempt may succeed
   }
 }
 
@@ -66,8 +66,8 @@ void SafeWork::look(List& list) {
   list.bytes = bytes;
 }
 
-/// Each writer finishes its slices in ascending order, and slices without data belong to none: all before the end of
-/// the writer that is least advanced are on disk.
+/// Each writer finishes its slices in ascending order, and slices without data have no writer: all slices before the
+/// end of the least advanced writer are on disk.
 SliceId SafeWork::first_unsafe() {
   SliceId first = kNoSlice;
   for (auto& list : lists_) {

@@ -12,16 +12,15 @@
 
 namespace eventloom {
 
-/// Informs sources with the key `acknowledge` of the slices on disk: rank 0 reads the lists of finished parts now and
-/// then, and the heartbeat takes the first slice that is not in them to all ranks. It does nothing without such
-/// sources.
+/// Informs sources with the key `acknowledge` of the slices on disk: rank 0 periodically reads the lists of finished
+/// parts, and the heartbeat carries the first slice not in them to all ranks. It does nothing without such sources.
 class SafeWork final : public TurnTask {
  public:
   /// `looks`: this rank reads the lists. The arguments must outlive this object.
   SafeWork(const OutputSettings& output, const RunSetup& setup, Session& session, bool looks);
 
   void turn(SteadyTime now) override;
-  /// The run has ended with `code`, and its output is on disk unless that says otherwise.
+  /// The run has ended with `code`, and its output is on disk unless `code` says otherwise.
   void end(int code);
 
  private:

@@ -26,8 +26,8 @@ inline constexpr const char* kRunPlace = "{run}";
 OutputSettings output_of_run(const OutputSettings& output, const SeriesSettings& series, std::uint64_t number,
                              const std::string& comment);
 
-/// The options of `run`; std::nullopt without --runs. Throws UserError if others do not go with them, or if a file
-/// would be the same in each run.
+/// The options of `run`; std::nullopt without --runs. Throws UserError if other options conflict with them, or if a
+/// file would be the same in each run.
 std::optional<SeriesSettings> series_settings(const boost::program_options::variables_map& values,
                                               const SourceSettings& sources, const OutputSettings& output);
 

@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// The times at which a channel may be ready again, where its past before some tick is unknown. Each hit that finds it
+/// The times at which a channel may be ready again if its past before some tick is unknown. Each hit that finds it
 /// ready begins a dead time; as hits follow, the possibilities merge, usually into one.
 class PossibleDeadTimes {
  public:
@@ -30,10 +30,11 @@ class PossibleDeadTimes {
 /// Measurement, section on dead time models).
 ///
 /// Whether a hit counts depends on the hits in the block of its time and in the block before alone, blocks being
-/// kDeadTimesPerBlock dead times long, from tick 0. So it does not depend on where a slice begins. A pause of one dead
-/// time anywhere in the block before, or enough hits at irregular distances, leaves one possibility. Where a channel
-/// never pauses, as with a pulser faster than its dead time, each block starts without a dead time. With random hits
-/// that happens in none of thousands of blocks at up to five hits per dead time, in 2 % of them at nine (simulated).
+/// kDeadTimesPerBlock dead times long, from tick 0. The result therefore does not depend on where a slice begins. A
+/// pause of one dead time anywhere in the block before, or enough hits at irregular distances, leaves one possibility.
+/// Where a channel never pauses, as with a pulser faster than its dead time, each block starts without a dead time.
+/// With random hits that happens in none of thousands of blocks at up to five hits per dead time, in 2 % of them at
+/// nine (simulated).
 class ChannelDeadTime {
  public:
   static constexpr std::uint64_t kDeadTimesPerBlock = 50;

@@ -26,7 +26,7 @@ class HitCorrection {
   explicit HitCorrection(const SliceBuilderSettings& settings);
 
   /// The remaining hits within `n_ticks` of bounds.start, in the order of their numbers; valid until the next call.
-  /// Enters the others into `removed`, and untimed ones also into `problems`.
+  /// Records the other hits in `removed`, and untimed ones also in `problems`.
   std::span<const HitKey> correct(const DecodedHits& hits, const SliceBounds& bounds, Tick n_ticks,
                                   RemovedHits& removed, std::vector<BuildProblem>& problems);
 

@@ -22,7 +22,7 @@ struct KeyRun {
 using RunMerge = void (*)(KeyRun a, KeyRun b, std::uint32_t* out);
 
 /// Returns a merge for the widest vectors of the processor, up to 8 lanes, by Google's Highway; null without that
-/// library. The choice takes as long as some hits: make it once for many calls.
+/// library. The choice costs as much as merging some hits: make it once for many calls.
 RunMerge run_merge();
 
 }  // namespace eventloom

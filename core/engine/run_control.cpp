@@ -56,7 +56,7 @@ RunControl::RunControl(RankWatch& watch, nanoseconds duration, Network& network)
       duration_(duration) {}
 
 void RunControl::stop_for(Cause cause, const std::string& why) {
-  spdlog::error("{}: {}; the run stops in good order", watch_.name(rank_), why);
+  spdlog::error("{}: {}; the run stops cleanly", watch_.name(rank_), why);
   ask(Command::stop, cause);
 }
 
@@ -197,8 +197,7 @@ void RunControl::begin_stop(const Verdict& verdict) {
   stopped_by_ = cause_of(verdict.request);
   stop_cause_ = verdict.request.cause;
   if (rank_ == 0) {
-    spdlog::warn("{}, at {}: {} in good order", stopped_by_, watch_.name(verdict.asked_by),
-                 ends_ ? "ending" : "stopping");
+    spdlog::warn("{}, at {}: {} cleanly", stopped_by_, watch_.name(verdict.asked_by), ends_ ? "ending" : "stopping");
   }
 }
 

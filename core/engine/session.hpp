@@ -92,7 +92,7 @@ class Session final : private TurnTask {
   /// Call once. `ends` must outlive run(). `sources`: those of this rank. Throws UserError, the same on all ranks, when
   /// any of them cannot write.
   void begin(SessionEnds& ends, std::vector<LocalSource> sources);
-  /// Call after begin(). The roles take turns until no rank has work left, or all have stopped in good order. Throws
+  /// Call after begin(). The roles take turns until no rank has work left, or all have stopped cleanly. Throws
   /// UserError, the same on all ranks, when a role fails on any of them.
   void run(std::vector<TurnTask*> tasks = {});
 

@@ -17,7 +17,7 @@
 
 namespace eventloom {
 
-/// Brings to rank 0 the counts of all writers in the histograms that somebody looks at, while the run fills them
+/// Brings to rank 0 all writers' counts in the histograms that clients request, while the run fills them
 /// (formats/telemetry_wire.hpp). Each kind of events has the histograms of the set, numbered kind by kind. Without such
 /// requests it sends no message. Ranks report added entries, and rank 0 keeps one sum for all ranks. A large histogram
 /// comes in pieces. Never blocks before finish(). Not thread-safe.
@@ -32,7 +32,7 @@ class HistogramFeed {
   HistogramFeed(Network& network, std::shared_ptr<const HistogramSet> set, std::size_t kinds, std::vector<int> writers,
                 Counting count);
 
-  /// Rank 0: somebody looks at a histogram. It is brought up to date about once a second, large ones more rarely, until
+  /// Rank 0: a client requests a histogram. It is brought up to date about once a second, large ones more rarely, until
   /// five seconds after the last call.
   void want(std::size_t histogram, Time now);
   /// Call every turn. Throws std::runtime_error if a message is invalid.
@@ -49,7 +49,7 @@ class HistogramFeed {
 
  private:
   struct Sum {
-    std::optional<Time> wanted;  ///< when somebody last looked
+    std::optional<Time> wanted;  ///< time of the last request
     Time next{};                 ///< when it may be brought up to date again
     std::vector<std::uint64_t> cells;
   };

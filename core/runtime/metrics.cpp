@@ -222,7 +222,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {hits_after_the_end, "hits_after_the_end", "hits", "hits of a live source from after the end of the run"},
     {hits_not_taken, "hits_not_taken", "hits", "hits received and not used by the run"},
     {unknown_losses, "unknown_losses", "places",
-     "places where a run was resumed and nobody knows what its source had sent meanwhile", kTrouble},
+     "gaps of unknown size: what the source sent while its run was interrupted", kTrouble},
     {epochs_given_up, "epochs_given_up", "epochs", "epochs built without the source", kTrouble},
     {dead_time_ns, "dead_time_ns", "ns", "time of the epoch buffers dropped because the run was full", kTrouble},
     {events_lacking, "events_lacking", "events", "events that lack data of the source", kTrouble},

@@ -23,7 +23,7 @@ namespace eventloom {
 /// blame its main thread or its peers for them; they are accurate to about the interval between two checks. Each check
 /// examines at most 16 peers, in turn, so that many ranks on a host do not disturb each other.
 ///
-/// A peer that has ended in good order is dead as well: destroy the watchdog before the last collective call of all
+/// A peer that has ended cleanly is dead as well: destroy the watchdog before the last collective call of all
 /// ranks (barrier or MPI_Finalize), after which they may end.
 class Watchdog {
  public:

@@ -46,8 +46,8 @@ std::optional<std::uint64_t> bits_in(std::string_view text, PayloadKind kind) {
   return real ? std::optional(std::bit_cast<std::uint64_t>(*real)) : std::nullopt;
 }
 
-/// The kinds, of those that are chosen for the user, that hold all numbers of a column. What is no number is reported
-/// when it is read.
+/// The kinds, of those that are chosen for the user, that hold all numbers of a column. Fields that are not numbers are
+/// reported when they are read.
 struct FittingKinds {
   static constexpr std::array kKinds = {PayloadKind::u32, PayloadKind::i32, PayloadKind::f64};
   std::array<bool, kKinds.size()> fits = {true, true, true};

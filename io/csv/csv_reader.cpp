@@ -240,7 +240,7 @@ std::vector<std::string> first_names(std::vector<std::string> names) {
   return names;
 }
 
-/// Whether a table that begins so has two whole lines that are no comments: its header may be one of them.
+/// Whether the beginning of a table has two complete lines that are not comments: one of them may be the header.
 bool has_whole_row(const std::vector<std::byte>& head) {
   std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   int lines = 0;
@@ -257,8 +257,7 @@ std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const Tim
   return std::make_unique<CsvReader>(with_time_pair(uri), id, base, std::move(followed));
 }
 
-/// An error may be due to a line that is still being written, but not when another one follows: then it is for the
-/// caller to see.
+/// An error may be due to a line that is still being written, unless another line follows: then the caller must see it.
 bool can_open_csv(const SourceUri& uri) {
   try {
     const auto columns = find_columns(with_time_pair(uri));

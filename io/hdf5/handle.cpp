@@ -15,7 +15,7 @@ herr_t take_description(unsigned, const H5E_error2_t* error, void* text) {
   return 1;  // the first entry is the innermost
 }
 
-/// A close that fails may have lost what was written.
+/// A failed close may have lost written data.
 void warn_of(H5Id::Close close) noexcept {
   const char* what = close == H5Fclose ? "a file" : close == H5Dclose ? "a dataset" : "an object";
   try {

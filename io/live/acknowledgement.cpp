@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongest = 64;
 
-/// A number on a line, as others may have written it.
+/// Parses a number on a line, which another program may have written.
 bool is_acknowledgement(const std::filesystem::path& file) {
   const auto text = head_of(file, kLongest + 1);
   const auto good = [](unsigned char c) { return std::isdigit(c) != 0 || c == '\n' || c == '\r'; };

@@ -174,7 +174,7 @@ FollowedEpochs::Step FollowedEpochs::take_whole(const EpochBufferHeader& header,
                       .n_epochs = header.first_epoch - end_epoch_,
                       .file_offset = offset,
                       .n_hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(hits, 0xffffffffU))},
-                     fmt::format("epoch buffers {} to {} are not here", next_sequence_, header.sequence - 1));
+                     fmt::format("epoch buffers {} to {} are missing", next_sequence_, header.sequence - 1));
     }
     if (header.sequence == 0 || next_sequence_ == 0) note_begin(header.first_epoch);
     goes_on = goes_on && queue_.push(stored);
@@ -213,7 +213,7 @@ void FollowedEpochs::safe_before(Epoch epoch) {
   acknowledgement_->write(*needed + (all ? 1 : 0));
 }
 
-/// Skips bytes that are no buffer. What is lost is known when the next buffer is found.
+/// Skips bytes that are not a buffer. The next buffer reveals what is lost.
 FollowedEpochs::Step FollowedEpochs::search() {
   if (file_->awaits(kLongestSearch)) return Step::pause;
   if (file_->left() == 0 && file_->failure().empty()) return Step::end_of_file;
@@ -239,7 +239,7 @@ bool FollowedEpochs::lose(Damage damage, const std::string& text) {
   return queue_.push({}, {&damage, 1});
 }
 
-/// The source ends although more was to be expected.
+/// Ends the source although more data were expected.
 void FollowedEpochs::break_off(std::uint32_t hits, const std::string& text) {
   ++anomalies_;
   lose({.first_epoch = end_epoch_, .n_epochs = kForEver, .n_hits = hits}, text + "; nothing more of it is read");

@@ -9,9 +9,8 @@ namespace eventloom {
 namespace {
 
 LiveReturn::Missed unknown(const char* why) {
-  return {
-      .unknown = true,
-      .text = fmt::format("what it sent while the run was interrupted is lost, and nobody knows how much: {}", why)};
+  return {.unknown = true,
+          .text = fmt::format("an unknown amount of data that it sent while the run was interrupted is lost: {}", why)};
 }
 
 std::string text_of_missed(std::uint64_t n, const char* what) {

@@ -42,8 +42,8 @@ bool FlatLmd::next(LmdEvent& event) {
   }
 }
 
-/// Whether the next element of a file that is followed is not yet complete. What is no element, or of unknown type, is
-/// judged by what comes behind it.
+/// Whether the next element of a file that is followed is not yet complete. Data that are not an element, or of unknown
+/// type, are judged by what follows.
 bool FlatLmd::awaits_element() {
   if (bytes_.awaits(sizeof(LmdElement))) return true;
   const auto front = bytes_.front(sizeof(LmdElement));

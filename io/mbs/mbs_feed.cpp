@@ -40,7 +40,7 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
   auto header = lmd_stream_header(uri, id, base, time);
   if (time.numbered()) {
     header.text +=
-        fmt::format("A counter that begins anew opens an era, whose numbers go on at the next multiple of {}.\n",
+        fmt::format("A counter that restarts opens an era, whose numbers continue at the next multiple of {}.\n",
                     EventNumbers::kEraTicks.value);
   }
   const bool optional = (header.flags & kOptional) != 0;

@@ -44,7 +44,7 @@ MidasFile::Item MidasFile::next(std::optional<std::uint16_t> id) {
 }
 
 /// Whether the next event of a file that is followed is not yet complete. Without banks, a length is judged by what
-/// comes behind it.
+/// follows.
 bool MidasFile::awaits_event() {
   if (file_.awaits(kHeaders)) return true;
   const auto front = file_.front(kHeaders);

@@ -30,7 +30,7 @@ class MidasTime {
 
   /// Whether times are event numbers. of() does not return those, as they are checked against their neighbours.
   [[nodiscard]] bool numbered() const { return text_ == "tag"; }
-  /// Whether the records of a bank hold the times, so that of() has none.
+  /// Whether the records of a bank hold the times; of() then has none.
   [[nodiscard]] bool in_records() const { return in_records_; }
   /// The width of the numbers, which wrap around.
   [[nodiscard]] unsigned bits() const { return number_.bits; }

@@ -18,7 +18,8 @@ namespace eventloom {
 ///   u32le@4<<24|u24le@0      32 bits above 24 bits
 class TimeField {
  public:
-  /// Throws UserError, one line that begins with `where`, when `text` is neither, or the numbers do not fit 64 bits.
+  /// Throws UserError, whose single line begins with `where`, when `text` is neither, or the numbers do not fit 64
+  /// bits.
   static TimeField parse(const std::string& text, std::size_t record_bytes, const std::string& where);
 
   /// The field, or the low one, which is then a plain whole number, as the time is.

@@ -18,13 +18,13 @@ struct SourceKey {
 // Accepted by every scheme except sorted:.
 inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
     {"system", "N", "puts the source's hits into system N, 0 to 63: the top 6 bits of their channels"},
-    {"unique", "[yes|no]", "of hits that are equal in time, channel and payload, keeps one; not for live sources"},
+    {"unique", "[yes|no]", "keep one of hits that are equal in time, channel and payload; not for live sources"},
     {"offset", "TIME", "added to all times, to the nearest tick, -5ms too; plain numbers are ticks, or event numbers"},
 });
 
 /// Accepted by schemes whose files can be followed.
 inline constexpr SourceKey kFollow{"follow", "",
-                                   "waits for what is appended, and for new files of a glob, which are one source"};
+                                   "wait for appended data and for new files of a glob, which are one source"};
 
 /// Accepted with it by those that `eventloom record` writes.
 inline constexpr SourceKey kAcknowledge{"acknowledge", "",
@@ -33,7 +33,7 @@ inline constexpr SourceKey kAcknowledge{"acknowledge", "",
 // Shared by several schemes.
 inline constexpr SourceKey kUnit{"unit", "UNIT",
                                  "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns)"};
-inline constexpr SourceKey kDrift{"drift", "PPB", "of the clock, which is added to its rate: -120ppb, 1.5ppm (0)"};
+inline constexpr SourceKey kDrift{"drift", "PPB", "correction of the clock's rate: -120ppb, 1.5ppm (0)"};
 inline constexpr SourceKey kCoarse{"coarse", "COLUMN",
                                    "number of steps to add to the time, as seconds to nanoseconds (none)"};
 inline constexpr SourceKey kCoarseUnit{"coarse-unit", "UNIT", "length of a step of coarse=: s, 25ns"};
@@ -46,7 +46,7 @@ inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where tim
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
 inline constexpr SourceKey kClockBits{
     "bits", "N", "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel"};
-inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "of all hits, where there is no channel"};
+inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "channel of all hits, if the data have none"};
 inline constexpr SourceKey kMayLack{"optional", "[yes|no]",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
@@ -167,7 +167,7 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times in UTC (0)"},
     {"channels", "FILE", "a table of names and channels"},
     {"skip", "N", "lines before the header or the first row (0)"},
-    {"skip-bad", "yes|no", "lines that are no rows are counted as lost hits, instead of ending the run (no)"},
+    {"skip-bad", "yes|no", "count lines that are not rows as lost hits, instead of ending the run (no)"},
     kRound,
     kReorder,
     kClockJumps,

@@ -9,7 +9,7 @@ namespace eventloom {
 
 /// The address that a board sends from, and how much may be sent there. Requests go to no other address, and never
 /// amount to more bytes than half of those that have come from it: a sender that forges its address cannot make a run
-/// flood somebody else.
+/// flood a third party.
 class BoardPeer {
  public:
   /// Another address is taken for the board's only when nothing has come from the present one for this long.

@@ -32,7 +32,7 @@ class BoardStream {
  public:
   /// Time to wait for a missing datagram. Networks reorder within microseconds to a few milliseconds.
   static constexpr std::int64_t kPatience_ns = 50'000'000;
-  /// The same for a board that sends again what is requested: some thirty requests.
+  /// The same for a board that resends data on request: enough time for some thirty requests.
   static constexpr std::int64_t kResendPatience_ns = 250'000'000;
   /// Data time between neighbours that is accepted at once, in addition to the time passed: clock differences between
   /// boards and pauses between spills are shorter.

@@ -43,8 +43,8 @@ void BulkTransfer::begin(const Datagram& datagram, std::int64_t now_ns) {
 void BulkTransfer::follow(const Datagram& datagram, std::int64_t now_ns) {
   const auto status = status_of(datagram);
   const std::uint64_t known = datagram.header.sequence * kBulkBlockBytes + datagram.header.offset;
-  // The answer to an offer sent after all pieces: what the board does not know of has been lost, or the board itself
-  // has lost what it had. Any other status that knows less has been overtaken on the way.
+  // The answer to an offer sent after all pieces: whatever the board lacks was lost on the way, or by the board itself.
+  // Any other status that covers less was overtaken on the way.
   const bool is_answer = offered_last_ && status.offer == offers_;
   if (!is_answer && known < known_) return;
   if (status.bytes > received_) progress_ns_ = now_ns;

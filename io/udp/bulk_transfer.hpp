@@ -19,7 +19,7 @@ class BulkTransfer {
  public:
   /// Most bytes in flight, unless the board states its own limit.
   static constexpr std::uint64_t kWindow = 65536;
-  /// The most, whatever the board states: enough for 1 GB/s over a round trip of 1 ms.
+  /// Upper limit on the board's statement: enough for 1 GB/s over a round trip of 1 ms.
   static constexpr std::uint64_t kMostWindow = 1U << 20;
   /// Time without an answer after which the board is silent, and without progress after which it is stalled: a board
   /// may erase and check its memory meanwhile.

@@ -18,7 +18,7 @@ class ResendWindow {
   /// A datagram is not sent again sooner than this, nor more often: repeated or forged requests cost nothing.
   static constexpr std::int64_t kPause_ns = 4'000'000;
   static constexpr std::uint32_t kMostTimes = 32;
-  /// All datagrams sent again are at most as long, in total, as those added, and this.
+  /// Bytes that may be resent in addition to as many as were added.
   static constexpr std::uint64_t kFreeBytes = 65536;
 
   /// `bytes`: capacity; 0: keeps nothing.

@@ -26,7 +26,7 @@ void UdpBoard::ask_again(const UdpSocket& socket, std::int64_t now_ns) {
   const auto request = stream_.request(now_ns, peer_.may_send());
   if (request.empty()) return;
   peer_.note_sent(request.size());
-  // A request that the system does not take is as good as lost on the way.
+  // A request that the system refuses is treated like one lost on the way.
   socket.send_to(peer_.address(), request);
 }
 

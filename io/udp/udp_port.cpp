@@ -35,7 +35,7 @@ std::vector<std::uint32_t> ids_in(const SourceUri& uri) {
       if (id > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("");
       ids.push_back(static_cast<std::uint32_t>(id));
     } catch (const std::invalid_argument&) {
-      uri.refuse("'sources' must be ids of boards with commas between, as in 3,5,9");
+      uri.refuse("'sources' must be comma-separated board ids, as in 3,5,9");
     }
     if (std::ranges::count(ids, ids.back()) > 1) {
       uri.refuse("board " + std::to_string(ids.back()) + " is named twice");

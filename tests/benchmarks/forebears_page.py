@@ -11,8 +11,8 @@ from measurements import Output, size_name
 
 HEAD = """# As the forebears measured
 
-What others have published of their transports and event builders, and the same measured here. Their networks are different
-hardware, and ours is the memory of one machine: compare the shape of a table, and shares, not rates.
+Published figures of other transports and event builders, and the same quantities measured here. They used various
+networks; ours is the memory of one machine. Compare shapes of tables and shares, not rates.
 
 Written by `tests/benchmarks/forebears.sh`{quick} in {minutes}, on {date} at commit {commit}. Nothing else may run meanwhile.
 Each published figure stands once in [published.py](published.py), with its source; ours are in [forebears.json](forebears.json),

@@ -73,7 +73,7 @@ struct RunCase {
   std::optional<Roles> roles_after = {};  ///< the roles with which the others continue when a rank never answers again
   std::uint64_t kept_of_lost = 0;         ///< the first slices of each writer lost with it that are safe
   std::uint64_t sink_fails_after = 0;     ///< slices of one writer; 0: never
-  bool sink_stops = false;                ///< it then asks to stop in good order; otherwise it throws
+  bool sink_stops = false;                ///< it then asks to stop cleanly; otherwise it throws
   std::uint64_t damaged = 0;              ///< one in this many epochs of a recording has a wrong bit; 0: none
   std::uint32_t epochs_per_buffer = 3;    ///< of recordings, at most
   bool breaks_off = false;                ///< the recording of source 0, after its last hit

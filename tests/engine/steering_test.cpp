@@ -307,7 +307,7 @@ TEST_F(Steering, WritersThatFailBesideAStop) {
       EXPECT_EQ(outcome.errors, all_fail) << text_of(of);
       continue;
     }
-    EXPECT_EQ(messages.with(": stopping in good order").size(), 1U) << "the first counts; " << text_of(of);
+    EXPECT_EQ(messages.with(": stopping cleanly").size(), 1U) << "the first counts; " << text_of(of);
     EXPECT_EQ(messages.with(outcome.stopped_by + ", at rank").size(), 1U) << text_of(of);
     EXPECT_TRUE(outcome.cut_off) << text_of(of);
     by_writer += outcome.stopped_by == "a full or failing disk" ? 1 : 0;

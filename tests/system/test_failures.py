@@ -35,7 +35,7 @@ def lines_of(text):
     return [line for line in text.splitlines() if line.startswith("eventloom")]
 
 
-# phase: what fails in it, how the run ends and what it says. A part that cannot be put on disk stops the run in good order.
+# phase: what fails in it, how the run ends and what it says. A part that cannot be put on disk stops the run cleanly.
 PHASES = {
     "open": (dict(call="open", path="source_00{rank}", error=13), 2, "source_00{rank}.epochs': Permission denied"),
     "set up": (dict(call="MPI_Allgatherv", at=11), 1, "MPI_Allgatherv: MPI_ERR_OTHER"),

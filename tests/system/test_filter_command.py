@@ -1,5 +1,5 @@
 """Programs of the user as filters: verdicts against the serial reference, any ranks, resumed; programs that crash, hang or
-talk nonsense end the run in good order, and it can be resumed."""
+talk nonsense end the run cleanly, and it can be resumed."""
 
 import os
 import sys
@@ -205,7 +205,7 @@ def test_failing_programs_stop_the_run_in_good_order(tmp_path, recording, fault,
                "20KiB", "--output", tmp_path / "run.h5", "--filter-command"]
     command = program(tmp_path, text)
     done = eventloom(*options, command, "--filter-timeout", "1s" if "1s" in said else PATIENCE, np=ranks, code=75)
-    assert said in done.stderr and "--filter-command: '" in done.stderr and "the run stops in good order" in done.stderr
+    assert said in done.stderr and "--filter-command: '" in done.stderr and "the run stops cleanly" in done.stderr
     with h5py.File(tmp_path / "run.h5") as file:
         assert file.attrs["closed"] == 0
     program(tmp_path, BATCHES)  # the user repairs it: same name

@@ -1,4 +1,4 @@
-"""Runs on live input: sources late, silent or gone, runs that cannot keep up, ends in good order, records, mixtures."""
+"""Runs on live input: sources late, silent or gone, runs that cannot keep up, clean ends, records, mixtures."""
 
 import contextlib
 import signal
@@ -289,7 +289,7 @@ def until_stuck(port):
     until(stuck, "a server that cannot send", so_far=lambda: f"bytes that wait, by the port of the receiver: {waiting}")
 
 
-# Ends in good order
+# Clean ends
 
 def assert_ended_in_good_order(recording, found, least):
     """A piece from the beginning of the replay: all but the last slices are its, whole."""

@@ -84,7 +84,7 @@ class Rank:
 
 
 class Front(BadBoard):
-    """A board that sends in good order but for one thing."""
+    """A board that sends correctly except for one thing."""
 
     def __init__(self, file, port, rng, seconds):
         super().__init__(file, port, rng.randrange(2**32), float("inf"))

@@ -1,4 +1,4 @@
-"""Stopping in good order and going on: an interrupted and resumed run gives the undisturbed run's files, byte for byte."""
+"""Stopping cleanly and going on: an interrupted and resumed run gives the undisturbed run's files, byte for byte."""
 
 import contextlib
 import filecmp
@@ -149,7 +149,7 @@ def attributes(path):
     return {name: value for name, value in found.items() if name.startswith(("@", "ledger/", "sources/")) and name not in own}
 
 
-# Stopping in good order, and going on.
+# Stopping cleanly, and going on.
 
 def test_what_a_stopped_run_leaves(tmp_path, recording):
     job = Job(tmp_path, recording, *SLICED, "--report-json", "report.json")
@@ -232,10 +232,10 @@ def test_signals_on_top_of_signals(tmp_path, recording, undisturbed):
         for number in (USR1, USR1):
             started.send(number, 1)
             started.process.send_signal(number)
-        started.until_told("stopping in good order")
+        started.until_told("stopping cleanly")
         started.process.send_signal(USR1)
         told = started.wait(STOPPED)
-    assert len(lines_with(told, "stopping in good order")) == 1
+    assert len(lines_with(told, "stopping cleanly")) == 1
     job.resume()
     assert_same_result(job, undisturbed(recording, *SLICED, np=2))
 

@@ -127,7 +127,7 @@ def test_a_rank_that_is_held_and_a_stop(folder, recording, undisturbed):
             started.until_told("rank 1 (", "stopped", timeout=GENEROUS)
             assert started.process.poll() is None
         text = started.wait(STOPPED, GENEROUS)
-    assert lines_with(text, "SIGUSR1", "in good order"), text
+    assert lines_with(text, "SIGUSR1", "cleanly"), text
     job.resume()
     assert result(job) == undisturbed
 

@@ -240,7 +240,7 @@ class Torture:
             run.launcher.kill()
         elif disturbance.kind == "kill while stopping":
             run.ranks[number].send(signal.SIGUSR1)
-            if run.wait_for_line("stopping in good order"):
+            if run.wait_for_line("stopping cleanly"):
                 run.ranks[0].send(signal.SIGKILL)
         elif disturbance.kind == "signal to a rank":
             run.ranks[number].send(getattr(signal, disturbance.signal))

@@ -39,7 +39,7 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
 /// Collective. Returns what is in force on each rank; null without --realtime.
 nlohmann::json take_realtime(const std::string& bench, const po::variables_map& values, const Collective& ranks) {
   if (!values["realtime"].as<bool>() || bench == kBenchOfRuns) return nullptr;
-  // ZeroMQ moves data by a thread of its own, which would inherit the binding.
+  // ZeroMQ's I/O thread would inherit the binding.
   const bool zmq = values.count("peer") != 0 && values["peer"].as<std::string>().find("zmq") != std::string::npos;
   return to_json(apply_realtime(ranks, zmq ? 2 : 1));
 }

@@ -15,7 +15,7 @@ struct DuplexSettings {
   Wait wait = Wait::poll;
 };
 
-/// Two ranks, or a rank and itself, joined for messages in both directions, by one of several ways that are compared.
+/// A bidirectional message channel between two ranks, or a rank and itself, over one of several transports compared.
 /// Every rank of the communicator has one. Construction and destruction are collective. Not thread-safe.
 class Duplex {
  public:
@@ -26,8 +26,8 @@ class Duplex {
   /// Sends if there is room now; returns whether it did. `message` may be modified afterwards.
   virtual bool try_send(std::span<const std::byte> message) = 0;
   /// Sends, waiting for room, and returns when the sender knows that the message has reached the other end: its memory,
-  /// or with two-sided messages a receive. The other end need not answer, but must poll. If this way never lets a
-  /// sender know, returns false and sends no message.
+  /// or with two-sided messages a receive. The other end need not answer, but must poll. If the transport cannot
+  /// confirm arrival, returns false and sends no message.
   virtual bool send_complete(std::span<const std::byte> /*message*/) { return false; }
   /// Returns the next message if it has arrived; the view is valid until release().
   virtual std::optional<std::span<const std::byte>> poll() = 0;

@@ -31,7 +31,7 @@ struct LiveRunResult {
   double clock_error_ns = 0;       ///< maximum difference between the ranks' clocks
   LatencyHistogram received;       ///< the builder has all messages of the slice and begins to build it
   LatencyHistogram built_at;       ///< the events of the slice are defined
-  LatencyHistogram filtered;       ///< a filter has them; empty without filters
+  LatencyHistogram filtered;       ///< when a filter has received the events; empty without filters
   LatencyHistogram written;        ///< the slice was passed to the writer, which passes full chunks to HDF5
 
   [[nodiscard]] bool balances() const {

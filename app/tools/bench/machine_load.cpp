@@ -87,7 +87,7 @@ Json MachineLoad::report(const Communicator& communicator) const {
   bool loaded = false;
   for (const auto& rank : ranks) {
     const auto found = own.find(rank["host"].get<std::string>());
-    if (found == own.end()) continue;  // the first rank of a host has spoken
+    if (found == own.end()) continue;  // the host's first rank has already reported
     const double busy = rank["busy"];
     const double others = busy < 0 ? -1 : std::max(busy - found->second, 0.0);
     const double stolen = rank["stolen"];

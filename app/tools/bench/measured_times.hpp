@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// The data that a benchmark keeps of its times beside their distribution.
+/// What a benchmark keeps of its times in addition to their distribution.
 struct TimesKept {
   std::optional<std::int64_t> limit_ns;  ///< count the times above it
   bool each = false;                     ///< keep each time, in order: 8 bytes

@@ -21,7 +21,7 @@ class MpiDuplex final : public Duplex {
   bool send_complete(std::span<const std::byte> message) override;
   std::optional<std::span<const std::byte>> poll() override;
   void release() override;
-  /// Receives the reports that are due: a message that nobody has received is one too many for UCX at its end.
+  /// Receives the reports that are due: UCX does not tolerate unreceived messages at finalisation.
   void flush() override;
 
  private:

@@ -93,7 +93,7 @@ class PingPong {
     duplex_->send(reply_);
   }
 
-  /// Round trips that wait for completion before the answer. The first shows whether there is such a thing.
+  /// Round trips that wait for completion before the answer. The first shows whether the peer supports it.
   void measure_completion() {
     const bool known = communicator_.broadcast(near_ && duplex_->send_complete(message_));
     if (!known) return;

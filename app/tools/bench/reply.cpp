@@ -42,7 +42,7 @@ void add_reply_options(po::options_description& options) {
        {"epoch", text_value("TIME", "10us"), "length of an epoch"},
        {"epochs-per-slice", text_value("LIST", "1,10,100"), "epochs built together; an event waits for its slice"},
        {"overlap", text_value("TIME", "10us"), "of the run's slices; an event waits for it, too"},
-       {"mark", text_value("TIME", "50us"), "idle time after which the board says how far its data are complete"},
+       {"mark", text_value("TIME", "50us"), "idle time after which the board states up to where its data are complete"},
        {"ranks", text_value("N", "0", "0: one, without mpirun"), "ranks of the run"}});
 }
 
@@ -74,7 +74,7 @@ ReplyConfig reply_config(const po::variables_map& values) {
   return config;
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free at the time of the call.
 std::uint16_t free_port() { return UdpEcho().port(); }
 
 std::string last_line(std::string text) {

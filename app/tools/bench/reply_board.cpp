@@ -108,7 +108,7 @@ bool ReplyBoard::begin(std::int64_t most_ns) {
 }
 
 ReplyTimes ReplyBoard::measure(std::uint64_t n, std::int64_t patience_ns) {
-  waiting_.clear();  // replies to earlier events find nothing
+  waiting_.clear();  // replies to earlier events are ignored
   times_ = {};
   while (times_.events < n) turn();
   paused_ = true;
@@ -126,7 +126,7 @@ void ReplyBoard::end() {
   }
 }
 
-/// Sends what is due, waits for what is next, and receives.
+/// Sends what is due, waits for the next event, and receives.
 void ReplyBoard::turn() {
   const auto at = now();
   if (!paused_ && at >= next_event_) {

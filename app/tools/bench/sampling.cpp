@@ -65,7 +65,7 @@ class Sampling {
     if (receiver_ == 0) repeat_last([&] { return over_; });
   }
 
-  /// Waits, and now and then sends the last sample again, if it can be lost.
+  /// Waits, and periodically resends the last sample if it may have been lost.
   template <class Done>
   void repeat_last(Done done) {
     for (std::int64_t sent = steady_ns(); !done(); wait()) {
@@ -75,7 +75,7 @@ class Sampling {
     }
   }
 
-  /// Sends the sample of one step; returns false if the time of the next step came first.
+  /// Sends the sample of one step; returns false if the next step is due before it can be sent.
   bool send_between(std::int64_t planned, std::int64_t next) {
     std::int64_t now = clock_.now();
     for (; now < planned; now = clock_.now()) wait();

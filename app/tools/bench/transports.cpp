@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Options of the whole that a benchmark over one transport does not get.
+/// Options of the whole comparison that are not passed to the benchmark over each transport.
 constexpr std::array<std::string_view, 5> kOfTheWhole = {"transports", "ranks", "report-json", "raw", "plot"};
 
 std::string config_of_one(const std::string& effective_config) {
@@ -71,7 +71,7 @@ class OverTransport {
   }
 
  private:
-  /// Our own message, if there is one among those of the launcher.
+  /// Extracts our own message, if any, from those of the launcher.
   static std::string reason(const std::string& said) {
     constexpr std::string_view kOurs = "\neventloom bench: ";
     const auto ours = ("\n" + said).rfind(kOurs);

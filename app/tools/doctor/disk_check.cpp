@@ -65,7 +65,7 @@ Finding space_finding(const DiskTrial& trial) {
   finding.measured = Measured{free / kMebibyte, free / kMebibyte, "MiB"};
   if (free >= kLittle) return finding;
   finding.level = FindingLevel::warning;
-  finding.meaning = "a run stops in good order when the disk is full";
+  finding.meaning = "a run stops cleanly when the disk is full";
   finding.mend = "df -h " + shell_word(trial.folder.string());
   return finding;
 }

@@ -122,7 +122,7 @@ std::vector<RecordedFile> files_of_source(const RecordNames& names, std::uint32_
   return files;
 }
 
-/// How far the files and the state have got.
+/// Determines where the files and the state end.
 LivePast past_of(const std::vector<RecordedFile>& files, Epoch end, const std::optional<RecordState>& state) {
   LivePast past;
   past.end = end;

@@ -32,7 +32,7 @@ class KeptFiles {
   void acknowledge(std::uint32_t source, std::uint64_t first_needed);
 
   [[nodiscard]] const Removed& acknowledged() const { return acknowledged_; }
-  /// Files that went because there was no room, without an acknowledgement.
+  /// Files removed for lack of room, without an acknowledgement.
   [[nodiscard]] const Removed& lost() const { return lost_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 

@@ -85,11 +85,11 @@ bool Recorder::turn(Clock::time_point now) {
 
 bool Recorder::must_end(Clock::time_point now) {
   if (const int signal = stop_signal(); signal != 0) {
-    spdlog::warn("{}: ending in good order", signal_name(signal));
+    spdlog::warn("{}: ending cleanly", signal_name(signal));
     return true;
   }
   const bool over = settings_.duration.count() != 0 && begun_ && now - *begun_ >= settings_.duration;
-  if (over) spdlog::info("the end of --duration: ending in good order");
+  if (over) spdlog::info("the end of --duration: ending cleanly");
   return over;
 }
 

@@ -18,7 +18,7 @@ class SourceRecorder {
   /// `past`: see EarlierRecording; `files` must outlive this object.
   SourceRecorder(OpenedSource source, std::optional<LivePast> past, StreamRecorder& files);
 
-  /// Receives and writes what there is. Returns whether there was anything. Never waits.
+  /// Receives and writes the available data. Returns whether there were any. Never waits.
   bool turn(Clock::time_point now);
   /// Stops receiving; turn() still writes what was received.
   void finish();

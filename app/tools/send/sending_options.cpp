@@ -48,7 +48,7 @@ void add_sending_options(po::options_description& options) {
         "idle time after which a source sends a mark, with a unit; no generated hit waits longer"},
        {"datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507"},
        {"resend", text_value("BYTES", "64MiB"),
-        "of the last datagrams of each source, kept to be sent again when the receiver reports a loss; 0: none"},
+        "size of each source's latest datagrams, kept for resending when the receiver reports a loss; 0: none"},
        {"session", text_value("N"),
         "number that distinguishes this stream from an earlier one of the same source (default: drawn at random)"}});
 }

@@ -8,7 +8,7 @@
 
 #include "io/run_format/run_log.hpp"
 
-/// The log of a folder's runs, for `report --runs`. Texts of people may hold any characters and are made safe.
+/// The log of a folder's runs, for `report --runs`. Users' texts may hold any characters and are made safe.
 namespace eventloom {
 
 /// One line per run.

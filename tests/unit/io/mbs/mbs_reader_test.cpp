@@ -379,7 +379,7 @@ TEST(MbsReconnect, AServerThatBeginsAgainDoublesNothing) {
     EXPECT_GT(result.lost(DropCause::duplicate), 20U) << query;
     EXPECT_EQ(result.counts.at("reconnects"), 1U);
     EXPECT_EQ(result.holes(), 1U) << query;
-    EXPECT_FALSE(result.breaks_off()) << "a server that ends in good order, and is not found again, has ended";
+    EXPECT_FALSE(result.breaks_off()) << "a server that ends cleanly, and is not found again, has ended";
     const auto whole = read_server({sends(all_of(1, 60))}, query);
     EXPECT_EQ(result.all.time, whole.all.time);
     EXPECT_EQ(result.all.payload, whole.all.payload);
