@@ -90,6 +90,7 @@ class SeriesOfRuns {
   bool first_;
   FeedShelf shelf_;
   std::uint64_t between_ = 0;     ///< hits of this rank's sources since the last run
+  bool tried_ = false;            ///< a run has begun, or failed to
   std::optional<SliceId> begin_;  ///< end of the last run, if the next may begin there
   int worst_ = kExitOk;
   // Rank 0 only:
@@ -201,11 +202,12 @@ void SeriesOfRuns::show_idle(const std::string& message) {
 /// Collective. Opens the sources, then calls the hook. Returns false if the run cannot begin, unless it is the first of
 /// the program, whose errors end it.
 bool SeriesOfRuns::prepare(const NextRun& next) {
+  const bool may_fail = std::exchange(tried_, true) || series_.starts_idle;
   std::string failure;
   try {
     keep_feeds(config_.sources, config_.exchange, ranks_);
   } catch (const UserError& error) {
-    if (worst_ == kExitOk && last_end_.empty() && !series_.starts_idle) throw;
+    if (!may_fail) throw;
     failure = error.what();
   }
   agree_at_rest(ranks_, [&] {

@@ -24,10 +24,12 @@ from datagrams import END
 from epochs_file import epochs_file, hits_of_file
 from interrupted import Started, until
 from live import HOST, Board, Recording, counts_of, datasets, free_port, losses, sockets, udp
+from mbs import Layout, Server, sends
 from monitored import Monitored
 from program import ROOT, eventloom, only_line
 from reference import find_events, merged_file, weave
 from results import event_keys, read_merged
+from test_mbs import made
 
 DEFINE = "gap:25ns,4"
 SLICE = 20 * 10_000  # ticks
@@ -226,6 +228,29 @@ def test_a_run_ends_with_its_sources_and_another_begins(tmp_path, recording):
     assert [row["why"] for row in series.log()] == ["the end of its sources"] * 2
     for found in runs:
         assert_its_stretch(recording, found, 0, 2_000 // 20)
+
+
+class ServedSeries(Series):
+    """The same with an MBS server."""
+
+    def __init__(self, folder, port, *options, np=None):
+        self.runs = folder / "runs"
+        Started.__init__(self, folder, "run", f"mbs://{HOST}:{port}/transport", "--define", "tag", "--runs", "runs",
+                         "--monitor", "0", *options, np=np)
+        self.url, self.port, self.token = None, None, None
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_a_server_that_has_gone_begins_no_run(tmp_path, np):
+    """Between two runs that is no end of the program, on any rank."""
+    layout = Layout()
+    with Server(sends(layout, layout.buffers(made(40)))) as server, ServedSeries(tmp_path, server.port, np=np) as series:
+        series.listening().until_idle()
+        series.ask_for("start")
+        series.until_status(lambda s: s["state"] == "idle" and "run 2 did not begin" in s["message"], "a refusal")
+        series.ask_for("end")
+        series.wait(0)
+    assert [(row["run"], row["exit_code"]) for row in series.log()] == [(1, 0)]
 
 
 class TestWhoMay:
