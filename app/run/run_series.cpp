@@ -68,7 +68,7 @@ class SeriesOfRuns {
 
  private:
   void open_folder();
-  [[nodiscard]] NextRun first_run() const;
+  [[nodiscard]] std::optional<NextRun> take_request();
   std::optional<NextRun> wait_for_request();
   [[nodiscard]] Decision decide();
   bool prepare(const NextRun& next);
@@ -110,16 +110,24 @@ void SeriesOfRuns::open_folder() {
   const auto log = read_run_log(series_.folder);
   last_ = highest_run(series_.folder, log);
   desk_.wait(last_);
+  // The first run is begun like any other, so that no other request is accepted meanwhile.
+  const auto refusal = series_.starts_idle ? std::string() : desk_.ask({.from = "the start of the program"});
+  if (!refusal.empty()) throw UserError("'" + series_.folder + "': " + refusal);
   for (const auto& run : log) {
     if (run.ended.empty())
       spdlog::warn("run {} has no end in the log: the program that built it was killed", run.number);
   }
 }
 
-NextRun SeriesOfRuns::first_run() const { return {.number = last_ + 1, .by = "the start of the program"}; }
+/// Rank 0 only.
+std::optional<NextRun> SeriesOfRuns::take_request() {
+  auto request = desk_.take_begin();
+  if (!request) return std::nullopt;
+  return NextRun{request->number.value_or(last_ + 1), false, std::move(request->comment), std::move(request->from)};
+}
 
 int SeriesOfRuns::run() {
-  auto next = series_.starts_idle ? wait_for_request() : shared(first_run());
+  auto next = series_.starts_idle ? wait_for_request() : shared(first_ ? take_request() : std::nullopt);
   while (next) {
     if (!prepare(*next)) {
       next = wait_for_request();
@@ -163,11 +171,11 @@ Decision SeriesOfRuns::decide() {
   for (const auto& request : monitor_->take_commands()) {
     if (request.command == Command::stop || request.command == Command::end) return {.leaves = true};
   }
-  const auto request = desk_.take_begin();
-  if (!request) return {};
-  logged_.by = request->from;
-  logged_.comment = request->comment;
-  return {.number = request->number.value_or(last_ + 1)};
+  const auto next = take_request();
+  if (!next) return {};
+  logged_.by = next->by;
+  logged_.comment = next->comment;
+  return {.number = next->number};
 }
 
 /// Discards what arrives meanwhile. Returns std::nullopt when the program ends.
@@ -284,10 +292,9 @@ void SeriesOfRuns::fail_log(const std::string& why) {
 
 /// After next-run, the next run begins at once.
 std::optional<NextRun> SeriesOfRuns::after(const RunEnding& ending) {
-  std::optional<NextRun> next;
-  if (const auto request = first_ ? desk_.take_begin() : std::nullopt) {
-    const bool follows = ending.cause == Cause::next_run;
-    next = NextRun{request->number.value_or(last_ + 1), follows, request->comment, request->from};
+  auto next = first_ ? take_request() : std::nullopt;
+  if (next) {
+    next->follows = ending.cause == Cause::next_run;
     monitor_->open_commands();
   }
   return shared(std::move(next));

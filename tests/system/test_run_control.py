@@ -354,6 +354,50 @@ def test_a_hook_that_fails_begins_no_run(tmp_path, recording):
     assert calls[-1][2:] == ["runs/run_0005.h5", "good"]
 
 
+SLOW_HOOK = """#!/bin/sh
+echo "$1 $2" >>log
+while [ "$1 $2" = "1 start" ] && [ ! -e go ]; do sleep 0.02; done
+"""
+
+
+@pytest.fixture
+def slow_hook(tmp_path):
+    """The first start takes until there is a file `go`."""
+    hook = tmp_path / "hook.sh"
+    hook.write_text(SLOW_HOOK)
+    hook.chmod(0o755)
+    return hook
+
+
+def test_a_start_while_the_first_run_is_being_begun(tmp_path, recording, slow_hook):
+    """It is refused, rather than begin another run behind the first."""
+    port = free_port()
+    with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
+        series.listening()
+        until((tmp_path / "log").exists, "the hook", so_far=series.text)
+        assert series.control("start", number=5)[0] == 409
+        (tmp_path / "go").touch()
+        series.until_run(1)
+        series.ask_for("stop-run")
+        series.until_idle()
+        series.ask_for("end")
+        series.wait(0)
+    assert [row["run"] for row in series.log()] == [1]
+
+
+def test_a_signal_while_the_hook_starts_front_ends(tmp_path, recording, slow_hook):
+    """They are also stopped."""
+    port = free_port()
+    with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
+        series.listening()
+        until((tmp_path / "log").exists, "the hook", so_far=series.text)
+        series.send(signal.SIGTERM, 0)
+        time.sleep(0.2)
+        (tmp_path / "go").touch()
+        series.wait(0)
+    assert (tmp_path / "log").read_text() == "1 start\n1 stop\n"
+
+
 def test_numbers_go_on_after_a_kill(tmp_path, recording):
     """Killed between two runs, and in a run; meanwhile a second program is kept out."""
     port = free_port()
