@@ -107,7 +107,7 @@ void SeriesOfRuns::open_folder() {
   if (!first_) return;
   create_folder_durably(series_.folder);
   lock_ = std::make_unique<OutputLock>(run_log_of(series_.folder));
-  const auto log = read_run_log(series_.folder);
+  const auto log = open_run_log(series_.folder);
   last_ = highest_run(series_.folder, log);
   desk_.wait(last_);
   // The first run is begun like any other, so that no other request is accepted meanwhile.

@@ -6,6 +6,7 @@ of time, no more and no less: what the serial reference finds in these.
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -441,6 +442,17 @@ def test_a_log_of_others_stays(tmp_path):
     only_line(eventloom("report", "--runs", tmp_path, code=2), "no log of runs")
     only_line(eventloom("report", "--json", code=2), "--runs")
     assert (tmp_path / "runs" / "runs.jsonl").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("kind", ["link", "FIFO"])
+def test_a_log_that_is_no_file(tmp_path, kind):
+    runs, other = tmp_path / "runs", tmp_path / "other"
+    runs.mkdir()
+    other.touch()
+    runs.joinpath("runs.jsonl").symlink_to(other) if kind == "link" else os.mkfifo(runs / "runs.jsonl")
+    done = eventloom("run", udp(free_port()), "--define", DEFINE, "--runs", "runs", "--monitor", "0", code=2, cwd=tmp_path)
+    only_line(done, "runs.jsonl", kind)
+    assert not other.read_bytes()
 
 
 class TestRepeat:
