@@ -532,6 +532,17 @@ class TestRecorder:
             run.wait(0)
         assert (recorded / "source_000.done").read_text() == f"{self.FILES}\n"
 
+    def test_a_file_of_which_the_rest_cannot_be_read_is_still_needed(self, recorded):
+        (recorded / "source_000.end").touch()
+        last = recorded / f"source_000.{self.FILES - 1:06}.epochs"
+        data = bytearray(last.read_bytes())
+        middle = data.index(b"EPBF", len(data) // 2)
+        data[middle:] = bytes(len(data) - middle)
+        last.write_bytes(data)
+        with self.run(recorded, "acknowledge") as run:
+            run.wait(3)
+        assert (recorded / "source_000.done").read_text() == f"{self.FILES - 1}\n"
+
     def test_it_is_told_nothing_that_was_not_asked_for(self, recorded):
         (recorded / "source_000.end").touch()
         with self.run(recorded) as run:
