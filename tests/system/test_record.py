@@ -270,6 +270,41 @@ def test_restart_without_a_loss(tmp_path, recording):
     assert growing_buffers(recorder.out) == sent_buffers(file) and lost_hits(recorder.out) == 0
 
 
+def test_a_damaged_header(tmp_path, recording):
+    """A file that was not finished, and whose header is damaged, has data: it stays."""
+    port, file = free_port(), recording.files[0]
+    with Board(file, port) as board:
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            board.to(1_000)
+            recorder.until_recorded(board.next)
+            recorder.kill()
+        path = recorder.out / "source_000.000000.epochs"
+        data = bytearray(path.read_bytes())
+        data[20] ^= 1
+        path.write_bytes(data)
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            board.end()
+            told = recorder.wait(0)
+    assert path.read_bytes() == data and "it stays as it is" in told
+    assert growing_buffers(recorder.out) == sent_buffers(file)
+
+
+def test_an_acknowledgement_of_what_is_not_there_yet(tmp_path, recording):
+    """As one left of an earlier recording, whose files were removed by hand."""
+    port = free_port()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "source_000.done").write_text("57\n")
+    with Recorder(tmp_path, [udp(port)], "--size", "20kB").listening() as recorder, \
+            Board(recording.files[0], port) as board:
+        board.header()
+        board.end()
+        told = recorder.wait(0)
+    assert growing_buffers(recorder.out) == sent_buffers(recording.files[0])
+    assert "source_000.done" in told and "ignored" in told
+
+
 def test_a_clock_that_is_set_back(tmp_path, recording):
     """A board that starts again and sends earlier times than those recorded: its hits are counted and named."""
     port, file = free_port(), recording.files[0]
