@@ -328,6 +328,9 @@ def test_refusals(tmp_path, recording):
     only_line(eventloom("record", recording.paths[0], "--output", tmp_path / "x", code=2), "not live", "convert")
     only_line(eventloom("record", udp(port), code=2), "--output")
     only_line(eventloom("record", udp(port), "--output", "x", "--keep", "1GB", code=2, cwd=tmp_path), "--keep", "--size")
+    for name in ("source_000.000000.epochs", "source_000.state", "source_000.done"):
+        only_line(eventloom("record", udp(port), "--output", "x", "--report-json", f"x/{name}", code=2, cwd=tmp_path),
+                  "--report-json", "--output")
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "source_000.end").write_text("mine")
