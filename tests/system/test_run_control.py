@@ -491,6 +491,15 @@ class TestRepeat:
         only_line(eventloom("run", "--config", "first.h5", code=2, cwd=folder), "--output", "--force")
         assert (folder / "first.h5").read_bytes() == before
 
+    @pytest.mark.parametrize("old, new", [(b"filter = n_hits>=5", b"filter = n_hits>=4"), (b"source_000.epochs", b"source_001.epochs")])
+    def test_a_damaged_setup_is_not_used(self, folder, old, new):
+        data = (folder / "first.h5").read_bytes()
+        assert old in data
+        (folder / "damaged.h5").write_bytes(data.replace(old, new))
+        done = eventloom("run", "--config", "damaged.h5", "--output", "of_damaged.h5", code=2, cwd=folder)
+        only_line(done, "damaged.h5")
+        assert not (folder / "of_damaged.h5").exists()
+
     def test_only_where_its_paths_hold(self, folder, tmp_path):
         done = eventloom("run", "--config", folder / "first.h5", "--output", "x.h5", code=2, cwd=tmp_path)
         only_line(done, "relative", str(folder))
