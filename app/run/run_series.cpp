@@ -71,6 +71,7 @@ class SeriesOfRuns {
   [[nodiscard]] std::optional<NextRun> take_request();
   std::optional<NextRun> wait_for_request();
   [[nodiscard]] Decision decide();
+  [[nodiscard]] RunConfig config_of(const NextRun& next) const;
   bool prepare(const NextRun& next);
   RunEnding run_one(const NextRun& next);
   [[nodiscard]] std::optional<NextRun> after(const RunEnding& ending);
@@ -92,6 +93,7 @@ class SeriesOfRuns {
   std::uint64_t between_ = 0;     ///< hits of this rank's sources since the last run
   bool tried_ = false;            ///< a run has begun, or failed to
   std::optional<SliceId> begin_;  ///< end of the last run, if the next may begin there
+  OutputLocks locks_;             ///< of the run that is about to begin
   int worst_ = kExitOk;
   // Rank 0 only:
   std::unique_ptr<OutputLock> lock_;
@@ -207,13 +209,20 @@ void SeriesOfRuns::show_idle(const std::string& message) {
   monitor_->publish(std::move(snapshot));
 }
 
-/// Collective. Opens the sources, then calls the hook. Returns false if the run cannot begin, unless it is the first of
-/// the program, whose errors end it.
+RunConfig SeriesOfRuns::config_of(const NextRun& next) const {
+  auto config = config_;
+  config.output = output_of_run(config_.output, series_, next.number, next.comment);
+  return config;
+}
+
+/// Collective. Opens the sources and locks the outputs, then calls the hook. Returns false if the run cannot begin,
+/// unless it is the first of the program, whose errors end it.
 bool SeriesOfRuns::prepare(const NextRun& next) {
   const bool may_fail = std::exchange(tried_, true) || series_.starts_idle;
   std::string failure;
   try {
     keep_feeds(config_.sources, config_.exchange, ranks_);
+    locks_ = lock_outputs(config_of(next), ranks_);
   } catch (const UserError& error) {
     if (!may_fail) throw;
     failure = error.what();
@@ -225,6 +234,7 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
   });
   failure = ranks_.broadcast(failure);
   if (failure.empty()) return true;
+  locks_.clear();
   if (first_) spdlog::error("run {} does not begin: {}", next.number, failure);
   last_end_ = fmt::format("run {} did not begin: {}", next.number, failure);
   return false;
@@ -232,11 +242,10 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
 
 /// The front ends have been started: if the run fails, they are stopped.
 RunEnding SeriesOfRuns::run_one(const NextRun& next) {
-  auto config = config_;
-  config.output = output_of_run(config_.output, series_, next.number, next.comment);
+  const auto config = config_of(next);
+  const auto locks = std::exchange(locks_, {});
   logged_ = {.number = next.number, .by = next.by, .comment = next.comment};
   try {
-    const auto locks = lock_outputs(config, ranks_);
     logged_.hits_between = ranks_.sum(std::exchange(between_, 0));
     agree(ranks_, [&] {
       if (first_) begin_log(next, config.output.file);

@@ -399,6 +399,24 @@ def test_a_signal_while_the_hook_starts_front_ends(tmp_path, recording, slow_hoo
     assert (tmp_path / "log").read_text() == "1 start\n1 stop\n"
 
 
+def test_files_of_others_in_the_way(tmp_path, recording, slow_hook):
+    """A run that has them does not begin, nor does its hook start anything; the program goes on."""
+    port = free_port()
+    (tmp_path / "go").touch()
+    with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
+        series.listening().until_run(1)
+        (tmp_path / "report_0002.json").write_text("mine")
+        series.ask_for("next-run")
+        message = series.until_status(lambda s: s["state"] == "idle" and "run 2 did not begin" in s["message"], "a refusal")["message"]
+        series.ask_for("start", number=3)
+        series.until_run(3)
+        series.ask_for("end")
+        series.wait(0)
+    assert "report_0002.json" in message and (tmp_path / "report_0002.json").read_text() == "mine"
+    assert [row["run"] for row in series.log()] == [1, 3]
+    assert (tmp_path / "log").read_text() == "1 start\n1 stop\n3 start\n3 stop\n"
+
+
 def test_numbers_go_on_after_a_kill(tmp_path, recording):
     """Killed between two runs, and in a run; meanwhile a second program is kept out."""
     port = free_port()
