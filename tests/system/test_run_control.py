@@ -640,7 +640,7 @@ class FrontEnd:
                     assert order == 1
                     self.commands.append(text.rstrip(b"\0").decode())
                     for answer, status in ((0xffffffff, 0), (number, self.status)):
-                        connection.sendall(struct.pack(f"{self.order}III512s", 1, answer, status, b"said"))
+                        connection.sendall(struct.pack(f"{self.order}III512s", 1, answer, status, b"said\x1b[2J"))
 
     def __enter__(self):
         return self
@@ -665,7 +665,7 @@ class TestFrontEnds:
         with FrontEnd(0, "<") as one, FrontEnd(5, "<") as two:
             done = self.hook(one.place, two.place, f"{HOST}:{free_port(socket.SOCK_STREAM)}", 7, "start")
         assert done.returncode == 1 and "status 5: said" in done.stderr and "refused" in done.stderr
-        assert one.place not in done.stderr
+        assert one.place not in done.stderr and "\x1b" not in done.stderr
 
     @pytest.mark.parametrize("words", [(), ("host",), ("host", "7"), ("host", "7", "pause"), ("host", "x", "start")])
     def test_nonsense_is_refused(self, words):
