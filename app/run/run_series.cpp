@@ -93,7 +93,7 @@ class SeriesOfRuns {
   std::uint64_t between_ = 0;     ///< hits of this rank's sources since the last run
   bool tried_ = false;            ///< a run has begun, or failed to
   std::optional<SliceId> begin_;  ///< end of the last run, if the next may begin there
-  OutputLocks locks_;             ///< of the run that is about to begin
+  OutputLocks locks_;             ///< held for the next run
   int worst_ = kExitOk;
   // Rank 0 only:
   std::unique_ptr<OutputLock> lock_;

@@ -23,6 +23,7 @@ import pytest
 
 from datagrams import END
 from epochs_file import epochs_file, hits_of_file
+from inject import failures_in, injecting
 from interrupted import Started, until
 from live import HOST, Board, Recording, counts_of, datasets, free_port, losses, sockets, udp
 from mbs import Layout, Server, sends
@@ -45,10 +46,10 @@ def recording(tmp_path_factory):
 class Series(Monitored):
     """`eventloom run --runs` of the boards at a port, in a folder of its own."""
 
-    def __init__(self, folder, port, *options, np=None):
+    def __init__(self, folder, port, *options, np=None, env=None):
         self.runs, self.source = folder / "runs", udp(port, sources="0,1")
         Started.__init__(self, folder, "run", self.source, "--define", DEFINE, "--epochs-per-slice", 20, "--runs", "runs",
-                         "--report-json", "report_{run}.json", "--monitor", "0", *options, np=np)
+                         "--report-json", "report_{run}.json", "--monitor", "0", *options, np=np, env=env)
         self.url, self.port, self.token = None, None, None
 
     def ask_for(self, command, **more):
@@ -396,6 +397,23 @@ def test_a_signal_while_the_hook_starts_front_ends(tmp_path, recording, slow_hoo
         time.sleep(0.2)
         (tmp_path / "go").touch()
         series.wait(0)
+    assert (tmp_path / "log").read_text() == "1 start\n1 stop\n"
+
+
+def test_a_signal_while_a_run_is_merged(tmp_path, recording, slow_hook):
+    """The run is merged and logged, and the front ends are stopped, before the program ends."""
+    port, log = free_port(), tmp_path / "inject.log"
+    (tmp_path / "go").touch()
+    env = injecting(log, do="wait", call="rename", path="run_0001.h5", at=2)
+    with Series(tmp_path, port, "--merge", "--run-hook", slow_hook, env=env) as series, Pace(recording, port):
+        series.listening().until_run(1)
+        series.ask_for("stop-run")
+        until(lambda: failures_in(log), "the moment before the merge", so_far=series.text)
+        series.send(signal.SIGTERM, 0)
+        time.sleep(0.2)
+        (tmp_path / "inject.log.go").touch()
+        series.wait(0)
+    assert [(row["run"], row["exit_code"]) for row in series.log()] == [(1, 0)]
     assert (tmp_path / "log").read_text() == "1 start\n1 stop\n"
 
 
