@@ -45,6 +45,7 @@ run() {
   "$@" </dev/null &
   set +m
   child=$!
+  [ -z "$stopped_by" ] || kill "-$stopped_by" "$child" 2>/dev/null || true # it came before there was a child
   while :; do
     seen=$signals code=0
     wait "$child" || code=$?

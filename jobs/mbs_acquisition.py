@@ -12,6 +12,7 @@ what DABC's MBS monitor sends (plugins/mbs/mbs/Monitor.h of DABC 2). Exit code 0
 import socket
 import struct
 import sys
+import time
 
 PORT = 6019
 COMMANDS = {"start": "start acquisition", "stop": "stop acquisition"}
@@ -21,11 +22,18 @@ ALIVE = 0xffffffff
 PATIENCE = 20  # s, for an answer
 
 
+def printable(text):
+    """Without what would control a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def receive(connection):
     """(number of the command, status, text) of the next record that is not only to keep the connection alive."""
+    deadline = time.monotonic() + PATIENCE
     while True:
         record = b""
         while len(record) < RECORD.size:
+            connection.settimeout(max(deadline - time.monotonic(), 0.001))
             part = connection.recv(RECORD.size - len(record))
             if not part:
                 raise OSError("it has closed the connection")
@@ -35,7 +43,7 @@ def receive(connection):
             raise OSError("it does not answer as a remote command task")
         _, number, status, text = struct.unpack(f"{order}III512s", record)
         if number != ALIVE:
-            return number, status, text.split(b"\0")[0].decode("latin-1")
+            return number, status, printable(text.split(b"\0")[0].decode("latin-1"))
 
 
 def command(place, text):

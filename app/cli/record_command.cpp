@@ -12,6 +12,7 @@
 #include "app/tools/record/recorder.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
+#include "io/files/folder.hpp"
 #include "io/registry/open_sources.hpp"
 
 namespace eventloom {
@@ -72,6 +73,19 @@ LiveOptions live_options_of(const po::variables_map& values) {
   return live;
 }
 
+/// Reserves the names of the recorder's files. Those that are there already are its own business: it leaves others
+/// alone.
+void plan_recordings(FilePlan& plan, const RecorderSettings& settings, std::size_t n_sources) {
+  const auto is_new_file = [folder = settings.folder, n_sources](const std::string& name) {
+    if (is_there(folder / name)) return false;
+    for (std::uint32_t s = 0; s < n_sources; ++s) {
+      if (name.starts_with(RecordNames({}, s).stem() + ".")) return true;
+    }
+    return false;
+  };
+  plan.write_in(settings.folder, "--output", is_new_file, is_nobodys, FilePlan::Existing::keep);
+}
+
 }  // namespace
 
 int record_command(int argc, const char* const* argv) {
@@ -90,6 +104,7 @@ int record_command(int argc, const char* const* argv) {
   FilePlan plan;
   plan_config(plan, *values);
   plan_report(plan, report, "--report-json");
+  plan_recordings(plan, settings, specs.size());
   plan.check();
   SourceOpener opener(time_base_options(*values), live_options_of(*values));
   catch_stop_signals();

@@ -292,7 +292,8 @@ int run(const RunConfig& config, BeforeSlices& before, const Communicator& commu
   RunWatch watch(config.stalls, communicator);
   if (config.series) {
     set_log_times();
-    if (config.series->starts_idle) before.reset();
+    // Once the hook has started the front ends, it must also stop them.
+    if (config.series->starts_idle || !config.series->hook.words.empty()) before.reset();
     return run_series(
         config, [&](const auto& one, const auto& around) { return run_once(one, around, before, communicator); },
         describe_run(config), watch, communicator);

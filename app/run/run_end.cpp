@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 #include "app/command/launcher.hpp"
@@ -88,7 +89,9 @@ int report_complete(const OutputSettings& output, const std::vector<Resumption>&
 /// Collective. Merges the parts of a run that has ended with `code`, if requested. Returns the exit code.
 int merge_if_wanted(const OutputSettings& output, int code, RunWatch& watch, const Collective& ranks) {
   if (!output.merge || code == kExitStopped) return code;
-  const EndsAtOnce at_once(kExitStopped, launched() ? "" : kNotMerged);
+  // One of several runs has still to be logged, and its front ends have to be stopped.
+  std::optional<EndsAtOnce> at_once;
+  if (!output.run_number) at_once.emplace(kExitStopped, launched() ? "" : kNotMerged);
   return from_first_rank(ranks, [&] { return merge_parts(output, code, watch); });
 }
 

@@ -68,9 +68,10 @@ class SeriesOfRuns {
 
  private:
   void open_folder();
-  [[nodiscard]] NextRun first_run() const;
+  [[nodiscard]] std::optional<NextRun> take_request();
   std::optional<NextRun> wait_for_request();
   [[nodiscard]] Decision decide();
+  [[nodiscard]] RunConfig config_of(const NextRun& next) const;
   bool prepare(const NextRun& next);
   RunEnding run_one(const NextRun& next);
   [[nodiscard]] std::optional<NextRun> after(const RunEnding& ending);
@@ -90,7 +91,9 @@ class SeriesOfRuns {
   bool first_;
   FeedShelf shelf_;
   std::uint64_t between_ = 0;     ///< hits of this rank's sources since the last run
+  bool tried_ = false;            ///< a run has begun, or failed to
   std::optional<SliceId> begin_;  ///< end of the last run, if the next may begin there
+  OutputLocks locks_;             ///< held for the next run
   int worst_ = kExitOk;
   // Rank 0 only:
   std::unique_ptr<OutputLock> lock_;
@@ -106,19 +109,27 @@ void SeriesOfRuns::open_folder() {
   if (!first_) return;
   create_folder_durably(series_.folder);
   lock_ = std::make_unique<OutputLock>(run_log_of(series_.folder));
-  const auto log = read_run_log(series_.folder);
+  const auto log = open_run_log(series_.folder);
   last_ = highest_run(series_.folder, log);
   desk_.wait(last_);
+  // The first run is begun like any other, so that no other request is accepted meanwhile.
+  const auto refusal = series_.starts_idle ? std::string() : desk_.ask({.from = "the start of the program"});
+  if (!refusal.empty()) throw UserError("'" + series_.folder + "': " + refusal);
   for (const auto& run : log) {
     if (run.ended.empty())
       spdlog::warn("run {} has no end in the log: the program that built it was killed", run.number);
   }
 }
 
-NextRun SeriesOfRuns::first_run() const { return {.number = last_ + 1, .by = "the start of the program"}; }
+/// Rank 0 only.
+std::optional<NextRun> SeriesOfRuns::take_request() {
+  auto request = desk_.take_begin();
+  if (!request) return std::nullopt;
+  return NextRun{request->number.value_or(last_ + 1), false, std::move(request->comment), std::move(request->from)};
+}
 
 int SeriesOfRuns::run() {
-  auto next = series_.starts_idle ? wait_for_request() : shared(first_run());
+  auto next = series_.starts_idle ? wait_for_request() : shared(first_ ? take_request() : std::nullopt);
   while (next) {
     if (!prepare(*next)) {
       next = wait_for_request();
@@ -162,11 +173,11 @@ Decision SeriesOfRuns::decide() {
   for (const auto& request : monitor_->take_commands()) {
     if (request.command == Command::stop || request.command == Command::end) return {.leaves = true};
   }
-  const auto request = desk_.take_begin();
-  if (!request) return {};
-  logged_.by = request->from;
-  logged_.comment = request->comment;
-  return {.number = request->number.value_or(last_ + 1)};
+  const auto next = take_request();
+  if (!next) return {};
+  logged_.by = next->by;
+  logged_.comment = next->comment;
+  return {.number = next->number};
 }
 
 /// Discards what arrives meanwhile. Returns std::nullopt when the program ends.
@@ -198,14 +209,22 @@ void SeriesOfRuns::show_idle(const std::string& message) {
   monitor_->publish(std::move(snapshot));
 }
 
-/// Collective. Opens the sources, then calls the hook. Returns false if the run cannot begin, unless it is the first of
-/// the program, whose errors end it.
+RunConfig SeriesOfRuns::config_of(const NextRun& next) const {
+  auto config = config_;
+  config.output = output_of_run(config_.output, series_, next.number, next.comment);
+  return config;
+}
+
+/// Collective. Opens the sources and locks the outputs, then calls the hook. Returns false if the run cannot begin,
+/// unless it is the first of the program, whose errors end it.
 bool SeriesOfRuns::prepare(const NextRun& next) {
+  const bool may_fail = std::exchange(tried_, true) || series_.starts_idle;
   std::string failure;
   try {
     keep_feeds(config_.sources, config_.exchange, ranks_);
+    locks_ = lock_outputs(config_of(next), ranks_);
   } catch (const UserError& error) {
-    if (worst_ == kExitOk && last_end_.empty() && !series_.starts_idle) throw;
+    if (!may_fail) throw;
     failure = error.what();
   }
   agree_at_rest(ranks_, [&] {
@@ -215,6 +234,7 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
   });
   failure = ranks_.broadcast(failure);
   if (failure.empty()) return true;
+  locks_.clear();
   if (first_) spdlog::error("run {} does not begin: {}", next.number, failure);
   last_end_ = fmt::format("run {} did not begin: {}", next.number, failure);
   return false;
@@ -222,11 +242,10 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
 
 /// The hook has started the front ends: it must stop them if the run fails.
 RunEnding SeriesOfRuns::run_one(const NextRun& next) {
-  auto config = config_;
-  config.output = output_of_run(config_.output, series_, next.number, next.comment);
+  const auto config = config_of(next);
+  const auto locks = std::exchange(locks_, {});
   logged_ = {.number = next.number, .by = next.by, .comment = next.comment};
   try {
-    const auto locks = lock_outputs(config, ranks_);
     logged_.hits_between = ranks_.sum(std::exchange(between_, 0));
     agree(ranks_, [&] {
       if (first_) begin_log(next, config.output.file);
@@ -282,10 +301,9 @@ void SeriesOfRuns::fail_log(const std::string& why) {
 
 /// After next-run, the next run begins at once.
 std::optional<NextRun> SeriesOfRuns::after(const RunEnding& ending) {
-  std::optional<NextRun> next;
-  if (const auto request = first_ ? desk_.take_begin() : std::nullopt) {
-    const bool follows = ending.cause == Cause::next_run;
-    next = NextRun{request->number.value_or(last_ + 1), follows, request->comment, request->from};
+  auto next = first_ ? take_request() : std::nullopt;
+  if (next) {
+    next->follows = ending.cause == Cause::next_run;
     monitor_->open_commands();
   }
   return shared(std::move(next));

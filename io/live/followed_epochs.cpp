@@ -199,7 +199,8 @@ void FollowedEpochs::note_begin(Epoch epoch) {
   begun_.push_back({*number, epoch});
 }
 
-/// The file in which this epoch may lie is still needed, those before it are not.
+/// The file in which this epoch may lie is still needed, those before it are not; nor is the last one, once all of it
+/// has been read.
 void FollowedEpochs::safe_before(Epoch epoch) {
   if (!acknowledgement_) return;
   std::optional<std::uint64_t> needed;
@@ -209,7 +210,7 @@ void FollowedEpochs::safe_before(Epoch epoch) {
     if (!begun_.empty() && begun_.front().first_epoch <= epoch) needed = begun_.front().number;
   }
   if (!needed) return;
-  const bool all = epoch >= kForEver && ended_;
+  const bool all = epoch >= kForEver && ended_ && !broken_off_;
   acknowledgement_->write(*needed + (all ? 1 : 0));
 }
 
@@ -242,6 +243,7 @@ bool FollowedEpochs::lose(Damage damage, const std::string& text) {
 /// Ends the source although more data were expected.
 void FollowedEpochs::break_off(std::uint32_t hits, const std::string& text) {
   ++anomalies_;
+  broken_off_ = true;
   lose({.first_epoch = end_epoch_, .n_epochs = kForEver, .n_hits = hits}, text + "; nothing more of it is read");
 }
 

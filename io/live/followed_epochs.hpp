@@ -85,7 +85,8 @@ class FollowedEpochs final : public LiveFeed {
   bool indexed_ = false;                            ///< the file has ended with its index
   std::optional<Acknowledgement> acknowledgement_;  ///< used by the taking thread
   std::mutex begun_mutex_;
-  std::deque<Begun> begun_;  ///< oldest first; guarded by the mutex
+  std::deque<Begun> begun_;               ///< oldest first; guarded by the mutex
+  std::atomic<bool> broken_off_ = false;  ///< the rest of the last file was not read
   std::atomic<bool> ended_ = false;
   std::atomic<std::uint64_t> anomalies_ = 0;
   std::thread thread_;

@@ -102,8 +102,7 @@ std::unique_ptr<LiveFeed> FeedShelf::lease(SourceId id, const Open& open) {
 }
 
 void FeedShelf::keep(SourceId id, const Open& open) {
-  auto& feed = feeds_[id.value];
-  if (!feed) feed = std::make_shared<KeptFeed>(open());
+  if (!feeds_.contains(id.value)) feeds_.emplace(id.value, std::make_shared<KeptFeed>(open()));
 }
 
 std::uint64_t FeedShelf::discard() {

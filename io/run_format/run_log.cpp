@@ -49,6 +49,8 @@ void take_line(const Json& line, std::vector<LoggedRun>& runs) {
 /// A crash may have left it empty.
 bool holds_nothing(const std::filesystem::path& file) { return head_of(file, 1).empty(); }
 
+bool is_run_log(const std::filesystem::path& file) { return holds_nothing(file) || is_json_of(file, kLogFormat); }
+
 [[noreturn]] void fail(const std::filesystem::path& file) {
   throw UserError(fmt::format("'{}': {}", file.string(), std::strerror(errno)));
 }
@@ -62,9 +64,9 @@ bool ends_with_a_line(int file) {
 
 void add_line(const std::filesystem::path& folder, const Json& line) {
   const auto path = run_log_of(folder);
-  const bool is_new = !is_there(path) || holds_nothing(path);
-  if (!is_new && !is_json_of(path, kLogFormat)) throw UserError("'" + path.string() + "' is not a log of runs");
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  refuse_foreign(path, is_run_log);
+  const bool is_new = holds_nothing(path);
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.is_open()) fail(path);
   std::string text = is_new ? Json{{"format", kLogFormat}, {"version", 1}}.dump() + "\n" : "";
   if (!ends_with_a_line(file.number())) text += '\n';
@@ -80,8 +82,8 @@ std::filesystem::path run_log_of(const std::filesystem::path& folder) { return f
 
 std::vector<LoggedRun> read_run_log(const std::filesystem::path& folder) {
   const auto path = run_log_of(folder);
-  if (!is_there(path) || holds_nothing(path)) return {};
-  if (!is_json_of(path, kLogFormat)) throw UserError("'" + path.string() + "' is not a log of runs");
+  if (holds_nothing(path)) return {};
+  if (!is_run_log(path)) throw UserError("'" + path.string() + "' is not a log of runs");
   std::ifstream in(path);
   std::vector<LoggedRun> runs;
   for (std::string text; std::getline(in, text);) {
@@ -92,6 +94,12 @@ std::vector<LoggedRun> read_run_log(const std::filesystem::path& folder) {
       continue;  // cut by a crash
     }
   }
+  return runs;
+}
+
+std::vector<LoggedRun> open_run_log(const std::filesystem::path& folder) {
+  auto runs = read_run_log(folder);
+  refuse_foreign(run_log_of(folder), is_run_log);
   return runs;
 }
 

@@ -40,6 +40,9 @@ std::filesystem::path run_log_of(const std::filesystem::path& folder);
 /// log, or cannot be read.
 std::vector<LoggedRun> read_run_log(const std::filesystem::path& folder);
 
+/// Likewise, for the program that will write it: it must not be a link, a FIFO or anything else but a file.
+std::vector<LoggedRun> open_run_log(const std::filesystem::path& folder);
+
 /// Adds the beginning or the end of a run, and waits for the disk. Creates the log. Only one process may write it.
 /// Throws UserError.
 void log_begin(const std::filesystem::path& folder, const LoggedRun& run);

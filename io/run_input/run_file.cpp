@@ -58,7 +58,13 @@ RunFile read_run_or_merged(const std::filesystem::path& path) {
 }
 
 RunRecord read_run_record(const std::filesystem::path& path) {
-  return read_record(open_for_reading(path).get(), path.string());
+  const H5Id file = open_for_reading(path);
+  try {
+    check_seal(file.get());
+    return read_record(file.get(), path.string());
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + path.string() + "': " + e.what());
+  }
 }
 
 std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file) {

@@ -106,6 +106,16 @@ def boards(stack, recording, ports, **how):
     return [stack.enter_context(Board(file, port, **how)) for file, port in zip(recording.files, ports)]
 
 
+@contextlib.contextmanager
+def recorded_to(folder, board, port, epoch):
+    """A recorder that has written all that the board has up to this epoch."""
+    with Recorder(folder, [udp(port)]).listening() as recorder:
+        board.header()
+        board.to(epoch)
+        recorder.until_recorded(board.next)
+        yield recorder
+
+
 def test_what_was_sent_is_recorded(tmp_path, recording):
     """Two boards, files of one size each; a run of the files builds what one of the original streams does."""
     ports = [free_port(), free_port()]
@@ -179,10 +189,7 @@ def test_kill_and_restart(tmp_path, recording, torn):
     """What the board sent meanwhile is lost by its own count, to the hit; a torn end is cut off."""
     port, file = free_port(), recording.files[0]
     with Board(file, port) as board:
-        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
-            board.header()
-            board.to(1_000)
-            recorder.until_recorded(board.next)
+        with recorded_to(tmp_path, board, port, 1_000) as recorder:
             first = board.next
             recorder.kill()
         path = recorder.out / "source_000.000000.epochs"
@@ -254,10 +261,7 @@ def test_restart_without_a_loss(tmp_path, recording):
     """A board that waits meanwhile loses nothing; the end mark goes and comes; a file without data is replaced."""
     port, file = free_port(), recording.files[0]
     with Board(file, port) as board:
-        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
-            board.header()
-            board.to(1_000)
-            recorder.until_recorded(board.next)
+        with recorded_to(tmp_path, board, port, 1_000) as recorder:
             recorder.send(signal.SIGTERM, 0)
             recorder.wait(0)
         assert (recorder.out / "source_000.end").exists()
@@ -268,6 +272,38 @@ def test_restart_without_a_loss(tmp_path, recording):
             board.end()
             recorder.wait(0)
     assert growing_buffers(recorder.out) == sent_buffers(file) and lost_hits(recorder.out) == 0
+
+
+def test_a_damaged_header(tmp_path, recording):
+    """A file that was not finished, and whose header is damaged, has data: it stays."""
+    port, file = free_port(), recording.files[0]
+    with Board(file, port) as board:
+        with recorded_to(tmp_path, board, port, 1_000) as recorder:
+            recorder.kill()
+        path = recorder.out / "source_000.000000.epochs"
+        data = bytearray(path.read_bytes())
+        data[20] ^= 1
+        path.write_bytes(data)
+        with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+            board.header()
+            board.end()
+            told = recorder.wait(0)
+    assert path.read_bytes() == data and "it stays as it is" in told
+    assert growing_buffers(recorder.out) == sent_buffers(file)
+
+
+def test_an_acknowledgement_of_what_is_not_there_yet(tmp_path, recording):
+    """As one left of an earlier recording, whose files were removed by hand."""
+    port = free_port()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "source_000.done").write_text("57\n")
+    with Recorder(tmp_path, [udp(port)], "--size", "20kB").listening() as recorder, \
+            Board(recording.files[0], port) as board:
+        board.header()
+        board.end()
+        told = recorder.wait(0)
+    assert growing_buffers(recorder.out) == sent_buffers(recording.files[0])
+    assert "source_000.done" in told and "ignored" in told
 
 
 def test_a_clock_that_is_set_back(tmp_path, recording):
@@ -293,6 +329,9 @@ def test_refusals(tmp_path, recording):
     only_line(eventloom("record", recording.paths[0], "--output", tmp_path / "x", code=2), "not live", "convert")
     only_line(eventloom("record", udp(port), code=2), "--output")
     only_line(eventloom("record", udp(port), "--output", "x", "--keep", "1GB", code=2, cwd=tmp_path), "--keep", "--size")
+    for name in ("source_000.000000.epochs", "source_000.state", "source_000.done"):
+        only_line(eventloom("record", udp(port), "--output", "x", "--report-json", f"x/{name}", code=2, cwd=tmp_path),
+                  "--report-json", "--output")
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "source_000.end").write_text("mine")

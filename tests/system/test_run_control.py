@@ -6,6 +6,7 @@ of time, no more and no less: what the serial reference finds in these.
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -22,12 +23,15 @@ import pytest
 
 from datagrams import END
 from epochs_file import epochs_file, hits_of_file
+from inject import failures_in, injecting
 from interrupted import Started, until
 from live import HOST, Board, Recording, counts_of, datasets, free_port, losses, sockets, udp
+from mbs import Layout, Server, sends
 from monitored import Monitored
 from program import ROOT, eventloom, only_line
 from reference import find_events, merged_file, weave
 from results import event_keys, read_merged
+from test_mbs import made
 
 DEFINE = "gap:25ns,4"
 SLICE = 20 * 10_000  # ticks
@@ -42,10 +46,10 @@ def recording(tmp_path_factory):
 class Series(Monitored):
     """`eventloom run --runs` of the boards at a port, in a folder of its own."""
 
-    def __init__(self, folder, port, *options, np=None):
+    def __init__(self, folder, port, *options, np=None, env=None):
         self.runs, self.source = folder / "runs", udp(port, sources="0,1")
         Started.__init__(self, folder, "run", self.source, "--define", DEFINE, "--epochs-per-slice", 20, "--runs", "runs",
-                         "--report-json", "report_{run}.json", "--monitor", "0", *options, np=np)
+                         "--report-json", "report_{run}.json", "--monitor", "0", *options, np=np, env=env)
         self.url, self.port, self.token = None, None, None
 
     def ask_for(self, command, **more):
@@ -228,6 +232,29 @@ def test_a_run_ends_with_its_sources_and_another_begins(tmp_path, recording):
         assert_its_stretch(recording, found, 0, 2_000 // 20)
 
 
+class ServedSeries(Series):
+    """The same with an MBS server."""
+
+    def __init__(self, folder, port, *options, np=None):
+        self.runs = folder / "runs"
+        Started.__init__(self, folder, "run", f"mbs://{HOST}:{port}/transport", "--define", "tag", "--runs", "runs",
+                         "--monitor", "0", *options, np=np)
+        self.url, self.port, self.token = None, None, None
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_a_server_that_has_gone_begins_no_run(tmp_path, np):
+    """Between two runs that is no end of the program, on any rank."""
+    layout = Layout()
+    with Server(sends(layout, layout.buffers(made(40)))) as server, ServedSeries(tmp_path, server.port, np=np) as series:
+        series.listening().until_idle()
+        series.ask_for("start")
+        series.until_status(lambda s: s["state"] == "idle" and "run 2 did not begin" in s["message"], "a refusal")
+        series.ask_for("end")
+        series.wait(0)
+    assert [(row["run"], row["exit_code"]) for row in series.log()] == [(1, 0)]
+
+
 class TestWhoMay:
     @pytest.fixture(scope="class")
     def series(self, tmp_path_factory):
@@ -329,6 +356,85 @@ def test_a_hook_that_fails_begins_no_run(tmp_path, recording):
     assert calls[-1][2:] == ["runs/run_0005.h5", "good"]
 
 
+SLOW_HOOK = """#!/bin/sh
+echo "$1 $2" >>log
+while [ "$1 $2" = "1 start" ] && [ ! -e go ]; do sleep 0.02; done
+"""
+
+
+@pytest.fixture
+def slow_hook(tmp_path):
+    """The first start takes until there is a file `go`."""
+    hook = tmp_path / "hook.sh"
+    hook.write_text(SLOW_HOOK)
+    hook.chmod(0o755)
+    return hook
+
+
+def test_a_start_while_the_first_run_is_being_begun(tmp_path, recording, slow_hook):
+    """It is refused, rather than begin another run behind the first."""
+    port = free_port()
+    with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
+        series.listening()
+        until((tmp_path / "log").exists, "the hook", so_far=series.text)
+        assert series.control("start", number=5)[0] == 409
+        (tmp_path / "go").touch()
+        series.until_run(1)
+        series.ask_for("stop-run")
+        series.until_idle()
+        series.ask_for("end")
+        series.wait(0)
+    assert [row["run"] for row in series.log()] == [1]
+
+
+def test_a_signal_while_the_hook_starts_front_ends(tmp_path, recording, slow_hook):
+    """They are also stopped."""
+    port = free_port()
+    with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
+        series.listening()
+        until((tmp_path / "log").exists, "the hook", so_far=series.text)
+        series.send(signal.SIGTERM, 0)
+        time.sleep(0.2)
+        (tmp_path / "go").touch()
+        series.wait(0)
+    assert (tmp_path / "log").read_text() == "1 start\n1 stop\n"
+
+
+def test_a_signal_while_a_run_is_merged(tmp_path, recording, slow_hook):
+    """The run is merged and logged, and the front ends are stopped, before the program ends."""
+    port, log = free_port(), tmp_path / "inject.log"
+    (tmp_path / "go").touch()
+    env = injecting(log, do="wait", call="rename", path="run_0001.h5", at=2)
+    with Series(tmp_path, port, "--merge", "--run-hook", slow_hook, env=env) as series, Pace(recording, port):
+        series.listening().until_run(1)
+        series.ask_for("stop-run")
+        until(lambda: failures_in(log), "the moment before the merge", so_far=series.text)
+        series.send(signal.SIGTERM, 0)
+        time.sleep(0.2)
+        (tmp_path / "inject.log.go").touch()
+        series.wait(0)
+    assert [(row["run"], row["exit_code"]) for row in series.log()] == [(1, 0)]
+    assert (tmp_path / "log").read_text() == "1 start\n1 stop\n"
+
+
+def test_files_of_others_in_the_way(tmp_path, recording, slow_hook):
+    """A run that has them does not begin, nor does its hook start anything; the program goes on."""
+    port = free_port()
+    (tmp_path / "go").touch()
+    with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
+        series.listening().until_run(1)
+        (tmp_path / "report_0002.json").write_text("mine")
+        series.ask_for("next-run")
+        message = series.until_status(lambda s: s["state"] == "idle" and "run 2 did not begin" in s["message"], "a refusal")["message"]
+        series.ask_for("start", number=3)
+        series.until_run(3)
+        series.ask_for("end")
+        series.wait(0)
+    assert "report_0002.json" in message and (tmp_path / "report_0002.json").read_text() == "mine"
+    assert [row["run"] for row in series.log()] == [1, 3]
+    assert (tmp_path / "log").read_text() == "1 start\n1 stop\n3 start\n3 stop\n"
+
+
 def test_numbers_go_on_after_a_kill(tmp_path, recording):
     """Killed between two runs, and in a run; meanwhile a second program is kept out."""
     port = free_port()
@@ -374,6 +480,17 @@ def test_a_log_of_others_stays(tmp_path):
     assert (tmp_path / "runs" / "runs.jsonl").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("kind", ["link", "FIFO"])
+def test_a_log_that_is_no_file(tmp_path, kind):
+    runs, other = tmp_path / "runs", tmp_path / "other"
+    runs.mkdir()
+    other.touch()
+    runs.joinpath("runs.jsonl").symlink_to(other) if kind == "link" else os.mkfifo(runs / "runs.jsonl")
+    done = eventloom("run", udp(free_port()), "--define", DEFINE, "--runs", "runs", "--monitor", "0", code=2, cwd=tmp_path)
+    only_line(done, "runs.jsonl", kind)
+    assert not other.read_bytes()
+
+
 class TestRepeat:
     """run --config run.h5"""
 
@@ -409,6 +526,15 @@ class TestRepeat:
         before = (folder / "first.h5").read_bytes()
         only_line(eventloom("run", "--config", "first.h5", code=2, cwd=folder), "--output", "--force")
         assert (folder / "first.h5").read_bytes() == before
+
+    @pytest.mark.parametrize("old, new", [(b"filter = n_hits>=5", b"filter = n_hits>=4"), (b"source_000.epochs", b"source_001.epochs")])
+    def test_a_damaged_setup_is_not_used(self, folder, old, new):
+        data = (folder / "first.h5").read_bytes()
+        assert old in data
+        (folder / "damaged.h5").write_bytes(data.replace(old, new))
+        done = eventloom("run", "--config", "damaged.h5", "--output", "of_damaged.h5", code=2, cwd=folder)
+        only_line(done, "damaged.h5")
+        assert not (folder / "of_damaged.h5").exists()
 
     def test_only_where_its_paths_hold(self, folder, tmp_path):
         done = eventloom("run", "--config", folder / "first.h5", "--output", "x.h5", code=2, cwd=tmp_path)
@@ -450,6 +576,17 @@ class TestRecorder:
         with self.run(recorded, "acknowledge") as run:
             run.wait(0)
         assert (recorded / "source_000.done").read_text() == f"{self.FILES}\n"
+
+    def test_a_file_of_which_the_rest_cannot_be_read_is_still_needed(self, recorded):
+        (recorded / "source_000.end").touch()
+        last = recorded / f"source_000.{self.FILES - 1:06}.epochs"
+        data = bytearray(last.read_bytes())
+        middle = data.index(b"EPBF", len(data) // 2)
+        data[middle:] = bytes(len(data) - middle)
+        last.write_bytes(data)
+        with self.run(recorded, "acknowledge") as run:
+            run.wait(3)
+        assert (recorded / "source_000.done").read_text() == f"{self.FILES - 1}\n"
 
     def test_it_is_told_nothing_that_was_not_asked_for(self, recorded):
         (recorded / "source_000.end").touch()
@@ -521,7 +658,7 @@ class FrontEnd:
                     assert order == 1
                     self.commands.append(text.rstrip(b"\0").decode())
                     for answer, status in ((0xffffffff, 0), (number, self.status)):
-                        connection.sendall(struct.pack(f"{self.order}III512s", 1, answer, status, b"said"))
+                        connection.sendall(struct.pack(f"{self.order}III512s", 1, answer, status, b"said\x1b[2J"))
 
     def __enter__(self):
         return self
@@ -546,7 +683,7 @@ class TestFrontEnds:
         with FrontEnd(0, "<") as one, FrontEnd(5, "<") as two:
             done = self.hook(one.place, two.place, f"{HOST}:{free_port(socket.SOCK_STREAM)}", 7, "start")
         assert done.returncode == 1 and "status 5: said" in done.stderr and "refused" in done.stderr
-        assert one.place not in done.stderr
+        assert one.place not in done.stderr and "\x1b" not in done.stderr
 
     @pytest.mark.parametrize("words", [(), ("host",), ("host", "7"), ("host", "7", "pause"), ("host", "x", "start")])
     def test_nonsense_is_refused(self, words):

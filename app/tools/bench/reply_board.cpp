@@ -1,19 +1,16 @@
 #include "app/tools/bench/reply_board.hpp"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <vector>
 
+#include "app/tools/bench/loopback_socket.hpp"
 #include "core/runtime/clock.hpp"
-#include "core/runtime/error.hpp"
 
 namespace eventloom {
 
@@ -23,30 +20,6 @@ constexpr std::size_t kEchoBytes = 152;   ///< the size of a reply of four hits
 constexpr std::size_t kTimeOffset = 72;   ///< place of the event's time in a reply
 constexpr std::uint64_t kHitSpacing = 2;  ///< ticks between the hits of an event
 constexpr std::int64_t kEndEveryNs = 10'000'000;
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-Descriptor bound_socket() {
-  Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const auto address = loopback(0);
-  if (!socket.is_open() || ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    throw UserError("cannot open a UDP port at 127.0.0.1: " + std::generic_category().message(errno));
-  }
-  return socket;
-}
-
-std::uint16_t port_of(const Descriptor& socket) {
-  sockaddr_in address{};
-  socklen_t length = sizeof address;
-  ::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &length);
-  return ntohs(address.sin_port);
-}
 
 DatagramSender::Settings sender_settings(const ReplyBoardSettings& settings) {
   DatagramSender::Settings to;
@@ -71,10 +44,10 @@ void echo(int socket) {
 
 }  // namespace
 
-UdpEcho::UdpEcho() : socket_(bound_socket()), port_(port_of(socket_)), thread_(echo, socket_.number()) {}
+UdpEcho::UdpEcho() : socket_(bound_at_loopback()), port_(port_of(socket_)), thread_(echo, socket_.number()) {}
 
 UdpEcho::~UdpEcho() {
-  const auto address = loopback(port_);
+  const auto address = loopback_address(port_);
   ::sendto(socket_.number(), nullptr, 0, 0, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   thread_.join();
 }
@@ -82,14 +55,11 @@ UdpEcho::~UdpEcho() {
 ReplyBoard::ReplyBoard(const ReplyBoardSettings& settings, std::uint16_t echo)
     : settings_(settings),
       start_(steady_ns()),
-      replies_(bound_socket()),
-      echoes_(bound_socket()),
+      replies_(bound_at_loopback()),
+      echoes_(bound_at_loopback()),
       port_(port_of(replies_)),
       sender_(sender_settings(settings), StreamHeader{0, settings.geometry.base, {}, "bench reply"}) {
-  const auto address = loopback(echo);
-  if (::connect(echoes_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    throw UserError("cannot use the UDP echo at 127.0.0.1: " + std::generic_category().message(errno));
-  }
+  connect_at_loopback(echoes_, echo);
 }
 
 std::int64_t ReplyBoard::now() const { return steady_ns() - start_; }

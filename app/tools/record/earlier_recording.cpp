@@ -99,8 +99,11 @@ std::optional<FileContents> contents_of(const std::filesystem::path& path) {
     }
     try {
       decoded = decode_stream_header(file.bytes());
-    } catch (const std::runtime_error&) {
-      return std::nullopt;
+    } catch (const std::runtime_error& error) {
+      const auto scan = scan_stream(file.bytes(), 0, TimeBase{});
+      if (scan.entries.empty()) return std::nullopt;
+      spdlog::error("'{}' is damaged: {}: it stays as it is", path.string(), error.what());
+      return contents_of(scan);
     }
   }
   return complete(path, decoded);

@@ -112,8 +112,15 @@ void Recorder::look_around(Clock::time_point now) {
 void Recorder::read_acknowledgements() {
   for (std::uint32_t s = 0; s < files_.size(); ++s) {
     std::string trouble;
-    const auto first = read_acknowledgement(files_[s].names().acknowledgement(), trouble);
-    if (first) kept_.acknowledge(s, *first);
+    const auto place = files_[s].names().acknowledgement();
+    const auto first = read_acknowledgement(place, trouble);
+    const auto next = files_[s].next_number();
+    if (first && *first > next) {
+      trouble = fmt::format("'{}' acknowledges files before number {}, but the next one is number {}; it is ignored",
+                            place.string(), *first, next);
+    } else if (first) {
+      kept_.acknowledge(s, *first);
+    }
     if (!trouble.empty() && trouble != acknowledgement_troubles_[s]) spdlog::warn("{}", trouble);
     acknowledgement_troubles_[s] = trouble;
   }

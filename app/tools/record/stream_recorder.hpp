@@ -50,6 +50,7 @@ class StreamRecorder {
   bool mark_end();
 
   [[nodiscard]] const RecordNames& names() const { return names_; }
+  [[nodiscard]] std::uint64_t next_number() const { return next_number_; }
   [[nodiscard]] std::uint64_t files() const { return files_; }
   [[nodiscard]] std::uint64_t buffers() const { return buffers_; }
   /// Bytes and hits of the epoch buffers in the files; hits of known losses are not among them.

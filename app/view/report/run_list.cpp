@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "app/command/safe_text.hpp"
 
@@ -20,19 +19,6 @@ std::string end_text(const LoggedRun& run) {
 std::string why_text(const LoggedRun& run) {
   if (run.ended.empty()) return "it is active, or its program was killed";
   return run.ended_by.empty() ? run.why : run.why + " by " + run.ended_by;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : for_terminal(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += c;
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -81,14 +67,14 @@ std::string runs_page(const std::string& folder, std::span<const LoggedRun> runs
       "<h1>Runs of {0}</h1><table><tr><th>run</th><th>began</th><th>begun by</th><th>ended</th><th>ended by</th>"
       "<th>exit code</th><th>events</th><th>hits in</th><th>hits in events</th><th>hits lost</th>"
       "<th>hits before it, in no run</th><th>comment</th><th>file</th></tr>\n",
-      escaped(folder));
+      for_xml(folder));
   for (const auto& run : runs) {
     const auto& t = run.totals;
     page += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", run.number,
-                        escaped(run.began), escaped(run.by), escaped(run.ended), escaped(why_text(run)), end_text(run));
+                        for_xml(run.began), for_xml(run.by), for_xml(run.ended), for_xml(why_text(run)), end_text(run));
     page += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        t.events, t.hits_in, t.hits_in_events, t.hits_lost, run.hits_between, escaped(run.comment),
-                        escaped(run.file));
+                        t.events, t.hits_in, t.hits_in_events, t.hits_lost, run.hits_between, for_xml(run.comment),
+                        for_xml(run.file));
   }
   return page + "</table></body></html>\n";
 }
