@@ -28,8 +28,7 @@ namespace eventloom {
 
 namespace {
 
-/// `loops`: number of passes over a recording.
-SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, std::uint64_t loops) {
+SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
   auto& source = *local.stream;
   const auto& header = source.header();
   const auto input = source.input();
@@ -49,8 +48,9 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, std::uint64
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   info.followed = is_followed(spec.uri);
-  if (!info.live) info.epoch_bytes = epoch_bytes(source, loops);
+  if (!info.live) info.epoch_bytes = epoch_bytes(source, settings.loops);
   info.joined = peer.joined;
+  info.had_run = settings.shelf != nullptr && settings.shelf->had_run(local.id);
   info.wraps_after = peer.wraps_after;
   info.counts_tai = counts_tai(spec.uri);
   info.started_ns = peer.started_ns;
@@ -59,8 +59,8 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, std::uint64
   return info;
 }
 
-nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, std::uint64_t loops) {
-  nlohmann::json json = to_json(local.id, info_of(spec, local, loops));
+nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
+  nlohmann::json json = to_json(local.id, info_of(spec, local, settings));
   // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
@@ -161,8 +161,8 @@ bool begins_with(const SourceInfo& source, Epoch first) {
   return source.first_epoch && *source.first_epoch >= first && *source.first_epoch - first <= most_apart(source);
 }
 
-/// Recordings, also those that are followed, have data from their beginning.
-bool is_recorded(const SourceInfo& source) { return !source.live || source.followed; }
+/// Recordings have data from their beginning, also those that are followed, unless an earlier run has had that.
+bool is_recorded(const SourceInfo& source) { return !source.live || (source.followed && !source.had_run); }
 
 /// Returns the first epoch of most live sources: a single clock that is wrong at the start must not determine where the
 /// run begins.
@@ -395,7 +395,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
-      mine.push_back(describe(specs[source.id.value], source, sources.loops));
+      mine.push_back(describe(specs[source.id.value], source, sources));
     }
   });
   const auto described = all_gather_json(communicator, mine);

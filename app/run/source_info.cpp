@@ -22,6 +22,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"live", info.live},
                       {"followed", info.followed},
                       {"joined", info.joined},
+                      {"had_run", info.had_run},
                       {"wraps_after", info.wraps_after.value},
                       {"counts_tai", info.counts_tai},
                       {"started_ns", info.started_ns}};
@@ -48,6 +49,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.live = json.at("live");
   info.followed = json.at("followed");
   info.joined = json.at("joined");
+  info.had_run = json.at("had_run");
   info.wraps_after = Epoch(json.at("wraps_after").get<std::uint64_t>());
   info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");

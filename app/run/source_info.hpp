@@ -31,6 +31,7 @@ struct SourceInfo {
   bool live = false;
   bool followed = false;                        ///< live, from files: its data can be read again
   bool joined = false;                          ///< a live source that sent data before the first that was received
+  bool had_run = false;                         ///< an earlier run of the series received its data up to some time
   Epoch wraps_after = 0;                        ///< see LivePeer
   bool counts_tai = false;                      ///< times are White Rabbit stamps
   std::int64_t started_ns = 0;                  ///< Unix time of tick 0 as stated by a live source; 0: unknown

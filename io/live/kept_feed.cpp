@@ -105,6 +105,11 @@ void FeedShelf::keep(SourceId id, const Open& open) {
   if (!feeds_.contains(id.value)) feeds_.emplace(id.value, std::make_shared<KeptFeed>(open()));
 }
 
+bool FeedShelf::had_run(SourceId id) const {
+  const auto found = feeds_.find(id.value);
+  return found != feeds_.end() && found->second->had_run();
+}
+
 std::uint64_t FeedShelf::discard() {
   std::uint64_t hits = 0;
   for (auto& [id, feed] : feeds_) hits += feed->discard();

@@ -26,6 +26,8 @@ class KeptFeed {
   std::uint64_t discard();
   /// Whether the peer has ended its stream, according to the data taken.
   [[nodiscard]] bool ended() const { return ended_; }
+  /// Whether a run before the current one has leased it.
+  [[nodiscard]] bool had_run() const { return leases_ > 1; }
 
  private:
   friend class LeasedFeed;
@@ -100,6 +102,8 @@ class FeedShelf {
   std::unique_ptr<LiveFeed> lease(SourceId id, const Open& open);
   /// Keeps the feed of a source, so that it receives before the next run begins.
   void keep(SourceId id, const Open& open);
+  /// Whether an earlier run has leased this feed: the current one joins the source while it is sending.
+  [[nodiscard]] bool had_run(SourceId id) const;
   /// Discards what has arrived since the last run; returns the number of hits.
   std::uint64_t discard();
   /// Closes the feeds that have ended, so that the next lease opens them again: those of a port when all of it have.

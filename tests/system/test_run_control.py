@@ -232,6 +232,16 @@ def test_a_run_ends_with_its_sources_and_another_begins(tmp_path, recording):
         assert_its_stretch(recording, found, 0, 2_000 // 20)
 
 
+class FollowingSeries(Series):
+    """The same with files that grow."""
+
+    def __init__(self, folder, pattern):
+        self.runs = folder / "runs"
+        Started.__init__(self, folder, "run", f"file:{pattern}?follow", "--define", DEFINE, "--epochs-per-slice", 333, "--runs", "runs",
+                         "--report-json", "report_{run}.json", "--monitor", "0")
+        self.url, self.port, self.token = None, None, None
+
+
 class ServedSeries(Series):
     """The same with an MBS server."""
 
@@ -617,6 +627,31 @@ class TestRecorder:
         file = recording.files[0]
         size = len(file.buffers) // 10 // self.FILES
         self.hits = sum(b.n_hits for b in file.buffers[:self.FILES * size])
+
+    def test_what_arrives_between_two_runs_is_no_loss(self, recorded):
+        """It is counted as before the run that begins later."""
+        later = [(recorded / f"source_000.{number:06}.epochs") for number in range(2, self.FILES)]
+        for path in later:
+            path.rename(f"{path}.later")
+        with FollowingSeries(recorded.parent, f"{recorded}/source_000.*.epochs") as series:
+            series.listening().until_run(1)
+            series.ask_for("stop-run")
+            series.until_idle()
+            for path in later[:2]:
+                (path.parent / f"{path.name}.later").rename(path)
+            time.sleep(0.5)
+            series.ask_for("start")
+            series.until_status(lambda s: s["run"].get("number") == 2, "the second run")
+            for path in later[2:]:
+                (path.parent / f"{path.name}.later").rename(path)
+            (recorded / "source_000.end").touch()
+            series.until_idle()
+            series.ask_for("end")
+            series.wait(0)
+        first, second = series.log()
+        before = counts_of(series.report(2), 0)["hits_before_the_run"]
+        assert [row["hits_lost"] for row in (first, second)] == [0, 0] and second["exit_code"] == 0
+        assert before >= second["hits_between"] > 0 and first["hits_in"] + before + second["hits_in"] == self.hits
 
     def test_one_run_at_a_time(self, recorded):
         with self.run(recorded, "acknowledge") as run:
