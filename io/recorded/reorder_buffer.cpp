@@ -52,7 +52,7 @@ std::size_t ReorderBuffer::settled() const {
 bool ReorderBuffer::sort_held() {
   if (!enough_held()) return false;
   drop_used();
-  if (!std::ranges::is_sorted(entries_, {}, &Entry::time)) std::ranges::stable_sort(entries_, {}, &Entry::time);
+  sort_entries();
   ready_ = settled();
   if (released_) {
     const auto waits = [this](const Entry& entry) { return static_cast<std::int32_t>(entry.block - *released_) >= 0; };
@@ -64,12 +64,24 @@ bool ReorderBuffer::sort_held() {
   return ready_ != 0;
 }
 
+/// Sorts the entries pushed since the last call, and merges them with those of the sorted ones that are later than any.
+void ReorderBuffer::sort_entries() {
+  const auto by_time = [](const Entry& a, const Entry& b) { return a.time < b.time; };
+  const auto pushed = entries_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+  sorted_ = entries_.size();
+  if (pushed == entries_.end()) return;
+  if (!std::is_sorted(pushed, entries_.end(), by_time)) std::stable_sort(pushed, entries_.end(), by_time);
+  std::inplace_merge(std::upper_bound(entries_.begin(), pushed, *pushed, by_time), pushed, entries_.end(), by_time);
+}
+
 void ReorderBuffer::release(std::uint32_t blocks) { released_ = blocks; }
 
 /// Removes delivered entries; blocks without entries become spares. Remaining entries stay sorted, and hits pushed
 /// later were recorded later, so a stable sort keeps equal times in the order of recording.
 void ReorderBuffer::drop_used() {
+  if (used_ == 0) return;  // called for every block, while the search below takes time
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(used_));
+  sorted_ -= used_;
   used_ = ready_ = 0;
   auto keep = static_cast<std::uint32_t>(blocks_.size());
   for (const Entry& entry : entries_) keep = std::min(keep, entry.block - first_block_);

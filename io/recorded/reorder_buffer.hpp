@@ -71,6 +71,7 @@ class ReorderBuffer {
   [[nodiscard]] bool enough_held() const;
   [[nodiscard]] std::size_t settled() const;
   bool sort_held();
+  void sort_entries();
   void drop_used();
   void require_sortable(const HitBlock& block) const;
   [[nodiscard]] const HitBlock& block_of(const Entry& entry) const { return blocks_[entry.block - first_block_]; }
@@ -81,10 +82,11 @@ class ReorderBuffer {
   std::deque<HitBlock> blocks_;    ///< blocks in recording order
   std::uint32_t first_block_ = 0;  ///< number of blocks_.front()
   std::vector<HitBlock> spares_;
-  std::vector<Entry> entries_;  ///< sorted by time up to ready_
-  std::size_t used_ = 0;        ///< number of delivered entries_
-  std::size_t ready_ = 0;       ///< number of entries_ that may be delivered
-  std::uint64_t pushed_ = 0;    ///< number of hits pushed
+  std::vector<Entry> entries_;
+  std::size_t sorted_ = 0;    ///< number of entries_ at the front that are sorted by time
+  std::size_t used_ = 0;      ///< number of delivered entries_
+  std::size_t ready_ = 0;     ///< number of entries_ that may be delivered
+  std::uint64_t pushed_ = 0;  ///< number of hits pushed
   std::size_t held_bytes_ = 0;
   Tick newest_ = 0;  ///< greatest time pushed
   Tick last_ = 0;    ///< time of the last hit delivered
