@@ -104,8 +104,10 @@ def test_what_a_board_sent_meanwhile_is_lost(tmp_path, recording, how, way):
     assert before > 0
     assert found["ledger/hits_in"].sum() == recording.sent()
     lost, known = losses(found)["lost"], recording.sent() - before - received
+    # A part that is listed, but was killed before it had its name, is finished when the run is resumed.
+    unnamed = int(found["ledger/hits_in"].max()) if how == "killed" else 0
     # Times that are corrected have the first of them in a slice that is finished.
-    assert lost == known if way != "offsets" else known <= lost < known + 100, (lost, known)
+    assert known - unnamed <= lost <= known + (99 if way == "offsets" else 0), (lost, known)
     assert sum(counts_of(report, n)["hits_dropped_lost"] for n in (0, 1)) == lost
     assert told.count("lost, by its own count") == 2, told
     assert report["totals"]["incomplete_slices"] > 0 and masked(found)
