@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/udp/udp_address.hpp"
 
 namespace eventloom {
@@ -28,11 +29,24 @@ std::string advice_for(int error) {
 
 }  // namespace
 
+std::size_t path_mtu(const UdpPeer& peer) {
+  const bool v6 = peer.address.ss_family == AF_INET6;
+  const Descriptor socket(::socket(peer.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  int mtu = 0;
+  socklen_t length = sizeof mtu;
+  const bool found =
+      socket.is_open() &&
+      ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&peer.address), peer.length) == 0 &&
+      ::getsockopt(socket.number(), v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU, &mtu, &length) == 0;
+  if (!found) throw UserError("no path for UDP: " + std::string(std::strerror(errno)));
+  return static_cast<std::size_t>(mtu);
+}
+
 UdpSocket::Closed::~Closed() {
   if (value >= 0) ::close(value);
 }
 
-UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
+UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes, SmallBuffer small)
     : arena_(std::make_unique_for_overwrite<std::byte[]>(kBatch * kSlot)),
       messages_(kBatch),
       slots_(kBatch),
@@ -41,7 +55,7 @@ UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
   wakeup_.value = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wakeup_.value < 0) throw UserError("cannot open more files: " + std::string(std::strerror(errno)));
   bind_to(place, receive_bytes);
-  warn_of_small_buffer(receive_bytes);
+  if (small == SmallBuffer::warn) warn_of_small_buffer(receive_bytes);
   for (std::size_t i = 0; i < kBatch; ++i) slots_[i] = {arena_.get() + i * kSlot, kSlot};
   received_.reserve(kBatch);
 }
@@ -123,9 +137,16 @@ std::span<const std::span<const std::byte>> UdpSocket::receive() {
 
 UdpPeer UdpSocket::peer(std::size_t index) const { return {peers_[index], messages_[index].msg_hdr.msg_namelen}; }
 
-bool UdpSocket::send_to(const UdpPeer& peer, std::span<const std::byte> datagram) const {
-  return ::sendto(socket_.value, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-                  reinterpret_cast<const sockaddr*>(&peer.address), peer.length) >= 0;
+bool UdpSocket::send_to(const UdpPeer& peer, std::span<const std::byte> head, std::span<const std::byte> body) const {
+  // The system only reads what it sends.
+  std::array<iovec, 2> parts{{{const_cast<std::byte*>(head.data()), head.size()},
+                              {const_cast<std::byte*>(body.data()), body.size()}}};
+  msghdr message{};
+  message.msg_name = const_cast<sockaddr_storage*>(&peer.address);
+  message.msg_namelen = peer.length;
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  return ::sendmsg(socket_.value, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 void UdpSocket::note_drops(msghdr& message) {

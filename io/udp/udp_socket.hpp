@@ -24,6 +24,9 @@ struct UdpPeer {
   }
 };
 
+/// Bytes of the largest IP packet that reaches the peer in one piece. Throws UserError if there is no path.
+std::size_t path_mtu(const UdpPeer& peer);
+
 /// Extends a 32-bit counter of the system that wraps around.
 class WrappingCount {
  public:
@@ -51,9 +54,12 @@ class UdpSocket {
   /// at least 512 bytes per datagram, and the buffer is at most twice the requested size.
   static constexpr std::size_t kTurnover = 2 * kReceiveBytes / 512 / kBatch;
 
-  /// Binds to `place`, see resolve_udp(). Throws UserError that states the failure and the fix. Warns when the system
-  /// grants much less memory than requested.
-  explicit UdpSocket(const std::string& place, std::size_t receive_bytes = kReceiveBytes);
+  /// Whether to warn when the system grants much less memory than requested.
+  enum class SmallBuffer { warn, accept };
+
+  /// Binds to `place`, see resolve_udp(). Throws UserError that states the failure and the fix.
+  explicit UdpSocket(const std::string& place, std::size_t receive_bytes = kReceiveBytes,
+                     SmallBuffer small = SmallBuffer::warn);
   ~UdpSocket();
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
@@ -68,7 +74,9 @@ class UdpSocket {
   /// The sender of datagram `index` of the last receive().
   [[nodiscard]] UdpPeer peer(std::size_t index) const;
   /// Sends a datagram without waiting. Returns whether the system took it.
-  bool send_to(const UdpPeer& peer, std::span<const std::byte> datagram) const;
+  bool send_to(const UdpPeer& peer, std::span<const std::byte> datagram) const { return send_to(peer, datagram, {}); }
+  /// Likewise, a datagram of two parts.
+  bool send_to(const UdpPeer& peer, std::span<const std::byte> head, std::span<const std::byte> body) const;
 
   /// Datagrams dropped by the system, as reported with the last datagram received.
   [[nodiscard]] std::uint64_t kernel_drops() const { return drops_.total(); }

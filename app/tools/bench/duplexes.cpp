@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "app/tools/bench/mpi_duplex.hpp"
+#include "app/tools/bench/peers.hpp"
 #include "app/tools/bench/put_duplex.hpp"
 #include "app/tools/bench/ring_duplex.hpp"
 #include "app/tools/bench/shm_duplex.hpp"
@@ -13,21 +14,6 @@
 #endif
 
 namespace eventloom {
-
-namespace {
-
-void check_name(const std::string& name) {
-  const auto names = duplex_names();
-  if (name == kRing || std::ranges::find(names, name) != names.end()) return;
-  std::string listed;
-  for (const auto& one : names) listed += (listed.empty() ? "" : ", ") + one;
-  const bool lacking = name == "zmq-ipc" || name == "zmq-tcp";
-  throw std::invalid_argument(
-      (lacking ? "peer " + name + ": this build has no ZeroMQ; install libzmq3-dev and rebuild" : "no peer " + name) +
-      "; choose one of: " + listed);
-}
-
-}  // namespace
 
 std::vector<std::string> duplex_names() {
 #ifdef EVENTLOOM_HAS_ZEROMQ
@@ -40,7 +26,7 @@ std::vector<std::string> duplex_names() {
 std::vector<std::string> with_ring(const std::vector<std::string>& names) {
   std::vector<std::string> all{kRing};
   for (const auto& name : names) {
-    check_name(name);
+    if (name != kRing) check_peer_name(name, duplex_names());
     if (std::ranges::find(all, name) == all.end()) all.push_back(name);
   }
   return all;

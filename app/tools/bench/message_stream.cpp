@@ -26,10 +26,11 @@ MessageStream::MessageStream(const Communicator& communicator, const Plan& plan)
     : plan_(plan),
       duplicate_(communicator.handle()),
       // Filled here, so that the pages exist before the clock starts.
-      source_(plan.targets.size() * plan.queue * static_cast<std::size_t>(plan.message_bytes), std::byte{0x5a}),
-      sink_(plan.senders.size() * plan.queue * static_cast<std::size_t>(plan.message_bytes)),
+      sink_(plan.senders.size() * plan.queue * static_cast<std::size_t>(plan.largest)),
       sends_(plan.targets.size() * plan.queue, MPI_REQUEST_NULL),
       receives_(plan.senders.size() * plan.queue, MPI_REQUEST_NULL),
+      numbers_(receives_.size()),
+      posted_(plan.senders.size()),
       completed_(std::max(sends_.size(), receives_.size())),
       statuses_(receives_.size()),
       receiving_(receives_.size()) {
@@ -56,22 +57,23 @@ void MessageStream::greet() {
   mpi_check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
-std::byte* MessageStream::buffer(std::vector<std::byte>& pool, int slot) const {
-  return pool.data() + static_cast<std::size_t>(slot) * static_cast<std::size_t>(plan_.message_bytes);
+std::byte* MessageStream::buffer(int slot) {
+  return sink_.data() + static_cast<std::size_t>(slot) * static_cast<std::size_t>(plan_.largest);
 }
 
-void MessageStream::start_send(Target& target, int bytes) {
+void MessageStream::start_send(Target& target, std::span<const std::byte> message) {
   const int slot = target.free.front();
   auto& request = sends_[static_cast<std::size_t>(slot)];
-  mpi_check(MPI_Isend(buffer(source_, slot), bytes, MPI_BYTE, target.rank, kMessageTag, duplicate_.handle, &request),
+  mpi_check(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, target.rank, kMessageTag,
+                      duplicate_.handle, &request),
             "MPI_Isend");
   target.free.pop_front();
   ++sending_;
 }
 
-bool MessageStream::send(std::size_t target) {
+bool MessageStream::send(std::size_t target, std::span<const std::byte> message) {
   if (targets_[target].free.empty()) return false;
-  start_send(targets_[target], plan_.message_bytes);
+  start_send(targets_[target], message);
   return true;
 }
 
@@ -79,26 +81,26 @@ bool MessageStream::send(std::size_t target) {
 // message arrives after the first mark still completes.
 bool MessageStream::end(std::size_t target) {
   auto& to = targets_[target];
-  for (; to.marks_left != 0 && !to.free.empty(); --to.marks_left) start_send(to, 0);
+  for (; to.marks_left != 0 && !to.free.empty(); --to.marks_left) start_send(to, {});
   return to.marks_left == 0;
 }
 
 void MessageStream::post_receive(int slot) {
-  const int sender = plan_.senders[static_cast<std::size_t>(connection(slot))];
+  const auto from = static_cast<std::size_t>(connection(slot));
   auto& request = receives_[static_cast<std::size_t>(slot)];
-  mpi_check(
-      MPI_Irecv(buffer(sink_, slot), plan_.message_bytes, MPI_BYTE, sender, kMessageTag, duplicate_.handle, &request),
-      "MPI_Irecv");
+  numbers_[static_cast<std::size_t>(slot)] = posted_[from]++;
+  mpi_check(MPI_Irecv(buffer(slot), plan_.largest, MPI_BYTE, plan_.senders[from], kMessageTag, duplicate_.handle,
+                      &request),
+            "MPI_Irecv");
 }
 
-MessageStream::Progress MessageStream::advance() {
-  Progress progress;
-  if (receiving_ != 0) advance_receives(progress);
-  if (sending_ != 0) advance_sends(progress);
-  return progress;
+bool MessageStream::advance(const std::function<void(const Received&)>& take) {
+  const bool received = receiving_ != 0 && advance_receives(take);
+  const bool sent = sending_ != 0 && advance_sends();
+  return received || sent;
 }
 
-void MessageStream::advance_receives(Progress& progress) {
+bool MessageStream::advance_receives(const std::function<void(const Received&)>& take) {
   int count = 0;
   mpi_check(
       MPI_Testsome(static_cast<int>(receives_.size()), receives_.data(), &count, completed_.data(), statuses_.data()),
@@ -110,14 +112,16 @@ void MessageStream::advance_receives(Progress& progress) {
       --receiving_;
       continue;
     }
-    ++progress.messages;
-    progress.bytes += static_cast<std::uint64_t>(bytes);
-    post_receive(completed_[static_cast<std::size_t>(i)]);
+    const int slot = completed_[static_cast<std::size_t>(i)];
+    take({static_cast<std::size_t>(connection(slot)),
+          numbers_[static_cast<std::size_t>(slot)],
+          {buffer(slot), static_cast<std::size_t>(bytes)}});
+    post_receive(slot);
   }
-  progress.moved |= count > 0;
+  return count > 0;
 }
 
-void MessageStream::advance_sends(Progress& progress) {
+bool MessageStream::advance_sends() {
   int count = 0;
   mpi_check(
       MPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE),
@@ -127,7 +131,7 @@ void MessageStream::advance_sends(Progress& progress) {
     targets_[static_cast<std::size_t>(connection(slot))].free.push_back(slot);
     --sending_;
   }
-  progress.moved |= count > 0;
+  return count > 0;
 }
 
 }  // namespace eventloom

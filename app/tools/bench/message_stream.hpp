@@ -5,27 +5,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {
 
-/// Two-sided messages of one size between ranks, with a fixed number in flight per connection. Buffers are reused and
-/// their contents ignored. A reference for the one-sided exchange. Construction and destruction are collective; no
-/// other member blocks.
+/// Two-sided messages between ranks, with a fixed number in flight per connection. A reference for the one-sided
+/// exchange. Construction and destruction are collective; no other member blocks.
 class MessageStream {
  public:
   struct Plan {
     std::vector<int> targets;  ///< ranks, each once; this rank is among their senders
     std::vector<int> senders;
-    int message_bytes = 0;    ///< 1 or more, the same on all ranks
+    int largest = 0;          ///< bytes of the largest message, 1 or more, the same on all ranks
     std::uint32_t queue = 0;  ///< 1 or more, the same on all ranks
   };
-  struct Progress {
-    std::uint64_t messages = 0;  ///< received
-    std::uint64_t bytes = 0;
-    bool moved = false;  ///< a message was received, or a send completed
+  struct Received {
+    std::size_t sender = 0;    ///< index in Plan::senders
+    std::uint64_t number = 0;  ///< of the message, among all of its connection
+    std::span<const std::byte> message;
   };
 
   /// Works on a duplicate of the communicator. Sends an empty message over every connection to establish it, then
@@ -34,12 +35,14 @@ class MessageStream {
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
-  /// Starts sending a message to the target with this index; returns false if its queue is full.
-  bool send(std::size_t target);
+  /// Starts sending a message, not empty, to the target with this index; returns false if its queue is full. The bytes
+  /// must stay valid until finished().
+  bool send(std::size_t target, std::span<const std::byte> message);
   /// Ends the connection to this target: call it until it returns true, then send no more.
   bool end(std::size_t target);
-  /// Completes sends and receives, and posts new receives. Makes MPI progress.
-  Progress advance();
+  /// Completes sends and receives, passes each received message on, and posts new receives. Makes MPI progress. Returns
+  /// whether any send or receive has completed.
+  bool advance(const std::function<void(const Received&)>& take);
   /// Whether all senders have ended and all sends are complete. Destroy the object only then.
   [[nodiscard]] bool finished() const { return receiving_ == 0 && sending_ == 0; }
 
@@ -53,25 +56,26 @@ class MessageStream {
   };
   struct Target {
     int rank = 0;
-    std::deque<int> free;          ///< request slots; first in, first out: all buffers take turns
+    std::deque<int> free;          ///< request slots
     std::uint32_t marks_left = 0;  ///< end marks not yet started
   };
 
   void greet();
-  void start_send(Target& target, int bytes);
+  void start_send(Target& target, std::span<const std::byte> message);
   void post_receive(int slot);
-  void advance_sends(Progress& progress);
-  void advance_receives(Progress& progress);
-  [[nodiscard]] std::byte* buffer(std::vector<std::byte>& pool, int slot) const;
+  bool advance_sends();
+  bool advance_receives(const std::function<void(const Received&)>& take);
+  [[nodiscard]] std::byte* buffer(int slot);
   [[nodiscard]] int connection(int slot) const { return slot / static_cast<int>(plan_.queue); }
 
   Plan plan_;
   Duplicate duplicate_;
-  // Slot numbers: connection * queue + 0 .. queue - 1. Each slot has a request and a buffer.
-  std::vector<std::byte> source_;
+  // Slot numbers: connection * queue + 0 .. queue - 1. Each slot has a request, and to receive also a buffer.
   std::vector<std::byte> sink_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
+  std::vector<std::uint64_t> numbers_;  ///< of the message that each receive slot gets: receives match in their order
+  std::vector<std::uint64_t> posted_;   ///< receives posted so far, per sender
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;
   std::vector<Target> targets_;

@@ -3,7 +3,6 @@
 #include "app/tools/bench/mpi_peer.hpp"
 
 #include "app/tools/bench/message_stream.hpp"
-#include "app/tools/bench/peer_link.hpp"
 
 namespace eventloom {
 
@@ -13,13 +12,14 @@ class MpiLink final : public PeerLink {
  public:
   MpiLink(const Communicator& communicator, const PeerTraffic& traffic)
       : stream_(communicator,
-                {traffic.targets, traffic.senders, static_cast<int>(traffic.message_bytes), traffic.queue}) {}
+                {traffic.targets, traffic.senders, static_cast<int>(largest_message(traffic)), traffic.queue}) {}
 
-  bool send(std::size_t target) override { return stream_.send(target); }
+  bool send(std::size_t target, std::span<const std::byte> message) override { return stream_.send(target, message); }
   bool end(std::size_t target) override { return stream_.end(target); }
-  Progress advance() override {
-    const auto progress = stream_.advance();
-    return {progress.messages, progress.bytes, progress.moved};
+  bool advance(PeerReceiver& receiver) override {
+    return stream_.advance([&](const MessageStream::Received& one) {
+      receiver.take(one.sender, one.number, one.message);
+    });
   }
   [[nodiscard]] bool finished() const override { return stream_.finished(); }
 
@@ -27,26 +27,10 @@ class MpiLink final : public PeerLink {
   MessageStream stream_;
 };
 
-class MpiPeer final : public Peer {
- public:
-  explicit MpiPeer(const Communicator& communicator) : communicator_(communicator) {}
-
-  [[nodiscard]] std::string_view name() const override { return "mpi"; }
-
-  PeerResult run(const PeerTraffic& traffic) override {
-    check(traffic);
-    MpiLink link(communicator_, traffic);
-    return drive(link, traffic, communicator_);
-  }
-
- private:
-  const Communicator& communicator_;
-};
-
 }  // namespace
 
-std::unique_ptr<Peer> make_mpi_peer(const Communicator& communicator) {
-  return std::make_unique<MpiPeer>(communicator);
+std::unique_ptr<PeerLink> make_mpi_link(const Communicator& communicator, const PeerTraffic& traffic) {
+  return std::make_unique<MpiLink>(communicator, traffic);
 }
 
 }  // namespace eventloom

@@ -2,12 +2,11 @@
 
 #include <memory>
 
-#include "app/tools/bench/peer.hpp"
-#include "core/mpi/communicator.hpp"
+#include "app/tools/bench/peer_link.hpp"
 
 namespace eventloom {
 
-/// A peer that uses two-sided MPI messages. The communicator must outlive it.
-std::unique_ptr<Peer> make_mpi_peer(const Communicator& communicator);
+/// Collective. Two-sided MPI messages. The communicator must outlive the link.
+std::unique_ptr<PeerLink> make_mpi_link(const Communicator& communicator, const PeerTraffic& traffic);
 
 }  // namespace eventloom

@@ -50,7 +50,7 @@ void add_patterns_options(po::options_description& options) {
        {"slow-builder", text_value("N", "", "none"), "builder that takes twice the build time"},
        {"build-time", text_value("TIME", "", "with --slow-builder: twice what the ceiling needs"),
         "time that a builder takes for a slice without receiving"},
-       {"peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp"}});
+       {"peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp, udp, shm"}});
 }
 
 std::vector<std::optional<std::uint32_t>> queues_option(const po::variables_map& values) {
@@ -102,6 +102,7 @@ std::vector<BenchColumn> patterns_columns(const po::variables_map& values) {
                                       {"memcpy_bytes_per_us", "memcpy", "bytes/us", 0}};
   for (const auto& peer : words_of(values["peer"].as<std::string>())) {
     columns.push_back({"/peers/" + peer + "/rate_bytes_per_us", peer, "bytes/us", 0});
+    if (peer == "udp") columns.push_back({"/peers/udp/share_lost", "udp lost", "%", 2});
   }
   if (values["verify"].as<bool>()) columns.push_back({"verify_errors", "errors", "", 0});
   columns.insert(columns.end(), {{"retransmits", "resent", "TCP", 0},

@@ -48,7 +48,10 @@ class PatternsMeasurement {
     for (const auto& [name, p] : {std::pair("p50", 50.0), {"p99", 99.0}}) {
       point["shown_us"][name] = times.histogram().percentile(p) / 1000;
     }
-    if (!config_.peers.empty()) point["peers"] = measure_peers(repeat);
+    for (const auto& name : config_.peers) {
+      auto& peer = point["peers"][name] = measure_peer(make_peer(name, communicator_), repeat);
+      point["verify_errors"] = point["verify_errors"].get<std::uint64_t>() + peer["verify_errors"].get<std::uint64_t>();
+    }
     return point;
   }
 
@@ -125,18 +128,30 @@ class PatternsMeasurement {
             {"rate_over_time_bytes_per_us", over_time}};
   }
 
-  Json measure_peers(int repeat) {
-    Json json;
-    for (const auto& name : config_.peers) {
-      const auto peer = make_peer(name, communicator_);
-      std::vector<double> rates;
-      for (int i = 0; i < repeat; ++i) rates.push_back(measure_peer(*peer));
-      json[name] = {{"rate_bytes_per_us", median(rates)}, {"rates_bytes_per_us", rates}};
+  /// Counts of all repetitions, and the rate at which messages arrived.
+  Json measure_peer(const Peer& peer, int repeat) {
+    const auto traffic = peer_traffic();
+    std::vector<double> rates;
+    PeerResult all;
+    for (int i = 0; i < repeat; ++i) {
+      const auto mine = peer.run(traffic);
+      const auto bytes = static_cast<double>(communicator_.sum(mine.bytes_received));
+      rates.push_back(rate_per_rank(traffic_.connections, bytes, communicator_.max(mine.seconds)));
+      all.messages_sent += communicator_.sum(mine.messages_sent);
+      all.messages_received += communicator_.sum(mine.messages_received);
+      all.messages_lost += communicator_.sum(mine.messages_lost);
+      all.messages_wrong += communicator_.sum(mine.messages_wrong);
     }
-    return json;
+    return {{"rate_bytes_per_us", median(rates)},
+            {"rates_bytes_per_us", rates},
+            {"messages_sent", all.messages_sent},
+            {"messages", all.messages_received},
+            {"messages_lost", all.messages_lost},
+            {"share_lost", static_cast<double>(all.messages_lost) / static_cast<double>(all.messages_sent)},
+            {"verify_errors", all.messages_wrong}};
   }
 
-  double measure_peer(Peer& peer) {
+  [[nodiscard]] PeerTraffic peer_traffic() const {
     PeerTraffic traffic;
     const int ranks = communicator_.size();
     for (int i = 0; i < ranks; ++i) {
@@ -147,9 +162,9 @@ class PatternsMeasurement {
     traffic.message_bytes = traffic_.message_bytes;
     traffic.queue = traffic_.ring.depth;
     traffic.seconds = config_.seconds;
-    const auto mine = peer.run(traffic);
-    const auto bytes = static_cast<double>(communicator_.sum(mine.bytes_received));
-    return rate_per_rank(traffic_.connections, bytes, communicator_.max(mine.seconds));
+    traffic.spread = config_.spread;
+    traffic.receive = config_.receive;
+    return traffic;
   }
 
   [[nodiscard]] bool sends(int from, int to) const {

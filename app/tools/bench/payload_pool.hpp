@@ -9,7 +9,7 @@ namespace eventloom {
 
 /// Contents of synthetic messages. The pool holds pseudo-random bytes that depend only on the sender. The message of
 /// slice n is a range of the pool whose position and length depend on n, so it differs from the earlier contents of its
-/// cell. A receiver with the same pool can check every byte.
+/// cell. No message is empty. A receiver with the same pool can check every byte.
 class PayloadPool {
  public:
   /// `footprint`: minimum number of bytes through which the messages cycle. `spread`: lengths are uniform in
@@ -21,6 +21,9 @@ class PayloadPool {
     return std::span(bytes_).subspan(n, length(slice));
   }
   [[nodiscard]] std::uint64_t largest() const { return largest_; }
+  static std::uint64_t largest(std::uint64_t message_bytes, double spread) {
+    return message_bytes + static_cast<std::uint64_t>(static_cast<double>(message_bytes) * spread);
+  }
 
  private:
   [[nodiscard]] std::uint64_t length(std::uint64_t slice) const;

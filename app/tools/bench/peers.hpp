@@ -1,7 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "app/tools/bench/peer.hpp"
@@ -9,11 +8,15 @@
 
 namespace eventloom {
 
-/// The peers that this build supports, out of "mpi", "zmq-ipc" and "zmq-tcp".
-std::vector<std::string_view> peer_names();
+/// The peers that this build supports, out of "mpi" (two-sided messages), "zmq-ipc", "zmq-tcp" (PUSH to PULL), "udp"
+/// (datagrams, flow control but no retransmission) and "shm" (a ring in shared memory for each connection).
+std::vector<std::string> peer_names();
+
+/// Throws std::invalid_argument, which lists the names, unless `name` is one of `names`.
+void check_peer_name(const std::string& name, const std::vector<std::string>& names);
 
 /// Collective over the communicator, which must outlive the peer. Throws on all ranks: std::invalid_argument, which
-/// lists the names, for a peer that this build lacks; UserError for zmq-ipc with ranks on several hosts.
-std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& communicator);
+/// lists the names, for a peer that this build lacks; UserError for zmq-ipc or shm with ranks on several hosts.
+Peer make_peer(const std::string& name, const Communicator& communicator);
 
 }  // namespace eventloom

@@ -1,8 +1,6 @@
 #include "app/tools/bench/zmq_duplex.hpp"
 
-#include <algorithm>
-
-#include "core/runtime/host_name.hpp"
+#include "app/tools/bench/host_address.hpp"
 
 namespace eventloom {
 
@@ -14,8 +12,7 @@ constexpr std::uint32_t kQueued = 64;
 
 ZmqDuplex::ZmqDuplex(const Communicator& communicator, const DuplexSettings& settings, bool over_tcp)
     : Duplex(settings.wait) {
-  const auto hosts = communicator.all_gather(host_name());
-  const bool one_host = std::ranges::count(hosts, hosts.front()) == communicator.size();
+  const bool one_host = on_one_host(communicator);
   if (settings.other) pull_.emplace(context_, ZMQ_PULL, kQueued);
   const auto endpoints = communicator.all_gather(pull_ ? pull_->bind(over_tcp, one_host) : std::string());
   if (!settings.other) return;

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
-#include "app/tools/bench/peer.hpp"
-#include "core/mpi/communicator.hpp"
+#include "app/tools/bench/peer_link.hpp"
 
 namespace eventloom {
 
-/// Creates the peer "zmq-ipc" or "zmq-tcp", in builds with ZeroMQ. Collective, like make_peer().
-std::unique_ptr<Peer> make_zmq_peer(std::string_view name, const Communicator& communicator);
+/// Collective. ZeroMQ sockets over TCP or, on one host only, over ipc; in builds with ZeroMQ. The communicator must
+/// outlive the link.
+std::unique_ptr<PeerLink> make_zmq_link(const Communicator& communicator, const PeerTraffic& traffic, bool over_tcp);
 
 }  // namespace eventloom

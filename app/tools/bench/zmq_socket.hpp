@@ -52,11 +52,14 @@ class ZmqSocket {
 
   /// Binds the socket to a place that the system chooses; returns the endpoint to which others connect. `one_host`:
   /// whether all ranks are on one host. Throws UserError if there is no network that others could reach.
-  std::string bind(bool over_tcp, bool one_host);
+  const std::string& bind(bool over_tcp, bool one_host);
+  /// As bind() returned it.
+  [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   void connect(const std::string& endpoint);
 
-  /// Sends `bytes` of constant data without copying them; returns false if the queue is full.
-  bool send(std::byte* data, std::size_t bytes);
+  /// Sends data without copying them; returns false if the queue is full. They must stay valid until the context has
+  /// gone.
+  bool send(std::span<const std::byte> data);
   /// Sends a copy; returns false if the queue is full.
   bool send_copy(std::span<const std::byte> data);
   /// Takes the next message; returns false if there is none.
@@ -67,6 +70,7 @@ class ZmqSocket {
   [[nodiscard]] bool has_room() const;
 
   void* handle_;
+  std::string endpoint_;
 };
 
 }  // namespace eventloom
