@@ -222,12 +222,61 @@ class TestOptions:
         assert point["verify_errors"] == 0 and set(messages_of(point).values()) == {10}
         assert point["bytes"] == 60 * 100_000 and point["exchange"]["cells"] > 60 * 24
 
-    def test_peers(self, tmp_path):
-        [point] = points(tmp_path, "patterns", *SHORT, "--pattern", "all-to-all", "--schedule", "round-robin", "--sizes",
-                         "4KiB", "--peer", "mpi", np=2)
-        assert list(point["peers"]) == ["mpi"]
-        assert point["peers"]["mpi"]["rate_bytes_per_us"] > 0
-        assert len(point["peers"]["mpi"]["rates_bytes_per_us"]) == 1
+
+def known_peers():
+    """ZeroMQ is optional."""
+    told = eventloom("bench", "patterns", "--peer", "tin-can", code=2).stderr
+    return [peer for peer in ("mpi", "zmq-ipc", "zmq-tcp", "udp", "shm") if f" {peer}" in told]
+
+
+class TestPeers:
+    SIZES = [7, 3000, 300 * KIB]  # the last one in several datagrams
+
+    @pytest.fixture(scope="class", params=RANKS)
+    def run(self, request, tmp_path_factory):
+        """Points, and the table: all peers after each other, every byte checked; the sizes vary."""
+        file = tmp_path_factory.mktemp("peers") / "bench.json"
+        done = eventloom("bench", "patterns", *SHORT, "--schedule", "round-robin", "--spread", 30, "--verify", "--sizes",
+                         ",".join(map(str, self.SIZES)), "--peer", ",".join(known_peers()), "--report-json", file,
+                         np=request.param, timeout=120)
+        return json.loads(file.read_text())["points"], done.stdout
+
+    def test_each_moves_every_pattern_and_size(self, run):
+        found, _ = run
+        assert [(p["pattern"], p["message_bytes"]) for p in found] == [(name, size) for name in PATTERNS for size in self.SIZES]
+        for point in found:
+            assert sorted(point["peers"]) == sorted(known_peers()) and {"mpi", "udp", "shm"} <= set(point["peers"])
+            for peer in point["peers"].values():
+                assert peer["rate_bytes_per_us"] > 0 and peer["messages"] > 0
+
+    def test_every_byte_is_the_one_sent(self, run):
+        for point in run[0]:
+            assert point["verify_errors"] == 0
+            assert {peer["verify_errors"] for peer in point["peers"].values()} == {0}
+
+    def test_every_message_has_arrived_or_is_counted_as_lost(self, run):
+        for point in run[0]:
+            for name, peer in point["peers"].items():
+                assert peer["messages"] + peer["messages_lost"] == peer["messages_sent"]
+                assert peer["share_lost"] == peer["messages_lost"] / peer["messages_sent"]
+                assert name == "udp" or peer["messages_lost"] == 0
+
+    def test_stand_in_the_table(self, run):
+        head = next(line for line in run[1].splitlines() if line.startswith("pattern "))
+        assert all(f" {name} " in head for name in (*known_peers(), "udp lost"))
+
+    def test_rates_are_those_of_the_repetitions(self, tmp_path):
+        [point] = points(tmp_path, "patterns", "--seconds", 0.02, "--repeat", 3, "--pattern", "all-to-all", "--schedule",
+                         "round-robin", "--sizes", "4KiB", "--peer", "shm,udp", "--receive", "copy", np=2)
+        for peer in point["peers"].values():
+            assert len(peer["rates_bytes_per_us"]) == 3
+            assert peer["rate_bytes_per_us"] == sorted(peer["rates_bytes_per_us"])[1] > 0
+
+    def test_the_floor_of_a_host_is_below_nobody(self, tmp_path):
+        """A ring in shared memory does less than a system call for each message."""
+        [point] = points(tmp_path, "patterns", "--seconds", 0.05, "--repeat", 3, "--pattern", "one-to-one", "--schedule",
+                         "round-robin", "--sizes", "1KiB", "--peer", "shm,udp", np=2)
+        assert point["peers"]["shm"]["rate_bytes_per_us"] > point["peers"]["udp"]["rate_bytes_per_us"]
 
 
 @pytest.mark.parametrize("ranks", [2, 4], scope="class")

@@ -139,3 +139,26 @@ class TestBench:
         assert carried == {(a, b): (1, self.SIZE) for a in range(8) for b in range(8) if a != b}
         for c in point["connections"]:
             assert sum(c["rate_over_time_bytes_per_us"]) * c["bin_seconds"] * 1e6 == pytest.approx(self.SIZE)
+
+
+class TestPeers:
+    """The other ways of `bench patterns` between hosts."""
+
+    WORDS = ("bench", "patterns", "--pattern", "all-to-one", "--schedule", "round-robin", "--seconds", "0.1", "--repeat", 1)
+
+    def test_datagrams_that_links_drop_are_counted(self, possible, tmp_path):
+        """Nothing tells a sender to slow down: two of them fill the queue of the receiver's link."""
+        file = tmp_path / "bench.json"
+        with Hosts(3, rate="100mbit", buffer="64kb") as hosts:
+            before = hosts.drops()
+            hosts.eventloom(*self.WORDS, "--sizes", "1KiB,64KiB", "--verify", "--peer", "udp", "--report-json", file, np=3)
+            assert hosts.drops() > before
+        small, large = (point["peers"]["udp"] for point in json.loads(file.read_text())["points"])
+        for peer in (small, large):
+            assert peer["messages"] + peer["messages_lost"] == peer["messages_sent"] and peer["verify_errors"] == 0
+        assert small["messages"] > 0 and large["messages_lost"] > 0
+
+    @pytest.mark.parametrize("peer", ["shm", "zmq-ipc"])
+    def test_memory_reaches_only_one_host(self, hosts, peer):
+        told = hosts.eventloom(*self.WORDS, "--peer", peer, np=2, code=2).stderr
+        assert f"the peer {peer} needs all ranks on one host" in told or "no ZeroMQ" in told

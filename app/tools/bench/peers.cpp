@@ -10,6 +10,7 @@
 #ifdef EVENTLOOM_HAS_ZEROMQ
 #include "app/tools/bench/zmq_peer.hpp"
 #endif
+#include "core/control/agreement.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -52,9 +53,10 @@ void check_peer_name(const std::string& name, const std::vector<std::string>& na
 
 Peer make_peer(const std::string& name, const Communicator& communicator) {
   check_peer_name(name, peer_names());
-  if (shares_memory(name) && !on_one_host(communicator)) {
-    throw UserError("the peer " + name + " needs all ranks on one host: choose mpi, udp or zmq-tcp");
-  }
+  const bool reaches_all = !shares_memory(name) || on_one_host(communicator);
+  agree(communicator, [&] {
+    if (!reaches_all) throw UserError("the peer " + name + " needs all ranks on one host: choose mpi, udp or zmq-tcp");
+  });
   return {name, communicator, [name, &communicator](const PeerTraffic& traffic) {
             return make_link(name, communicator, traffic);
           }};
