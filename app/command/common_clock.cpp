@@ -1,8 +1,10 @@
 #include "app/command/common_clock.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "core/mpi/mpi_message_channel.hpp"
 
@@ -10,18 +12,19 @@ namespace eventloom {
 
 namespace {
 
-/// Identifies a running kernel: its processes share CLOCK_MONOTONIC, whatever their host names.
-std::string boot_id() {
+/// Identifies a running kernel and a time namespace: those processes share CLOCK_MONOTONIC, whatever their host names.
+std::string clock_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   file >> id;
-  return id;
+  std::error_code none;  // kernels without time namespaces
+  return id + " " + std::filesystem::read_symlink("/proc/self/ns/time", none).string();
 }
 
 }  // namespace
 
 bool share_steady_clock(const Communicator& communicator) {
-  const auto ids = communicator.all_gather(boot_id());
+  const auto ids = communicator.all_gather(clock_id());
   return std::ranges::count(ids, ids.front()) == communicator.size();
 }
 

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// Collective. Whether all ranks run on one kernel, whose steady clock they share.
+/// Collective. Whether all ranks run on one kernel and in one time namespace, whose steady clock they share.
 bool share_steady_clock(const Communicator& communicator);
 
 /// A clock shared by all ranks, for measurements: the host's own clock if all ranks are on one host, otherwise

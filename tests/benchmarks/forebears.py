@@ -36,10 +36,11 @@ def kept_report(name, report):
 
 
 def cores_used():
-    """By all processes and by the hypervisor, in seconds since the start of the machine; and by commands that have ended here."""
-    user, nice, system, _, _, irq, softirq, stolen = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9])
+    """By all processes and by the hypervisor, in seconds since the start of the machine; and by commands that have ended here.
+    Without interrupts, which serve those commands' own network, too."""
+    user, nice, system, _, _, _, _, stolen = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9])
     per_second, ours = os.sysconf("SC_CLK_TCK"), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (user + nice + system + irq + softirq) / per_second, stolen / per_second, ours.ru_utime + ours.ru_stime
+    return (user + nice + system) / per_second, stolen / per_second, ours.ru_utime + ours.ru_stime
 
 
 def load_between(before, after, seconds):

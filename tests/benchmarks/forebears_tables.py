@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import published as others
-from measurements import EVENTS, KIB, REPORT, Measurement, point, size_name
+from measurements import CLOCKS_HOSTS, EVENTS, KIB, REPORT, Measurement, point, size_name
 
 SCHEDULED = ("all-to-all", "fixed-target", "one-to-all", "all-to-one")
 LINK_SIZES = [KIB << n for n in range(9)]
@@ -58,7 +58,8 @@ def dabc_runs(amount, ranks):
               f"--peer mpi {repeat}"),
         bench("clocks", "clocks between ranks", "clocks --clocks raw --sync " + amount.either("1s --duration 10s", "0.1s --duration 0.2s")
               + " --repeat 1"),
-        bench("clocks-simulated", "simulated clocks", "clocks --clocks simulated --duration 10s,100s --repeat 25", ranks=0))
+        bench("clocks-simulated", "simulated clocks", "clocks --clocks simulated --duration 10s,100s --repeat 25", ranks=0),
+        *(() if amount.quick else (replace(CLOCKS_HOSTS, command="tests/benchmarks/clocks_hosts.py 3 5"),)))
 
 
 def latency_runs(amount):
@@ -179,12 +180,21 @@ def dabc_text():
         "MPI message of 16 bytes, one way [us]": of_run("latency", message("one_way.p50_ns", 1e-3), others.MPI_LATENCY)})
 
 
+def between_hosts(label, path="at once"):
+    (row,) = [row for row in CLOCKS_HOSTS.rows if row.label == f"{path}: {label}"]
+    return of_run("clocks-hosts", row.read)
+
+
 def dabc_clocks():
     def simulated(path, seconds):
         return point(path, scale=1e-3, clocks="simulated", after_s=seconds)
     return Table("Section 9.3.6: clocks", others.DABC, "us", "figure", {
         "round trip of a time stamp": of_run("clocks", point("round_trip_ns.p50", scale=1e-3), others.CLOCK_ROUND_TRIP),
         "error at once": of_run("clocks", point("at_sync_ns", scale=1e-3), others.CLOCK_PRECISION),
+        "round trip of a time stamp between two hosts (network namespaces, TCP)": between_hosts("shortest round trip"),
+        "error at once between them, against the known offset": between_hosts("error at once"),
+        "... after 5 s, drift corrected": between_hosts("after 5 s, drift corrected"),
+        "... at once, messages take 1 ms each way": between_hosts("error at once", "1 ms each way"),
         "error at once, simulated clocks": of_run("clocks-simulated", simulated("at_sync_ns", 100), others.CLOCK_PRECISION),
         "after 10 s, offset alone, simulated clocks 20 ppm apart":
             of_run("clocks-simulated", simulated("uncorrected_ns", 10), others.CLOCK_UNCORRECTED_10_S),

@@ -239,6 +239,15 @@ CLOCKS_SIMULATED = Measurement(
     "build/eventloom bench clocks --clocks simulated --duration 100s --repeat 25",
     clock_rows("simulated", "100 s"), 1, REPORT, at_most=1)
 
+CLOCK_PATHS = ("at once", "1 ms each way", "1 ms there, 3 ms back")
+CLOCK_COLUMNS = ("shortest round trip", "error at once", "after 5 s, offset alone", "after 5 s, drift corrected",
+                 "after 5 s, kept in step", "error of a second synchronisation", "stated bound")
+CLOCKS_HOSTS = Measurement(
+    "clocks-hosts", "synchronised clocks of 2 hosts in network namespaces, whose true offset is known, by path of the messages",
+    "tests/benchmarks/clocks_hosts.py 1 5",
+    tuple(Row(f"{path}: {label}", "us", cell(1 + n, path)) for path in CLOCK_PATHS for n, label in enumerate(CLOCK_COLUMNS)),
+    25, needs=("root", "ip", "unshare"))
+
 # Stages, formats, instructions.
 
 STAGES_PROGRAM = "build/tests/benchmarks/stages_benchmark"
@@ -484,7 +493,7 @@ PYTHON = Measurement(
     6)
 
 MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, CLOCKS,
-                CLOCKS_SIMULATED, STAGES, FORMATS, COST, WHOLE,
+                CLOCKS_SIMULATED, CLOCKS_HOSTS, STAGES, FORMATS, COST, WHOLE,
                 EVENTS, HISTOGRAMS, CLUSTERS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE,
                 REPLY, TRB,
                 LINKS, PREDICTION, SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -24,8 +25,10 @@ PATH = f"/usr/sbin:/sbin:{os.environ['PATH']}"
 AGENT = """#!/bin/bash
 host=h${{1##*.}}
 shift
-exec ip netns exec {prefix}$host unshare --uts --ipc bash -c "hostname $host; $*"
+declare -A clocks=({clocks})
+exec ip netns exec {prefix}$host unshare --uts --ipc ${{clocks[$host]}} bash -c "hostname $host; $*"
 """
+DELAYED_LINK = Path(__file__).with_name("delayed_link.py")
 # Waits for the end of its input, which comes with the end of the `with`, or of the tests however they end; then removes
 # everything. Detached, in the background of a shell that exits at once: killing the tests does not end it.
 GUARD = """(
@@ -70,19 +73,35 @@ def available():
     return True, ""
 
 
+def clocks_available():
+    """(whether hosts can have clocks of their own here, the reason if not)"""
+    can, reason = available()
+    if not can:
+        return can, reason
+    try:
+        call("unshare", "--time", "--monotonic", "1", "--fork", "true")
+    except HostsError as error:
+        return False, f"no time namespaces here: {error}"
+    return os.path.exists("/dev/net/tun"), "no /dev/net/tun here, through which delayed links pass"
+
+
 class Hosts:
     """Hosts h1 to hN with addresses 10.77.0.1 to .N, and a launcher h0; all gone at the end of the `with`.
 
     `rate`: of every link, both ways, e.g. "100mbit"; `buffer`: bytes that may wait at either end, more are dropped.
     `small_first`: packets below 256 bytes, such as acknowledgements, need not wait there for larger ones.
+    `delays`: {host: (microseconds from it to the switch, from the switch to it)}, instead of a rate.
+    `clocks`: {host: whole seconds by which its steady clock is ahead of the machine's}, in a time namespace.
     Several of them may exist at the same time. The names h1 to hN are what the program sees as host names.
     """
 
-    def __init__(self, n, rate=None, buffer="1mb", small_first=False):
+    def __init__(self, n, rate=None, buffer="1mb", small_first=False, delays=None, clocks=None):
         assert 1 <= n <= MOST_HOSTS
+        self.delays, self.clocks = delays or {}, clocks or {}
         self.n, self.rate, self.buffer, self.small_first = n, rate, buffer, small_first
         self.prefix = f"el{secrets.token_hex(3)}"
         self.switch = f"{self.prefix}sw"
+        self.links = []
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"{self.prefix}."))
@@ -98,6 +117,8 @@ class Hosts:
 
     def __exit__(self, *_):
         self.guard.communicate()  # returns when the guard has removed all
+        for link in self.links:
+            link.communicate()
 
     def namespace(self, host):
         return f"{self.prefix}h{host}"
@@ -156,7 +177,8 @@ class Hosts:
 
     def _make(self):
         agent = self.folder / "agent.sh"
-        agent.write_text(AGENT.format(prefix=self.prefix))
+        clocks = " ".join(f"[h{host}]='--fork --time --monotonic {ahead}'" for host, ahead in self.clocks.items())
+        agent.write_text(AGENT.format(prefix=self.prefix, clocks=clocks))
         agent.chmod(0o755)
         call("ip", "netns", "add", self.switch)
         call("ip", "-n", self.switch, "link", "add", "br0", "type", "bridge")
@@ -168,7 +190,10 @@ class Hosts:
         inside, port = self.namespace(host), f"p{host}"
         address = LAUNCHER_ADDRESS if host == LAUNCHER else f"{NETWORK}.{host}"
         call("ip", "netns", "add", inside)
-        call("ip", "link", "add", "eth0", "netns", inside, "type", "veth", "peer", "name", port, "netns", self.switch)
+        if host in self.delays:
+            self._delay(f"{inside}:eth0", f"{self.switch}:{port}", *self.delays[host])
+        else:
+            call("ip", "link", "add", "eth0", "netns", inside, "type", "veth", "peer", "name", port, "netns", self.switch)
         call("ip", "-n", inside, "link", "set", "lo", "up")
         call("ip", "-n", inside, "addr", "add", f"{address}/24", "dev", "eth0")
         call("ip", "-n", inside, "link", "set", "eth0", "up")
@@ -176,6 +201,14 @@ class Hosts:
         if self.rate and host != LAUNCHER:
             for namespace, device in self._link_ends(host):
                 self._shape(namespace, device)
+
+    def _delay(self, *words):
+        """The link lasts until the guard ends its program, which is in the namespace of the switch."""
+        link = subprocess.Popen([sys.executable, DELAYED_LINK, *map(str, words)], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.links.append(link)
+        if link.stdout.readline() != "ready\n":
+            raise HostsError(f"no delayed link: {link.communicate()[1]}")
 
     def _shape(self, namespace, device):
         def tc(what, *words):

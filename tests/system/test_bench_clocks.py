@@ -4,6 +4,8 @@ least-squares line through its round trips."""
 import pytest
 from test_bench import bench, points
 
+from host_clocks import PATHS, error_of_reference, measured, true_error, two_hosts
+from hosts import clocks_available
 from program import eventloom, only_line
 
 SECOND = 1e9
@@ -125,6 +127,44 @@ class TestReal:
                          np=2)
         [one] = point["repetitions"]
         assert abs(one["after"]["corrected_ns"]) <= one["after"]["bound_ns"] + one["after"]["reading"]["error_ns"] + 2
+
+
+class TestHosts:
+    """Two hosts whose true offset is known; the benchmark knows only what messages tell."""
+
+    @pytest.fixture(scope="class", params=PATHS)
+    def found(self, request, tmp_path_factory):
+        """Microseconds from rank 0 to rank 1 and back, and the repetitions for each duration."""
+        can, reason = clocks_available()
+        if not can:
+            pytest.skip(reason)
+        delays = PATHS[request.param]
+        with two_hosts(delays) as hosts:
+            found = measured(hosts, tmp_path_factory.mktemp("hosts"), "--sync", "300ms", "--duration", "300ms,600ms", repeat=2)
+        return delays or (0, 0), [one for point in found for one in point["repetitions"]]
+
+    def test_the_known_offset_is_found(self, found):
+        _, repetitions = found
+        assert len(repetitions) == 4
+        for one in repetitions:
+            assert abs(true_error(one["at_sync"])) <= one["precision_ns"]
+            assert abs(true_error(one["after"])) <= one["after"]["bound_ns"]
+            assert abs(true_error(one["after"], "kept_ns")) <= 2 * one["precision_ns"]
+
+    def test_the_reference_is_as_precise_as_it_says(self, found):
+        for one in found[1]:
+            for errors in (one["at_sync"], one["after"]):
+                assert abs(error_of_reference(errors)) <= errors["reading"]["error_ns"]
+
+    def test_messages_take_as_long_as_the_path(self, found):
+        delays, repetitions = found
+        assert all(one["round_trip_ns"]["least"] >= 1000 * sum(delays) for one in repetitions)
+
+    def test_half_of_an_asymmetry_remains(self, found):
+        """Other processes may delay any message, but not the fastest of hundreds."""
+        (there, back), repetitions = found
+        best = min(repetitions, key=lambda one: abs(true_error(one["at_sync"]) - 500 * (back - there)))
+        assert true_error(best["at_sync"]) == pytest.approx(500 * (back - there), abs=250_000)
 
 
 @pytest.mark.parametrize("words, told", [
