@@ -2,23 +2,20 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <system_error>
 
 #include "core/mpi/mpi_message_channel.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
 namespace {
 
-/// Identifies a running kernel and a time namespace: those processes share CLOCK_MONOTONIC, whatever their host names.
+/// The processes of a kernel and of one of its time namespaces share CLOCK_MONOTONIC, whatever their host names.
 std::string clock_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  file >> id;
   std::error_code none;  // kernels without time namespaces
-  return id + " " + std::filesystem::read_symlink("/proc/self/ns/time", none).string();
+  return kernel_id() + " " + std::filesystem::read_symlink("/proc/self/ns/time", none).string();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 
 namespace eventloom {
 
@@ -11,6 +12,13 @@ std::string host_name() {
   std::array<char, 257> text{};
   if (gethostname(text.data(), text.size() - 1) != 0) return "localhost";
   return text.data();
+}
+
+std::string kernel_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  return id;
 }
 
 std::string name_of_rank(int rank, int size) {

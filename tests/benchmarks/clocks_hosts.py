@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Synchronised clocks of two hosts in network namespaces, over TCP, with paths of known delays. A time namespace sets the second
 host's steady clock ahead by a known time, so that every error is against the truth, not against another synchronisation. Prints
-medians of the errors' absolute values as Markdown, in us.
+medians of the errors' absolute values as Markdown, in us; writes them as `bench` does.
 
-usage: tests/benchmarks/clocks_hosts.py [REPEAT [SECONDS]]      after jobs/setup.sh --tests, as root
+usage: tests/benchmarks/clocks_hosts.py [--repeat N] [--seconds N] [--report-json FILE]      after jobs/setup.sh --tests, as root
 """
 
+import argparse
+import json
 import statistics
 import sys
 import tempfile
@@ -25,14 +27,31 @@ COLUMNS = {
 }
 
 
-def main(repeat, seconds):
+def measure(path, delays, options):
+    """Medians of the path by column, in us, and the load meanwhile."""
+    with tempfile.TemporaryDirectory() as folder, two_hosts(delays) as hosts:
+        report = measured(hosts, folder, "--sync", "1s", "--duration", f"{options.seconds}s", repeat=options.repeat, timeout=600)
+    [point] = report["points"]
+    medians = {name: statistics.median(abs(read(one)) for one in point["repetitions"]) / 1000 for name, read in COLUMNS.items()}
+    return {"way": path, **medians}, report["load"]
+
+
+def main(options):
     print(f"| path | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}")
+    points, hosts = [], []
     for path, delays in PATHS.items():
-        with tempfile.TemporaryDirectory() as folder, two_hosts(delays) as hosts:
-            [point] = measured(hosts, folder, "--sync", "1s", "--duration", f"{seconds}s", repeat=repeat, timeout=600)
-        medians = [statistics.median(abs(read(one)) for one in point["repetitions"]) for read in COLUMNS.values()]
-        print(f"| {path} | {' | '.join(f'{ns / 1000:.3f}' for ns in medians)} |", flush=True)
+        point, load = measure(path, delays, options)
+        print(f"| {path} | {' | '.join(f'{point[name]:.3f}' for name in COLUMNS)} |", flush=True)
+        points.append(point)
+        hosts += load["hosts"]
+    if options.report_json:
+        load = {"loaded": any(host["loaded"] for host in hosts), "hosts": hosts}
+        options.report_json.write_text(json.dumps({"points": points, "load": load, "notes": []}))
 
 
 if __name__ == "__main__":
-    main(*(int(word) for word in (sys.argv[1:] + ["3", "5"][len(sys.argv) - 1:])))
+    parser = argparse.ArgumentParser(prog="clocks_hosts.py", description="Synchronised clocks of two hosts, against the known offset.")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=5, help="after which the errors are measured again")
+    parser.add_argument("--report-json", type=Path)
+    main(parser.parse_args())

@@ -43,9 +43,10 @@ def as_published(figure):
 
 
 def loaded(run):
-    """How many cores others used, where the run warned of it."""
+    """The cores that others used, and that the hypervisor took, where the run warned of it: of the host with most."""
     load = run.get("report", {}).get("load", {})
-    return max(host["others_cores"] + host["stolen_cores"] for host in load["hosts"]) if load.get("loaded") else None
+    used = [(host["others_cores"], host["stolen_cores"]) for host in load.get("hosts", [])]
+    return max(used, key=sum) if load.get("loaded") else None
 
 
 def spread(run):
@@ -93,8 +94,8 @@ def run_lines(kept, name):
     remarks = []
     if run["without"]:
         remarks.append(f"**no figures: {run['without']}**")
-    if (cores := loaded(run)) is not None:
-        remarks.append(f"**not to be trusted: other processes used {cores:.1f} cores**")
+    if used := loaded(run):
+        remarks.append("**not to be trusted: other processes used {:.2f} cores and the hypervisor {:.2f}**".format(*used))
     if (most := spread(run)) is not None:
         remarks.append(f"repetitions differ by up to {100 * most:.0f} %")
     return [f"- `{run['command']}`" + (f" ({'; '.join(remarks)})" if remarks else "")]

@@ -136,9 +136,13 @@ def peer_rows(peer, pattern, sizes, published=""):
 
 PEER_SIZES = [size * KIB for size in (1, 16, 64, 256)]
 PEERS = Measurement(
-    "mpi-messages", "the same traffic in MPI messages",
-    f"{BENCH} patterns --pattern all-to-all,one-to-one --schedule round-robin --sizes 1KiB,16KiB,64KiB,256KiB --peer mpi "
-    "--repeat 1", (*peer_rows("mpi", "all-to-all", PEER_SIZES), *peer_rows("mpi", "one-to-one", PEER_SIZES)), 9, REPORT)
+    "peers", "the same traffic in MPI messages, in UDP datagrams, and through rings in shared memory",
+    f"{BENCH} patterns --pattern all-to-all,one-to-one --schedule round-robin --sizes 1KiB,16KiB,64KiB,256KiB --peer mpi,udp,shm "
+    "--repeat 1",
+    (*(row for peer in ("mpi", "udp", "shm") for pattern in ("all-to-all", "one-to-one")
+       for row in peer_rows(peer, pattern, PEER_SIZES)),
+     Row("udp, all-to-all, 256 KiB: lost", "%", point("peers.udp.share_lost", scale=100, pattern="all-to-all", message_bytes=256 * KIB))),
+    14, REPORT)
 
 ZEROMQ = Measurement(
     "zeromq", "the same traffic over ZeroMQ, queue of 8",
@@ -240,13 +244,16 @@ CLOCKS_SIMULATED = Measurement(
     clock_rows("simulated", "100 s"), 1, REPORT, at_most=1)
 
 CLOCK_PATHS = ("at once", "1 ms each way", "1 ms there, 3 ms back")
-CLOCK_COLUMNS = ("shortest round trip", "error at once", "after 5 s, offset alone", "after 5 s, drift corrected",
-                 "after 5 s, kept in step", "error of a second synchronisation", "stated bound")
+CLOCK_COLUMNS = {"shortest round trip": "shortest round trip", "error at once": "error at once",
+                 "after 5 s, offset alone": "offset alone", "after 5 s, drift corrected": "drift corrected",
+                 "after 5 s, kept in step": "kept in step", "error of a second synchronisation": "a second synchronisation",
+                 "stated bound": "bound at once"}
 CLOCKS_HOSTS = Measurement(
     "clocks-hosts", "synchronised clocks of 2 hosts in network namespaces, whose true offset is known, by path of the messages",
-    "tests/benchmarks/clocks_hosts.py 1 5",
-    tuple(Row(f"{path}: {label}", "us", cell(1 + n, path)) for path in CLOCK_PATHS for n, label in enumerate(CLOCK_COLUMNS)),
-    25, needs=("root", "ip", "unshare"))
+    "tests/benchmarks/clocks_hosts.py --repeat 1 --seconds 5",
+    tuple(Row(f"{path}: {label}", "us", point(column, way=path)) for path in CLOCK_PATHS
+          for label, column in CLOCK_COLUMNS.items()),
+    25, REPORT, needs=("root", "ip", "unshare"))
 
 # Stages, formats, instructions.
 

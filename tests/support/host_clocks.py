@@ -18,10 +18,10 @@ def two_hosts(delays=None):
 
 
 def measured(hosts, folder, *words, repeat=1, timeout=120):
-    """What the benchmark says of rank 1, for each duration."""
+    """The benchmark's report, whose points are of rank 1, one for each duration."""
     file = Path(folder) / "clocks.json"
     hosts.eventloom("bench", "clocks", *words, "--repeat", repeat, "--report-json", file, np=2, timeout=timeout)
-    return json.loads(file.read_text())["points"]
+    return json.loads(file.read_text())
 
 
 def error_of_reference(errors):

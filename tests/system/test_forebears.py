@@ -118,7 +118,8 @@ class TestWarning:
             {"others_cores": 0.5, "stolen_cores": 0.03}, {"others_cores": 1.25, "stolen_cores": 0.1}]}
         page = render(idle, FOLDER, {})
         assert f"**The machine was loaded during 1 of {len(idle['runs'])} commands (link): their figures cannot be trusted." in page
-        assert page.count("not to be trusted: other processes used 1.4 cores") == sum("link" in runs_of(table) for table in TABLES)
+        assert page.count("not to be trusted: other processes used 1.25 cores and the hypervisor 0.10") == sum(
+            "link" in runs_of(table) for table in TABLES)
 
     @pytest.mark.parametrize("everything, stolen, ours, loaded", [(20, 0, 19.5, False), (20, 0, 18, True), (19, 1, 19, True)])
     def test_load_of_a_command_without_a_report_is_what_others_used(self, everything, stolen, ours, loaded):

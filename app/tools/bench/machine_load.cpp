@@ -74,7 +74,9 @@ Json MachineLoad::report(const Communicator& communicator) const {
   const auto now = used_now();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const bool known = begin_.busy >= 0 && now.busy >= 0;
+  const auto kernel = kernel_id();
   const Json mine = {{"host", host_name()},
+                     {"machine", kernel.empty() ? host_name() : kernel},
                      {"own", now.own - begin_.own},
                      {"busy", known ? now.busy - begin_.busy : -1},
                      {"stolen", known ? now.stolen - begin_.stolen : -1},
@@ -82,12 +84,12 @@ Json MachineLoad::report(const Communicator& communicator) const {
                      {"load_average", load_average()}};
   std::map<std::string, double> own;
   const auto ranks = all_gather_json(communicator, mine);
-  for (const auto& rank : ranks) own[rank["host"]] += rank["own"].get<double>();
+  for (const auto& rank : ranks) own[rank["machine"]] += rank["own"].get<double>();
   Json hosts = Json::array();
   bool loaded = false;
   for (const auto& rank : ranks) {
-    const auto found = own.find(rank["host"].get<std::string>());
-    if (found == own.end()) continue;  // the host's first rank has already reported
+    const auto found = own.find(rank["machine"].get<std::string>());
+    if (found == own.end()) continue;  // the machine's first rank has already reported
     const double busy = rank["busy"];
     const double others = busy < 0 ? -1 : std::max(busy - found->second, 0.0);
     const double stolen = rank["stolen"];
