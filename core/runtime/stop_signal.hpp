@@ -5,7 +5,7 @@
 namespace eventloom {
 
 /// Makes SIGTERM, SIGINT and SIGUSR1 request an orderly stop instead of ending the process; a second SIGINT ends it.
-/// Call once, before MPI is initialised.
+/// Call once, in a rank before MPI is initialised.
 void catch_stop_signals();
 
 /// During its lifetime the signals end the program immediately, with `code`: for phases that have nothing to end in

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,59 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   for (const auto& text : texts) all.push_back(const_cast<char*>(text.c_str()));
   all.push_back(nullptr);
   return all;
+}
+
+pid_t spawn(const Program& program, const std::vector<char*>& words, const std::vector<char*>& environment) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (program.input < 0) posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (program.input >= 0) posix_spawn_file_actions_adddup2(&files, program.input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, program.output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, program.errors, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  const int group = program.own_group ? POSIX_SPAWN_SETPGROUP : 0;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  sigfillset(&signals);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  pid_t process = -1;
+  const int error = posix_spawnp(&process, words.front(), &files, &attributes, words.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) fail(error, "start " + program.words.front());
+  return process;
+}
+
+/// In the child of fork(): what spawn() has posix_spawn do. Only calls that are safe while other threads hold locks.
+void take_files_and_signals(const Program& program) {
+  const int input = program.input < 0 ? ::open("/dev/null", O_RDONLY) : program.input;
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(program.output, STDOUT_FILENO);
+  ::dup2(program.errors, STDERR_FILENO);
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// For ends_with_us, which posix_spawn cannot do.
+pid_t fork_and_execute(const Program& program, const std::vector<char*>& words, const std::vector<char*>& environment) {
+  const auto file = find_program(program.words.front());
+  if (!file) fail(ENOENT, "start " + program.words.front());
+  const pid_t us = ::getpid();
+  const pid_t process = ::fork();
+  if (process < 0) fail(errno, "start " + program.words.front());
+  if (process > 0) return process;
+  if (program.own_group) ::setpgid(0, 0);
+  take_files_and_signals(program);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() == us) ::execve(file->c_str(), words.data(), environment.data());
+  ::_exit(127);
 }
 
 }  // namespace
@@ -96,26 +150,7 @@ std::string MemoryFile::text() const {
 Subprocess::Subprocess(const Program& program) : own_group_(program.own_group) {
   const auto words = pointers(program.words);
   const auto environment = pointers(program.environment);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  if (program.input < 0) posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (program.input >= 0) posix_spawn_file_actions_adddup2(&files, program.input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, program.output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, program.errors, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  const int group = own_group_ ? POSIX_SPAWN_SETPGROUP : 0;
-  posix_spawnattr_setflags(&attributes, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  sigfillset(&signals);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  const int error = posix_spawnp(&process_, words.front(), &files, &attributes, words.data(), environment.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) fail(error, "start " + program.words.front());
+  process_ = program.ends_with_us ? fork_and_execute(program, words, environment) : spawn(program, words, environment);
 }
 
 Subprocess::Subprocess(const std::function<void()>& work) : process_(fork()) {
@@ -141,7 +176,11 @@ std::optional<ChildEnd> Subprocess::wait_until(std::chrono::steady_clock::time_p
   return ended.signal == 0 ? std::optional(ended) : std::nullopt;
 }
 
-void Subprocess::kill() const { ::kill(own_group_ ? -process_ : process_, SIGKILL); }
+void Subprocess::signal(int number) const { ::kill(own_group_ ? -process_ : process_, number); }
+
+void Subprocess::kill() const { signal(SIGKILL); }
+
+void Subprocess::stop() const { signal(SIGTERM); }
 
 std::optional<ChildEnd> Subprocess::end(bool wait) const {
   int status = 0;

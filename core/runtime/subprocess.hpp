@@ -51,6 +51,8 @@ struct Program {
   int output = 1;          ///< descriptor of its standard output
   int errors = 2;          ///< descriptor of its standard error
   bool own_group = false;  ///< its own process group, which signals of the terminal do not reach
+  /// It receives SIGTERM when the thread that starts it ends, even if this process is killed.
+  bool ends_with_us = false;
 };
 
 /// How a child process ended.
@@ -79,9 +81,12 @@ class Subprocess {
   std::optional<ChildEnd> wait_until(std::chrono::steady_clock::time_point deadline);
   /// Kills the child, and its process group if it has its own.
   void kill() const;
+  /// Asks the child to end: SIGTERM, likewise.
+  void stop() const;
 
  private:
   std::optional<ChildEnd> end(bool wait) const;
+  void signal(int number) const;
 
   pid_t process_ = -1;
   bool own_group_ = false;

@@ -2,18 +2,23 @@
 spreads are computed again here. Peers, transports, pauses; and what is said of a machine that does something else."""
 
 import collections
+import contextlib
 import csv
 import json
 import math
 import multiprocessing
 import os
 import shutil
+import signal
 import statistics
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-from program import eventloom
+from interrupted import until
+from program import BINARY, environment, eventloom
 
 LIMIT_NS = 3000
 PERCENTILES = {"p10_ns": 10, "p50_ns": 50, "p90_ns": 90, "p99_ns": 99, "p999_ns": 99.9, "p9999_ns": 99.99}
@@ -60,6 +65,15 @@ def assert_distributions(report, raw, names):
     assert {key for key, of_repetitions in raw.items() if sum(map(len, of_repetitions.values()))} == told
     for n, what in told:
         assert_distribution(report["points"][n][what], sum(raw[n, what].values(), []))
+
+
+def of_the_folder(folder):
+    """Processes whose arguments name a file in it."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            found += [entry] if f"{folder}/eventloom-bench-".encode() in entry.read_bytes() else []
+    return found
 
 
 def spread(values):
@@ -201,6 +215,21 @@ class TestTransports:
         done = eventloom("bench", "latency", "--sizes", 8, "--count", 10, "--repeat", 1, *options, "--report-json",
                          tmp_path / "x.json", code=2, timeout=60)
         assert told in done.stderr.splitlines()[-1] and not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+    def test_the_ranks_end_with_it(self, tmp_path, sent):
+        """Their files are in a folder that only a kill leaves behind."""
+        command = [BINARY, "bench", "patterns", "--transports", "shm", "--seconds", "60", "--repeat", "1"]
+        whole = subprocess.Popen(command, env=environment() | {"TMPDIR": str(tmp_path)}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        until(lambda: len(of_the_folder(tmp_path)) >= 3, "mpirun and two ranks")
+        whole.send_signal(sent)
+        told = whole.communicate(timeout=60)[1]
+        until(lambda: not of_the_folder(tmp_path), "no process left")
+        if sent == signal.SIGKILL:
+            return
+        assert whole.returncode == 2 and f"stopped by {sent.name}" in told
+        assert not list(tmp_path.glob("eventloom-bench-*"))
 
 
 @pytest.mark.skipif(not shutil.which("gnuplot"), reason="SKIPPED: no gnuplot here, so plots are not tested")

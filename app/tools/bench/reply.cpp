@@ -87,6 +87,7 @@ Program run_of(const ReplyConfig& config, std::uint64_t epochs_per_slice, std::u
   Program program;
   program.environment = std::move(environment);
   program.own_group = true;
+  program.ends_with_us = true;
   if (config.ranks != 0) program.words = {"mpirun", "--oversubscribe", "-np", std::to_string(config.ranks)};
   const auto exe = std::filesystem::read_symlink("/proc/self/exe").string();
   for (const auto& word : {exe, std::string("run"), std::string("--source"), config.board.to, std::string("--define"),

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "app/command/options.hpp"
 #include "app/command/temporary_folder.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/stop_signal.hpp"
 
 namespace eventloom {
 
@@ -59,7 +62,8 @@ class OverTransport {
     program.environment = with_variables(environment, {{"UCX_TLS", transport + ",self"}});
     program.output = said.descriptor();
     program.errors = said.descriptor();
-    const auto end = Subprocess(program).wait();
+    program.ends_with_us = true;
+    const auto end = end_of(Subprocess(program));
     const bool measured = end.signal == 0 && (end.exit_code == kExitOk || end.exit_code == kExitLosses);
     if (!measured) throw UserError("--transports: over " + transport + ": " + reason(said.text()));
     return end.exit_code;
@@ -71,6 +75,18 @@ class OverTransport {
   }
 
  private:
+  /// Waits. Throws UserError if a signal asks to stop: the ranks end first, and the folder of their files goes, too.
+  static ChildEnd end_of(Subprocess ranks) {
+    constexpr std::chrono::milliseconds kNap{20};
+    while (stop_signal() == 0) {
+      if (const auto end = ranks.poll()) return *end;
+      std::this_thread::sleep_for(kNap);
+    }
+    ranks.stop();
+    ranks.wait();
+    throw UserError("--transports: stopped by " + signal_name(stop_signal()));
+  }
+
   /// Extracts our own message, if any, from those of the launcher.
   static std::string reason(const std::string& said) {
     constexpr std::string_view kOurs = "\neventloom bench: ";
@@ -112,6 +128,7 @@ int bench_over_transports(BenchView view, const po::variables_map& values, const
   if (communicator.size() != 1) {
     throw UserError("--transports starts ranks of its own: call it without mpirun, with --ranks N");
   }
+  catch_stop_signals();
   view.columns.insert(view.columns.begin(), {"transport", "over", "", 0});
   BenchRun run(view.bench, values, effective_config, view.columns, communicator);
   int code = kExitOk;

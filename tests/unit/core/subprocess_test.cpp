@@ -41,6 +41,34 @@ TEST(Subprocess, NamesTheProgramThatCannotBeStarted) {
   }
 }
 
+TEST(Subprocess, EndsWithTheProcessThatStartedIt) {
+  const MemoryFile said;
+  Subprocess middle([&] {
+    const Program program{.words = {"sh", "-c", "trap 'echo ended; exit' TERM; echo started; while :; do sleep 0.01; done"},
+                          .output = said.descriptor(),
+                          .ends_with_us = true};
+    const Subprocess process(program);
+    for (;;) pause();
+  });
+  ASSERT_TRUE(eventually([&] { return said.text() == "started\n"; }));
+  middle.kill();
+  EXPECT_EQ(middle.wait().signal, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return said.text() == "started\nended\n"; })) << said.text();
+}
+
+TEST(Subprocess, ThatEndsWithUsIsStartedLikeAnyOther) {
+  const MemoryFile input("b\na\n");
+  const MemoryFile output;
+  const Program program{.words = {"sh", "-c", "sort; echo \"$GREETING\"; ls /proc/self/fd | wc -w; exit 7"},
+                        .environment = with_variables(own_environment(), {{"GREETING", "hello"}}),
+                        .input = input.descriptor(),
+                        .output = output.descriptor(),
+                        .ends_with_us = true};
+  EXPECT_EQ(Subprocess(program).wait().exit_code, 7);
+  EXPECT_EQ(output.text(), "a\nb\nhello\n4\n") << "the fourth is the folder that ls reads";
+  EXPECT_THROW(Subprocess(Program{.words = {"no-such-program-of-eventloom"}, .ends_with_us = true}), UserError);
+}
+
 TEST(Subprocess, RunsWorkInAChild) {
   EXPECT_EQ(Subprocess([] {}).wait().exit_code, 0);
   EXPECT_EQ(Subprocess([] { throw std::runtime_error("no"); }).wait().exit_code, 1);
