@@ -192,6 +192,20 @@ LATENCY = Measurement(
                  "371 minimum, spike transport suite 2012, 10 GbE, i7-2600; 96, flesnet, end of data to consumer, 1 KB"),
      latency_row("... p99 of it", "one_way.p99_ns", "local-trip", "built event", "poll")), 10, REPORT)
 
+
+
+def tails(name, title, options):
+    """Of many messages, on which other activity of the machine shows."""
+    return Measurement(
+        name, title, f"{BENCH} latency --sizes 8 --place local-trip --wait poll --count 300000 --repeat 1{options}",
+        tuple(latency_row(label, f"one_way.{path}", "local-trip", "message", "poll") for label, path in (
+            ("median", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p999_ns"), ("p99.99", "p9999_ns"), ("longest", "max_ns"))),
+        3, REPORT)
+
+
+TAILS = tails("tails", "300,000 messages of 8 B, one way", "")
+REALTIME = tails("realtime", "the same with memory locked, SCHED_FIFO, and each rank bound to a core", " --realtime")
+
 TIMED = Measurement(
     "timed-hits", "20 million hits/s in bursts of 25, open loop, limits on latency",
     f"{BENCH} sources --timing burst",
@@ -499,7 +513,7 @@ PYTHON = Measurement(
     tuple(Row(name, "million hits/s", printed(rf"^{name}: ([\d.]+)")) for name in ("written", "written with a word each", "read")),
     6)
 
-MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, CLOCKS,
+MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TAILS, REALTIME, TIMED, RATE, SLOW, RATIOS, CLOCKS,
                 CLOCKS_SIMULATED, CLOCKS_HOSTS, STAGES, FORMATS, COST, WHOLE,
                 EVENTS, HISTOGRAMS, CLUSTERS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE,
                 REPLY, TRB,

@@ -264,7 +264,11 @@ def busy_machine():
 
 @pytest.mark.parametrize("what", [("latency", "--sizes", "8", "--wait", "sleep", "--count", "3000", "--repeat", "1"),
                                   ("rate", "--hz", "1000", "--values", "1", "--seconds", "1", "--wait", "sleep"),
-                                  ("patterns", "--pattern", "one-to-one", "--sizes", "1KiB", "--seconds", "0.5", "--repeat", "1")])
+                                                                ("patterns", "--pattern", "one-to-one", "--sizes", "1KiB", "--seconds", "0.5", "--repeat", "1"),
+                                  ("scan", "--what", "rings", "--depths", "8", "--cells", "64KiB", "--seconds", "0.5", "--repeat", "1"),
+                                  ("sources", "--rate", "1e6", "--seconds", "0.5", "--limit", "none"),
+                                  ("clocks", "--sync", "500ms", "--duration", "500ms", "--repeat", "1")],
+                         ids=lambda words: words[0])
 def test_a_loaded_machine_is_said_to_be_loaded(tmp_path, busy_machine, what):
     done = eventloom("bench", *what, "--report-json", tmp_path / "x.json", np=2)
     report = json.loads((tmp_path / "x.json").read_text())
