@@ -66,7 +66,8 @@ pid_t spawn(const Program& program, const std::vector<char*>& words, const std::
   return process;
 }
 
-/// In the child of fork(): what spawn() has posix_spawn do. Only calls that are safe while other threads hold locks.
+/// Runs in the child of fork() and does what spawn() has posix_spawn do. Every call is safe while other threads of the
+/// parent hold locks.
 void take_files_and_signals(const Program& program) {
   const int input = program.input < 0 ? ::open("/dev/null", O_RDONLY) : program.input;
   ::dup2(input, STDIN_FILENO);
@@ -79,7 +80,7 @@ void take_files_and_signals(const Program& program) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// For ends_with_us, which posix_spawn cannot do.
+/// Starts a program with ends_with_us, which posix_spawn cannot do.
 pid_t fork_and_execute(const Program& program, const std::vector<char*>& words, const std::vector<char*>& environment) {
   const auto file = find_program(program.words.front());
   if (!file) fail(ENOENT, "start " + program.words.front());

@@ -139,8 +139,8 @@ UdpPeer UdpSocket::peer(std::size_t index) const { return {peers_[index], messag
 
 bool UdpSocket::send_to(const UdpPeer& peer, std::span<const std::byte> head, std::span<const std::byte> body) const {
   // The system only reads what it sends.
-  std::array<iovec, 2> parts{{{const_cast<std::byte*>(head.data()), head.size()},
-                              {const_cast<std::byte*>(body.data()), body.size()}}};
+  std::array<iovec, 2> parts{
+      {{const_cast<std::byte*>(head.data()), head.size()}, {const_cast<std::byte*>(body.data()), body.size()}}};
   msghdr message{};
   message.msg_name = const_cast<sockaddr_storage*>(&peer.address);
   message.msg_namelen = peer.length;

@@ -59,7 +59,8 @@ def dabc_runs(amount, ranks):
         bench("clocks", "clocks between ranks", "clocks --clocks raw --sync " + amount.either("1s --duration 10s", "0.1s --duration 0.2s")
               + " --repeat 1"),
         bench("clocks-simulated", "simulated clocks", "clocks --clocks simulated --duration 10s,100s --repeat 25", ranks=0),
-        *(() if amount.quick else (replace(CLOCKS_HOSTS, command="tests/benchmarks/clocks_hosts.py --repeat 3 --seconds 5"),)))
+        replace(CLOCKS_HOSTS, command="tests/benchmarks/clocks_hosts.py " + amount.either("--repeat 3 --seconds 5",
+                                                                                         "--repeat 1 --seconds 1")))
 
 
 def latency_runs(amount):

@@ -89,9 +89,9 @@ void MessageStream::post_receive(int slot) {
   const auto from = static_cast<std::size_t>(connection(slot));
   auto& request = receives_[static_cast<std::size_t>(slot)];
   numbers_[static_cast<std::size_t>(slot)] = posted_[from]++;
-  mpi_check(MPI_Irecv(buffer(slot), plan_.largest, MPI_BYTE, plan_.senders[from], kMessageTag, duplicate_.handle,
-                      &request),
-            "MPI_Irecv");
+  mpi_check(
+      MPI_Irecv(buffer(slot), plan_.largest, MPI_BYTE, plan_.senders[from], kMessageTag, duplicate_.handle, &request),
+      "MPI_Irecv");
 }
 
 bool MessageStream::advance(const std::function<void(const Received&)>& take) {

@@ -25,7 +25,7 @@ class MessageStream {
   };
   struct Received {
     std::size_t sender = 0;    ///< index in Plan::senders
-    std::uint64_t number = 0;  ///< of the message, among all of its connection
+    std::uint64_t number = 0;  ///< the message's place among all of its connection
     std::span<const std::byte> message;
   };
 
@@ -74,7 +74,7 @@ class MessageStream {
   std::vector<std::byte> sink_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
-  std::vector<std::uint64_t> numbers_;  ///< of the message that each receive slot gets: receives match in their order
+  std::vector<std::uint64_t> numbers_;  ///< the message that each receive slot gets: receives match in their order
   std::vector<std::uint64_t> posted_;   ///< receives posted so far, per sender
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;

@@ -17,9 +17,8 @@ class MpiLink final : public PeerLink {
   bool send(std::size_t target, std::span<const std::byte> message) override { return stream_.send(target, message); }
   bool end(std::size_t target) override { return stream_.end(target); }
   bool advance(PeerReceiver& receiver) override {
-    return stream_.advance([&](const MessageStream::Received& one) {
-      receiver.take(one.sender, one.number, one.message);
-    });
+    return stream_.advance(
+        [&](const MessageStream::Received& one) { receiver.take(one.sender, one.number, one.message); });
   }
   [[nodiscard]] bool finished() const override { return stream_.finished(); }
 

@@ -50,7 +50,8 @@ void add_patterns_options(po::options_description& options) {
        {"slow-builder", text_value("N", "", "none"), "builder that takes twice the build time"},
        {"build-time", text_value("TIME", "", "with --slow-builder: twice what the ceiling needs"),
         "time that a builder takes for a slice without receiving"},
-       {"peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp, udp, shm"}});
+       {"peer", text_value("LIST", "", "none"),
+        "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp, udp, shm"}});
 }
 
 std::vector<std::optional<std::uint32_t>> queues_option(const po::variables_map& values) {

@@ -26,7 +26,7 @@ struct PeerTraffic {
   Receive receive = Receive::look;  ///< look, copy (what is not yet in the receiver's own memory) or verify
 };
 
-/// What a rank sent and received. Over all ranks, the messages received and lost are those sent.
+/// Counts of one rank. Over all ranks, the messages received and lost are those sent.
 struct PeerResult {
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;

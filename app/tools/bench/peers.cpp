@@ -57,9 +57,8 @@ Peer make_peer(const std::string& name, const Communicator& communicator) {
   agree(communicator, [&] {
     if (!reaches_all) throw UserError("the peer " + name + " needs all ranks on one host: choose mpi, udp or zmq-tcp");
   });
-  return {name, communicator, [name, &communicator](const PeerTraffic& traffic) {
-            return make_link(name, communicator, traffic);
-          }};
+  return {name, communicator,
+          [name, &communicator](const PeerTraffic& traffic) { return make_link(name, communicator, traffic); }};
 }
 
 }  // namespace eventloom

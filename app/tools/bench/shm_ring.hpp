@@ -29,7 +29,7 @@ class ShmRing {
 
   /// The name by which another process opens the ring.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Removes the name; whoever has opened the ring keeps it.
+  /// Removes the name; processes that have opened the ring keep it.
   void forget_name();
 
   /// Returns false if the ring is full. A message may be empty.

@@ -25,14 +25,14 @@ namespace {
 constexpr std::size_t kIpAndUdpHeaders = 28;
 constexpr std::size_t kMostOfDatagram = 65507;
 
-/// Where a rank receives.
+/// The socket at which a rank receives.
 struct UdpPlace {
   sockaddr_in address{};
   std::uint64_t buffer = 0;  ///< bytes that may wait there
   std::uint32_t senders = 0;
 };
 
-/// What the kernel charges a socket for a datagram, at most.
+/// The most that the kernel charges a socket for a datagram.
 std::uint64_t charge(std::uint64_t bytes) { return bytes + bytes / 4 + 1024; }
 
 UdpSending::Limits limits_of(const PeerTraffic& traffic, std::size_t mtu, const UdpPlace& receiver) {
@@ -63,9 +63,7 @@ class UdpLink final : public PeerLink {
     agree(communicator, [&] { make_streams(traffic); });
   }
 
-  bool send(std::size_t target, std::span<const std::byte> message) override {
-    return sending_[target].start(message);
-  }
+  bool send(std::size_t target, std::span<const std::byte> message) override { return sending_[target].start(message); }
   bool end(std::size_t target) override { return sending_[target].end(); }
 
   bool advance(PeerReceiver& receiver) override {
@@ -105,7 +103,7 @@ class UdpLink final : public PeerLink {
     }
   }
 
-  /// Of the connection with `rank`: the path has the same MTU in both directions.
+  /// The limits of the connection with `rank`; the path has the same MTU in both directions.
   [[nodiscard]] UdpSending::Limits limits_to(const PeerTraffic& traffic, int rank, const UdpPlace& receiver) const {
     return limits_of(traffic, path_mtu(peer_of(rank)), receiver);
   }
@@ -144,7 +142,7 @@ class UdpLink final : public PeerLink {
   int rank_;
   std::uint64_t session_ = 0;
   std::optional<UdpSocket> socket_;
-  std::vector<UdpPlace> places_;  ///< by rank
+  std::vector<UdpPlace> places_;  ///< one per rank
   std::vector<UdpSending> sending_;
   std::vector<UdpReceiving> receiving_;
   std::map<int, std::size_t> sending_of_;  ///< index, by rank

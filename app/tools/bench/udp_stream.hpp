@@ -67,9 +67,9 @@ class UdpSending {
   std::uint64_t taken_datagrams_ = 0;
   bool ended_ = false;
   bool end_taken_ = false;
-  bool sent_now_ = false;       ///< since the last work()
-  std::int64_t quiet_at_ = 0;   ///< time of the last datagram in either direction
-  std::int64_t heard_at_ = 0;   ///< time of the last confirmation
+  bool sent_now_ = false;      ///< since the last work()
+  std::int64_t quiet_at_ = 0;  ///< time of the last datagram in either direction
+  std::int64_t heard_at_ = 0;  ///< time of the last confirmation
 };
 
 class UdpReceiving {
@@ -89,7 +89,7 @@ class UdpReceiving {
   std::size_t sender_;
   UdpSending::Limits limits_;
   SendDatagram send_;
-  std::vector<std::byte> message_;  ///< of several datagrams
+  std::vector<std::byte> message_;  ///< the message being assembled from several datagrams
   std::uint64_t datagrams_ = 0;     ///< taken or lost
   std::uint64_t messages_ = 0;      ///< taken or lost: the number of the next
   std::uint32_t assembled_ = 0;     ///< bytes of the next message

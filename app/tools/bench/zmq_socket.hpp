@@ -53,7 +53,7 @@ class ZmqSocket {
   /// Binds the socket to a place that the system chooses; returns the endpoint to which others connect. `one_host`:
   /// whether all ranks are on one host. Throws UserError if there is no network that others could reach.
   const std::string& bind(bool over_tcp, bool one_host);
-  /// As bind() returned it.
+  /// The result of bind().
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   void connect(const std::string& endpoint);
 

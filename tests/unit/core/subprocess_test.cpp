@@ -44,9 +44,10 @@ TEST(Subprocess, NamesTheProgramThatCannotBeStarted) {
 TEST(Subprocess, EndsWithTheProcessThatStartedIt) {
   const MemoryFile said;
   Subprocess middle([&] {
-    const Program program{.words = {"sh", "-c", "trap 'echo ended; exit' TERM; echo started; while :; do sleep 0.01; done"},
-                          .output = said.descriptor(),
-                          .ends_with_us = true};
+    const Program program{
+        .words = {"sh", "-c", "trap 'echo ended; exit' TERM; echo started; while :; do sleep 0.01; done"},
+        .output = said.descriptor(),
+        .ends_with_us = true};
     const Subprocess process(program);
     for (;;) pause();
   });
