@@ -54,7 +54,10 @@ class UdpSending {
  private:
   bool send_next();
   void ask();
-  [[nodiscard]] bool waits() const { return taken_datagrams_ != datagrams_ || (ended_ && !end_taken_); }
+  /// Whether a confirmation is due. A message may stay unconfirmed after its last datagram if an earlier one was lost.
+  [[nodiscard]] bool waits() const {
+    return taken_datagrams_ != datagrams_ || taken_messages_ < messages_ || (ended_ && !end_taken_);
+  }
 
   Limits limits_;
   SendDatagram send_;
