@@ -32,9 +32,14 @@ std::vector<std::string> with_ring(const std::vector<std::string>& names) {
   return all;
 }
 
-bool can_join(std::string_view name, bool one_host, std::uint64_t message_bytes) {
-  if (name == "udp") return one_host && message_bytes <= kLargestDatagram;
-  return one_host || (name != "zmq-ipc" && name != "shm");
+std::string obstacle_to(std::string_view name, bool one_host, std::uint64_t message_bytes) {
+  const bool local = name == "udp" || name == "zmq-ipc" || name == "shm";
+  if (local && !one_host) return std::string(name) + " skipped between hosts: it joins ranks of one host";
+  if (name == "udp" && message_bytes > kLargestDatagram) {
+    return "udp skipped for messages of " + std::to_string(message_bytes) + " bytes: a datagram holds at most " +
+           std::to_string(kLargestDatagram);
+  }
+  return "";
 }
 
 std::unique_ptr<Duplex> make_duplex(std::string_view name, const Communicator& communicator,

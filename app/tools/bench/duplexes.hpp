@@ -20,9 +20,10 @@ inline constexpr const char* kRing = "ring";
 std::vector<std::string> duplex_names();
 /// Returns kRing and the given names. Throws std::invalid_argument, which lists duplex_names(), for any other name.
 std::vector<std::string> with_ring(const std::vector<std::string>& names);
-/// Whether `name` can join ranks of different hosts (`one_host` false) with messages of this size.
-bool can_join(std::string_view name, bool one_host, std::uint64_t message_bytes);
-/// Collective. `name`: kRing or one of duplex_names(), with settings for which can_join() is true.
+/// The reason why `name` cannot join ranks of different hosts (`one_host` false) with messages of this size; empty if
+/// it can.
+std::string obstacle_to(std::string_view name, bool one_host, std::uint64_t message_bytes);
+/// Collective. `name`: kRing or one of duplex_names(), with settings for which obstacle_to() is empty.
 std::unique_ptr<Duplex> make_duplex(std::string_view name, const Communicator& communicator,
                                     const DuplexSettings& settings);
 

@@ -177,11 +177,14 @@ class LatencySeries {
   void measure(bool one_host) {
     for (const auto size : config_.sizes) {
       EchoingEnd echo;
-      if (!can_join(settings_.peer, one_host, size)) continue;
+      if (const auto obstacle = obstacle_to(settings_.peer, one_host, size); !obstacle.empty()) {
+        run_.note(obstacle);
+        continue;
+      }
       measure("message", std::vector<std::byte>(size, std::byte{0x5a}), echo);
     }
     BuildingEnd build;
-    if (can_join(settings_.peer, one_host, 0)) measure("built event", small_epoch_buffer(), build);
+    if (obstacle_to(settings_.peer, one_host, 0).empty()) measure("built event", small_epoch_buffer(), build);
   }
 
  private:

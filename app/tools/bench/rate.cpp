@@ -113,7 +113,10 @@ int measure_rate(const po::variables_map& values, const std::string& effective, 
   for (const auto n_values : config.values) {
     for (const auto& wait : config.waits) {
       for (const auto& peer : config.peers) {
-        if (!can_join(peer, one_host, n_values * sizeof(std::int64_t))) continue;
+        if (const auto obstacle = obstacle_to(peer, one_host, n_values * sizeof(std::int64_t)); !obstacle.empty()) {
+          run.note(obstacle);
+          continue;
+        }
         for (const auto hz : config.hz) {
           Json point = rate_point({peer, parse_wait(wait), hz, n_values, config.seconds, run.times_kept()}, run, clock);
           point["wait"] = wait;
