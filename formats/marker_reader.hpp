@@ -37,8 +37,8 @@ constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) {
 ///
 /// A visitor may also take bare hits many at a time: bare_hits(words, epoch_ticks) visits some hits at the beginning of
 /// the words, as a BareHitUnpacker does, and returns their number. Where epochs have few hits,
-/// sparse_hits(words, epochs, open, words_before) visits some epochs and hits at the beginning, as a SparseHitUnpacker
-/// does, returns the number of their words, and sets `open` to the last epoch.
+/// sparse_hits(words, epochs, open) visits some epochs and hits at the beginning, as a SparseHitUnpacker does, returns
+/// the number of their words, and sets `open` to the last epoch.
 template <class Visitor>
 class MarkerReader {
  public:
@@ -74,12 +74,11 @@ class MarkerReader {
 
   /// An epoch with few words before it suggests that more such epochs follow.
   bool sparse_hits([[maybe_unused]] std::uint32_t word) {
-    if constexpr (requires { visit_.sparse_hits(words_, context_.epochs, epoch_, at_); }) {
+    if constexpr (requires { visit_.sparse_hits(words_, context_.epochs, epoch_); }) {
       constexpr std::size_t kFewWords = 16;
-      const std::size_t before = at_ - epoch_at_;
-      const bool few = before <= kFewWords && marker_type(word) == MarkerType::epoch;
+      const bool few = at_ - epoch_at_ <= kFewWords && marker_type(word) == MarkerType::epoch;
       if (has_payload_ || !epoch_open_ || !few) return false;
-      const std::size_t n = visit_.sparse_hits(words_.subspan(at_), context_.epochs, epoch_, before);
+      const std::size_t n = visit_.sparse_hits(words_.subspan(at_), context_.epochs, epoch_);
       epoch_at_ = at_ += n;
       return n > 0;
     } else {

@@ -110,16 +110,15 @@ struct HitWriter {
     at_ += n_hits;
     return n;
   }
-  std::size_t sparse_hits(std::span<const std::uint32_t> words, EpochRange epochs, Epoch& open,
-                          std::size_t words_before) requires(!kClip && !kSorted) {
+  std::size_t sparse_hits(std::span<const std::uint32_t> words, EpochRange epochs,
+                          Epoch& open) requires(!kClip && !kSorted) {
     if (sparse_ == nullptr) return 0;
     const std::uint64_t begin = (epochs.begin - range_.begin).value * epoch_ticks_;
     EpochCount count{.first_epoch = static_cast<std::uint32_t>(epochs.begin.value) & kValueMask,
                      .first_tick = static_cast<std::uint32_t>(begin),
                      .epoch_ticks = epoch_ticks_,
                      .end = unmarked_epochs(begin, (epochs.end - epochs.begin).value),
-                     .open = static_cast<std::uint32_t>((open - epochs.begin).value),
-                     .words_before = words_before};
+                     .open = static_cast<std::uint32_t>((open - epochs.begin).value)};
     const auto done = sparse_(words, count, {tick_ + at_, channel_ + at_});
     if constexpr (kPayload) {
       std::fill_n(payload_ + at_, done.n_hits, nullptr);
