@@ -61,12 +61,17 @@ bool falls_anywhere(std::span<const std::uint32_t> ticks, std::uint32_t base) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "formats/vector_choice.hpp"
+
 namespace eventloom {
 
 HWY_EXPORT(unpack_bare_hits);
 HWY_EXPORT(falls_anywhere);
 
-BareHitUnpacker bare_hit_unpacker() { return &HWY_DYNAMIC_DISPATCH(unpack_bare_hits); }
+BareHitUnpacker bare_hit_unpacker() {
+  choose_vectors();
+  return &HWY_DYNAMIC_DISPATCH(unpack_bare_hits);
+}
 
 bool falls_anywhere(std::span<const std::uint32_t> ticks, std::uint32_t base) {
   return HWY_DYNAMIC_DISPATCH(falls_anywhere)(ticks, base);

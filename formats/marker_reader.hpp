@@ -36,7 +36,9 @@ constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) {
 /// Times within an epoch need not ascend.
 ///
 /// A visitor may also take bare hits many at a time: bare_hits(words, epoch_ticks) visits some hits at the beginning of
-/// the words, as a BareHitUnpacker does, and returns their number.
+/// the words, as a BareHitUnpacker does, and returns their number. Where epochs have few hits,
+/// sparse_hits(words, epochs, open) visits some epochs and hits at the beginning, as a SparseHitUnpacker does, returns
+/// the number of their words, and sets `open` to the last epoch.
 template <class Visitor>
 class MarkerReader {
  public:
@@ -48,7 +50,7 @@ class MarkerReader {
       const std::uint32_t word = words_[at_];
       if (marker_type(word) == MarkerType::time) {
         if (!bare_hits(word)) time_group(word);
-      } else {
+      } else if (!sparse_hits(word)) {
         outside_time(word);
       }
     }
@@ -61,7 +63,7 @@ class MarkerReader {
 
   bool bare_hits([[maybe_unused]] std::uint32_t word) {
     if constexpr (requires { visit_.bare_hits(words_, context_.epoch_ticks); }) {
-      if (has_payload_ || !epoch_open_ || !begins_bare_hit(word)) return false;
+      if (has_payload_ || !epoch_open_ || !begins_bare_hit(word) || !follows_bare_hit()) return false;
       const std::size_t n = visit_.bare_hits(words_.subspan(at_), context_.epoch_ticks);
       at_ += 2 * n;
       return n > 0;
@@ -69,6 +71,23 @@ class MarkerReader {
       return false;
     }
   }
+
+  /// An epoch with few words before it suggests that more such epochs follow.
+  bool sparse_hits([[maybe_unused]] std::uint32_t word) {
+    if constexpr (requires { visit_.sparse_hits(words_, context_.epochs, epoch_); }) {
+      constexpr std::size_t kFewWords = 16;
+      const bool few = at_ - epoch_at_ <= kFewWords && marker_type(word) == MarkerType::epoch;
+      if (has_payload_ || !epoch_open_ || !few) return false;
+      const std::size_t n = visit_.sparse_hits(words_.subspan(at_), context_.epochs, epoch_);
+      epoch_at_ = at_ += n;
+      return n > 0;
+    } else {
+      return false;
+    }
+  }
+
+  /// Whether a second bare hit seems to follow: with few hits in an epoch, a whole vector is not worth its call.
+  [[nodiscard]] bool follows_bare_hit() const { return left_after(at_) > 2 && begins_bare_hit(words_[at_ + 2]); }
 
   void time_group(std::uint32_t word) {
     const std::uint32_t time = word & kTimeMask;
@@ -168,7 +187,7 @@ class MarkerReader {
     epoch_ = epoch;
     epoch_open_ = true;
     visit_.epoch(epoch);
-    ++at_;
+    epoch_at_ = at_++;
   }
 
   void fail(const char* reason) { reason_ = reason; }
@@ -179,6 +198,7 @@ class MarkerReader {
   bool has_payload_;  ///< whether any channel has payload
   std::size_t at_ = 0;
   Epoch epoch_ = 0;
+  std::size_t epoch_at_ = 0;  ///< place of the last epoch marker
   bool epoch_open_ = false;
   const char* reason_ = nullptr;
 };

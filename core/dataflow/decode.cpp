@@ -12,6 +12,7 @@
 #include "core/runtime/setting.hpp"
 #include "formats/bare_hits.hpp"
 #include "formats/marker_reader.hpp"
+#include "formats/sparse_hits.hpp"
 
 namespace eventloom {
 
@@ -40,6 +41,7 @@ struct HitWriter {
         payload_words_(hits.payload_words.data()),
         at_(hits.size),
         source_(source),
+        next_mark_(source.marks.empty() ? 0 : source.marks.back().tick + DecodedSource::kMarkDistance),
         range_(range),
         epoch_ticks_(epoch_ticks) {}
 
@@ -53,14 +55,17 @@ struct HitWriter {
     const std::uint64_t base = (epoch - range_.begin).value * epoch_ticks_;
     base_ = static_cast<std::uint32_t>(base);
     if (at_ == hits_.size) first_tick_ = base;
-    source_.epochs.push_back({base, at_});
+    last_tick_ = base;
+    if (base < next_mark_) return;
+    source_.marks.push_back({base, at_});
+    next_mark_ = base + DecodedSource::kMarkDistance;
   }
   /// Whether a time is earlier than the one before it. As epochs ascend, one look at the whole buffer suffices. A
   /// buffer longer than 2^32 ticks always counts as falling.
   [[nodiscard]] bool falls() const {
     const auto first = hits_.size;
     if (at_ == first) return false;
-    if (source_.epochs.back().tick - first_tick_ + epoch_ticks_ > std::uint64_t{1} << 32) return true;
+    if (last_tick_ - first_tick_ + epoch_ticks_ > std::uint64_t{1} << 32) return true;
     return falls_anywhere({tick_ + first, at_ - first}, static_cast<std::uint32_t>(first_tick_));
   }
   void hit(std::uint32_t tick_in_epoch, std::uint32_t channel, std::span<const std::uint32_t> payload) {
@@ -105,6 +110,31 @@ struct HitWriter {
     at_ += n_hits;
     return n;
   }
+  std::size_t sparse_hits(std::span<const std::uint32_t> words, EpochRange epochs,
+                          Epoch& open) requires(!kClip && !kSorted) {
+    if (sparse_ == nullptr) return 0;
+    const std::uint64_t begin = (epochs.begin - range_.begin).value * epoch_ticks_;
+    EpochCount count{.first_epoch = static_cast<std::uint32_t>(epochs.begin.value) & kValueMask,
+                     .first_tick = static_cast<std::uint32_t>(begin),
+                     .epoch_ticks = epoch_ticks_,
+                     .end = unmarked_epochs(begin, (epochs.end - epochs.begin).value),
+                     .open = static_cast<std::uint32_t>((open - epochs.begin).value)};
+    const auto done = sparse_(words, count, {tick_ + at_, channel_ + at_});
+    if constexpr (kPayload) {
+      std::fill_n(payload_ + at_, done.n_hits, nullptr);
+      std::fill_n(payload_words_ + at_, done.n_hits, 0U);
+    }
+    at_ += done.n_hits;
+    epoch_ = open = epochs.begin + Epoch(count.open);
+    last_tick_ = begin + std::uint64_t{count.open} * epoch_ticks_;
+    base_ = static_cast<std::uint32_t>(last_tick_);
+    return done.n_words;
+  }
+  /// Of `n` epochs from tick `begin` on, the number before the first that needs a mark.
+  [[nodiscard]] std::uint32_t unmarked_epochs(std::uint64_t begin, std::uint64_t n) const {
+    const std::uint64_t unmarked = next_mark_ <= begin ? 0 : (next_mark_ - begin + epoch_ticks_ - 1) / epoch_ticks_;
+    return static_cast<std::uint32_t>(std::min({n, unmarked, std::uint64_t{kValueMask}}));
+  }
   void tag(std::uint32_t value) {
     if constexpr (kSorted) {
       if (inside_) hits_.tags.push_back({at_, decode_tag(value)});
@@ -121,6 +151,7 @@ struct HitWriter {
   }
 
   BareHitUnpacker unpack_ = bare_hit_unpacker();
+  SparseHitUnpacker sparse_ = sparse_hit_unpacker();
   DecodedHits& hits_;
   std::uint32_t* tick_;
   std::uint32_t* channel_;
@@ -130,6 +161,7 @@ struct HitWriter {
   std::uint32_t at_;
   std::uint32_t base_ = 0;        ///< low 32 bits of the epoch's first tick
   std::uint64_t first_tick_ = 0;  ///< the first tick of the first epoch with hits
+  std::uint64_t last_tick_ = 0;   ///< the first tick of the last epoch
   std::uint32_t clipped_ = 0;
   std::uint32_t early_ = 0;  ///< clipped hits that precede the range
   std::uint32_t is_early_ = 0;
@@ -137,6 +169,7 @@ struct HitWriter {
   bool wrong_ = false;
   std::uint32_t n_origins_ = 0;
   DecodedSource& source_;
+  std::uint64_t next_mark_;  ///< epochs from here on need a mark of their own
   EpochRange range_;
   std::uint32_t epoch_ticks_;
   Epoch epoch_ = 0;
@@ -163,11 +196,6 @@ bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
                            std::to_string(source));
 }
 
-std::uint32_t hits_before(const DecodedSource& source, Tick tick) {
-  const auto at = std::ranges::lower_bound(source.epochs, tick.value, {}, &DecodedSource::EpochMark::tick);
-  return at == source.epochs.end() ? source.end : at->hit;
-}
-
 }  // namespace
 
 std::uint64_t DecodedHits::count(Tick begin, Tick end) const {
@@ -177,7 +205,24 @@ std::uint64_t DecodedHits::count(Tick begin, Tick end) const {
 }
 
 std::uint64_t DecodedHits::count_of(std::size_t stream, Tick begin, Tick end) const {
-  return hits_before(sources[stream], end) - hits_before(sources[stream], begin);
+  const auto& of = sources[stream];
+  const auto first = first_at(of, begin.value, of.begin);
+  return first_at(of, end.value, first) - first;
+}
+
+std::uint32_t DecodedHits::first_at(const DecodedSource& stream, std::uint64_t time, std::uint32_t from) const {
+  const auto next = std::ranges::lower_bound(stream.marks, time, {}, &DecodedSource::TickMark::tick);
+  const std::uint32_t end = next == stream.marks.end() ? stream.end : next->hit;
+  if (next == stream.marks.begin()) return std::max(from, end);
+  const auto& mark = *std::prev(next);
+  const auto earlier = [&](std::uint32_t low) { return tick_after(mark.tick, low) < time; };
+  // The hit is usually near.
+  const std::uint32_t* const ticks = tick.data();
+  std::uint32_t begin = std::max(from, mark.hit);
+  std::uint32_t step = 64;
+  for (; begin + step < end && earlier(ticks[begin + step]); step *= 2) begin += step;
+  const std::uint32_t* const last = ticks + std::min(end, begin + step);
+  return static_cast<std::uint32_t>(std::partition_point(ticks + begin, last, earlier) - ticks);
 }
 
 void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems) {
@@ -235,7 +280,7 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
   auto& decoded = hits_.sources[source];
   decoded.begin = hits_.size;
   decoded.ordered = true;
-  decoded.epochs.clear();
+  decoded.marks.clear();
   Epoch next_epoch = 0;
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
@@ -298,7 +343,7 @@ template <bool kClip, bool kPayload, bool kSorted>
 void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& header,
                               std::span<const std::uint32_t> words) {
   auto& decoded = hits_.sources[source];
-  const std::size_t epochs_before = decoded.epochs.size();
+  const std::size_t marks_before = decoded.marks.size();
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
   const std::size_t tags_before = hits_.tags.size();
   HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, read_, epoch_ticks);
@@ -314,7 +359,7 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
     if (!settings_.sorted) leave_out(source, writer.left_out_);
     return;
   }
-  decoded.epochs.resize(epochs_before);
+  decoded.marks.resize(marks_before);
   hits_.tags.resize(tags_before);
   auto damage = in_corrected_epochs(source, damage_of(header, DropCause::corrupt));
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
@@ -324,8 +369,8 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
 std::uint64_t DecodedHits::tick_of_hit(std::uint32_t number) const {
   const auto low = tick.data()[number];
   const auto stream = std::ranges::upper_bound(sources, number, {}, &DecodedSource::end);
-  const auto next = std::ranges::upper_bound(stream->epochs, number, {}, &DecodedSource::EpochMark::hit);
-  return next == stream->epochs.begin() ? low : tick_after(std::prev(next)->tick, low);
+  const auto next = std::ranges::upper_bound(stream->marks, number, {}, &DecodedSource::TickMark::hit);
+  return next == stream->marks.begin() ? low : tick_after(std::prev(next)->tick, low);
 }
 
 /// Must be called in ascending order of sources.

@@ -101,14 +101,14 @@ void merge_runs(KeyRun a, KeyRun b, std::uint32_t* out) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "formats/vector_choice.hpp"
+
 namespace eventloom {
 
 HWY_EXPORT(merge_runs);
 
 RunMerge run_merge() {
-  // Before the choice is made, the table has a function that makes it in every call, which takes microseconds.
-  auto& target = hwy::GetChosenTarget();
-  if (!target.IsInitialized()) target.Update(hwy::SupportedTargets());
+  choose_vectors();
   return &HWY_DYNAMIC_DISPATCH(merge_runs);
 }
 

@@ -21,18 +21,12 @@ void positions_from_counts(std::uint32_t* counters, std::size_t bins) {
   for (std::size_t b = 0; b < bins; ++b) position += std::exchange(counters[b], position);
 }
 
-/// Number of the first of ascending hits, all of the epoch that begins at `epoch_tick`, from `tick` on.
-std::uint32_t first_from(const std::uint32_t* ticks, HitPiece hits, std::uint64_t epoch_tick, std::uint64_t tick) {
-  const auto earlier = [=](std::uint32_t low) { return tick_after(epoch_tick, low) < tick; };
-  return static_cast<std::uint32_t>(std::partition_point(ticks + hits.begin, ticks + hits.end, earlier) - ticks);
-}
-
 }  // namespace
 
 std::span<const HitKey> TimeSort::sort(const DecodedHits& hits, Epoch n_epochs, std::uint32_t epoch_ticks) {
   HitKey* out = keys_.require(hits.size);
-  cursors_.clear();
-  for (const auto& s : hits.sources) cursors_.push_back({s.begin, 0});
+  next_.clear();
+  for (const auto& s : hits.sources) next_.push_back(s.begin);
   const std::uint64_t tile_ticks = ticks_of_tile(hits, n_epochs, epoch_ticks);
   std::uint32_t done = 0;
   for (std::uint64_t begin = 0; done < hits.size; begin += tile_ticks) {
@@ -60,20 +54,12 @@ std::uint64_t TimeSort::ticks_of_tile(const DecodedHits& hits, Epoch n_epochs, s
 std::uint32_t TimeSort::cut_tile(const DecodedHits& hits, std::uint64_t end_tick) {
   pieces_.clear();
   std::uint32_t n = 0;
-  for (std::size_t i = 0; i < cursors_.size(); ++i) {
-    auto& cursor = cursors_[i];
-    const auto& source = hits.sources[i];
-    const auto& epochs = source.epochs;
-    while (cursor.epoch < epochs.size() && epochs[cursor.epoch].tick < end_tick) ++cursor.epoch;
-    std::uint32_t end = cursor.epoch < epochs.size() ? epochs[cursor.epoch].hit : source.end;
-    if (merges_ && end > cursor.hit) {
-      const auto& last = epochs[cursor.epoch - 1];
-      end = first_from(hits.tick.data(), {std::max(cursor.hit, last.hit), end}, last.tick, end_tick);
-    }
-    if (end == cursor.hit) continue;
-    pieces_.push_back({cursor.hit, end});
-    n += end - cursor.hit;
-    cursor.hit = end;
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const std::uint32_t end = hits.first_at(hits.sources[i], end_tick, next_[i]);
+    if (end == next_[i]) continue;
+    pieces_.push_back({next_[i], end});
+    n += end - next_[i];
+    next_[i] = end;
   }
   return n;
 }

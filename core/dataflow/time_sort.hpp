@@ -29,12 +29,6 @@ class TimeSort {
   std::span<const HitKey> sort(std::span<const HitKey> keys, Tick n_ticks);
 
  private:
-  /// Start of a source's hits of the next tile.
-  struct Cursor {
-    std::uint32_t hit;
-    std::size_t epoch;
-  };
-
   struct Tile {
     std::uint64_t begin;  ///< first tick
     std::uint32_t n_hits;
@@ -70,10 +64,10 @@ class TimeSort {
   Scratch<HitKey> scattered_;  ///< grouped by tile
   std::vector<std::uint32_t> tile_ends_;
   Scratch<std::uint32_t> counters_;
-  std::vector<HitPiece> pieces_;  ///< of the tile
-  std::vector<Cursor> cursors_;
-  bool in_order_ = false;  ///< every source
-  bool merges_ = false;    ///< tiles need not end with epochs
+  std::vector<HitPiece> pieces_;     ///< of the tile
+  std::vector<std::uint32_t> next_;  ///< first hit of the next tile, by source
+  bool in_order_ = false;            ///< every source
+  bool merges_ = false;              ///< tiles need not end with epochs
   TileMerge merge_;
 };
 

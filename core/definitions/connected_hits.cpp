@@ -14,7 +14,7 @@ namespace {
 using Numbers = std::span<const std::uint32_t>;
 
 /// Which set each hit belongs to, by the number of the first hit of the set (union-find, Tarjan 1975, with path
-/// halving).
+/// halving). A parent is never later than its hit.
 class Roots {
  public:
   explicit Roots(std::size_t n) : parents_(n) { std::iota(parents_.begin(), parents_.end(), 0U); }
@@ -23,10 +23,19 @@ class Roots {
     while (parents_[hit] != hit) hit = parents_[hit] = parents_[parents_[hit]];
     return hit;
   }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = of(a);
-    b = of(b);
-    parents_[std::max(a, b)] = std::min(a, b);
+  /// Joins the sets of two roots, and returns the root of both.
+  std::uint32_t join(std::uint32_t a, std::uint32_t b) {
+    const auto [first, second] = std::minmax({a, b});
+    return parents_[second] = first;
+  }
+  /// Numbers the sets in the order of their first hits, and returns the set of each hit. No other call may follow.
+  std::vector<std::uint32_t> number_sets() {
+    std::uint32_t n = 0;
+    for (std::uint32_t hit = 0; hit < parents_.size(); ++hit) {
+      const auto parent = parents_[hit];
+      parents_[hit] = parent == hit ? n++ : parents_[parent];
+    }
+    return std::move(parents_);
   }
 
  private:
@@ -37,7 +46,8 @@ template <class Grid>
 void join_neighbours(std::span<const PlacedKey> hits, Neighbourhood near, Roots& roots) {
   Grid grid(hits, near);
   for (std::uint32_t i = 0; i < hits.size(); ++i) {
-    grid.add(i, [&](std::uint32_t earlier) { roots.join(earlier, i); });
+    std::uint32_t root = i;
+    grid.add(i, [&](std::uint32_t earlier) { root = roots.join(roots.of(earlier), root); });
   }
 }
 
@@ -49,21 +59,14 @@ HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near) {
   } else {
     join_neighbours<NeighbourGrid>(hits, near, roots);
   }
+  const auto set_of = roots.number_sets();
   HitSets sets;
-  std::vector<std::uint32_t> set_of(n);  // indexed by root
-  std::vector<std::size_t> sizes;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const auto root = roots.of(i);
-    if (root == i) {
-      set_of[i] = static_cast<std::uint32_t>(sizes.size());
-      sizes.push_back(0);
-    }
-    ++sizes[set_of[root]];
-  }
-  for (const auto size : sizes) sets.begins.push_back(sets.begins.back() + size);
+  sets.begins.resize(n == 0 ? 1 : std::ranges::max(set_of) + 2);
+  for (const auto set : set_of) ++sets.begins[set + 1];
+  std::partial_sum(sets.begins.begin(), sets.begins.end(), sets.begins.begin());
   sets.hits.resize(n);
   auto ends = sets.begins;
-  for (std::uint32_t i = 0; i < n; ++i) sets.hits[ends[set_of[roots.of(i)]]++] = i;
+  for (std::uint32_t i = 0; i < n; ++i) sets.hits[ends[set_of[i]]++] = i;
   return sets;
 }
 

@@ -17,7 +17,8 @@ std::vector<T> behind(const std::vector<T>& all, std::size_t first) {
 std::span<const std::uint32_t> HitBlock::payload_of(std::size_t i) const {
   const std::span all(payload);
   if (payload_begin.empty()) {
-    const std::size_t words = payload.size() / time.size();
+    // The division, once per hit, would cost as much as the rest.
+    const std::size_t words = payload.size() == time.size() ? 1 : payload.size() / time.size();
     return all.subspan(i * words, words);
   }
   const std::size_t end = i + 1 < payload_begin.size() ? payload_begin[i + 1] : payload.size();

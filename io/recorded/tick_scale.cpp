@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/runtime/error.hpp"
@@ -51,6 +53,19 @@ TickScale::TickScale(const SourceUri& uri, std::string unit, const TimeUnit& len
   if (!ratio) refuse_scale(uri);
   ratio_ = *ratio;
   factor_ = to_ticks({1, 0}, unit_ps_, divisor_, Rounding::none).value_or(0).value;
+  reduce();
+}
+
+void TickScale::reduce() {
+  const auto power = static_cast<std::size_t>(std::abs(unit_ps_.exponent));
+  if (power >= kPowers.size()) return;
+  std::uint64_t above = unit_ps_.digits;
+  std::uint64_t below = divisor_;
+  auto& scaled = unit_ps_.exponent < 0 ? below : above;
+  if (__builtin_mul_overflow(scaled, kPowers[power], &scaled)) return;
+  const auto common = std::gcd(above, below);
+  above_ = above / common;
+  below_ = below / common;
 }
 
 void TickScale::refuse_keys(const SourceUri& uri) {

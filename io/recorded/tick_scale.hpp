@@ -29,7 +29,13 @@ class TickScale {
   TickScale(const SourceUri& uri, std::string unit, const TimeUnit& length, std::uint64_t tick_ps, Rounding otherwise);
 
   [[nodiscard]] std::optional<Tick> ticks(Decimal value) const;
-  [[nodiscard]] std::optional<Tick> ticks(std::uint64_t value) const { return ticks(Decimal{value, 0}); }
+  [[nodiscard]] std::optional<Tick> ticks(std::uint64_t value) const {
+    std::uint64_t above = 0;
+    if (below_ == 0 || __builtin_mul_overflow(value, above_, &above)) return ticks(Decimal{value, 0});
+    const std::uint64_t rest = above % below_;
+    if (rest != 0 && rounding_ == Rounding::none) return std::nullopt;
+    return Tick(above / below_ + (rounding_ == Rounding::nearest && rest >= below_ - rest ? 1 : 0));
+  }
   [[nodiscard]] Rounding rounding() const { return rounding_; }
   /// Ticks per unit if that is an integer, otherwise 0.
   [[nodiscard]] std::uint64_t factor() const { return factor_; }
@@ -66,6 +72,7 @@ class TickScale {
   [[nodiscard]] std::string coarse_complaint(double value, unsigned bits) const;
 
  private:
+  void reduce();
   [[nodiscard]] std::string in_words(const std::string& value) const;
 
   std::string unit_;
@@ -74,6 +81,8 @@ class TickScale {
   std::uint64_t divisor_ = 1;  ///< tick_ps_ times the divisor of the unit: a number x unit_ps_ / divisor_ is in ticks
   TickRatio ratio_;
   std::uint64_t factor_ = 0;  ///< ticks per unit if that is an integer, otherwise 0
+  std::uint64_t above_ = 0;   ///< ticks per unit as a fraction in lowest terms, above / below,
+  std::uint64_t below_ = 0;   ///< if both fit in 64 bits; otherwise below is 0
   Rounding rounding_;
   bool rounding_stated_;
 };

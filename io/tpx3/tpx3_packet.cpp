@@ -5,11 +5,10 @@
 
 namespace eventloom {
 
-Tpx3Kind Tpx3Packet::kind() const {
+Tpx3Kind Tpx3Packet::rare_kind() const {
   constexpr std::uint32_t kGlobalLow = 0x44;
   constexpr std::uint32_t kGlobalHigh = 0x45;
   switch (bits(63, 60)) {
-    case 0xb: return Tpx3Kind::pixel;
     case 0xa: return Tpx3Kind::integrated;
     case 0x6: return Tpx3Kind::tdc;
     case 0x4:
@@ -19,13 +18,6 @@ Tpx3Kind Tpx3Packet::kind() const {
     case 0x7: return Tpx3Kind::other;
     default: return Tpx3Kind::unknown;
   }
-}
-
-std::int64_t Tpx3Packet::pixel_time() const {
-  constexpr std::int64_t kFineSteps = 6;
-  const std::uint64_t spidr = std::uint64_t{bits(15, 0)} << 14;
-  if (kind() == Tpx3Kind::integrated) return static_cast<std::int64_t>(spidr * kTpx3StepsPer25ns);
-  return static_cast<std::int64_t>((spidr | bits(43, 30)) * kTpx3StepsPer25ns) - kFineSteps * bits(19, 16);
 }
 
 std::optional<std::uint32_t> Tpx3Packet::edge() const {

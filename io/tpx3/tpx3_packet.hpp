@@ -53,13 +53,18 @@ class Tpx3Packet {
   [[nodiscard]] std::uint32_t chunk_packets() const { return chunk_bytes() / kTpx3PacketBytes; }
 
   /// The following functions apply to words inside a chunk.
-  [[nodiscard]] Tpx3Kind kind() const;
+  [[nodiscard]] Tpx3Kind kind() const { return bits(63, 60) == 0xb ? Tpx3Kind::pixel : rare_kind(); }
   [[nodiscard]] std::uint32_t x() const { return bits(59, 53) * 2 + bits(46, 44) / 4; }
   [[nodiscard]] std::uint32_t y() const { return bits(52, 47) * 4 + bits(46, 44) % 4; }
   /// ToT, or integrated ToT, in 25 ns.
   [[nodiscard]] std::uint32_t tot() const { return kind() == Tpx3Kind::integrated ? bits(43, 30) : bits(29, 20); }
   /// Time of a pixel; for an integrated one, the SPIDR time.
-  [[nodiscard]] std::int64_t pixel_time() const;
+  [[nodiscard]] std::int64_t pixel_time() const {
+    constexpr std::int64_t kFineSteps = 6;
+    const std::uint64_t spidr = std::uint64_t{bits(15, 0)} << 14;
+    if (kind() == Tpx3Kind::integrated) return static_cast<std::int64_t>(spidr * kTpx3StepsPer25ns);
+    return static_cast<std::int64_t>((spidr | bits(43, 30)) * kTpx3StepsPer25ns) - kFineSteps * bits(19, 16);
+  }
 
   /// Edge of a TDC packet: 0 and 1, TDC1 rises and falls; 2 and 3, TDC2; std::nullopt for other codes.
   [[nodiscard]] std::optional<std::uint32_t> edge() const;
@@ -76,6 +81,8 @@ class Tpx3Packet {
   }
 
  private:
+  /// The kind of a packet that is not Tpx3Kind::pixel.
+  [[nodiscard]] Tpx3Kind rare_kind() const;
   [[nodiscard]] std::uint32_t bits(unsigned high, unsigned low) const {
     return static_cast<std::uint32_t>(word_ >> low & ((std::uint64_t{1} << (high - low + 1)) - 1));
   }

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-std::int64_t Tpx3Time::near_to(std::int64_t now) const {
+std::int64_t Tpx3Time::nearest_to(std::int64_t now) const {
   const auto whole = static_cast<std::int64_t>(period);
   std::int64_t ahead = (time - now) % whole;
   if (ahead < -whole / 2) ahead += whole;

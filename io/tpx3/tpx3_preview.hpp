@@ -16,7 +16,14 @@ struct Tpx3Time {
   std::uint64_t period = kTpx3PixelPeriod;
 
   /// The possible value of the time that is nearest to `now`.
-  [[nodiscard]] std::int64_t near_to(std::int64_t now) const;
+  [[nodiscard]] std::int64_t near_to(std::int64_t now) const {
+    const auto half = static_cast<std::int64_t>(period / 2);
+    const std::int64_t ahead = time - now;
+    return ahead >= -half && ahead < half ? time : nearest_to(now);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t nearest_to(std::int64_t now) const;
 };
 
 /// A preview of the packets that follow in a file, whose first times show what a step of the clock means.

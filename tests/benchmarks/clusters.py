@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """`--define cluster:` on generated Timepix3 pixels, one core, files in memory, beside rustpix (PyPI) on the same file: hits by
-CPU time of the whole run, from the file to HDF5, and of reading and clustering alone by rustpix. Every repetition checks that
-both find the same clusters.
+CPU time of the whole run, from the file to HDF5, and of reading and clustering alone by each. Every repetition checks that both
+find the same clusters.
 
 rustpix counts in steps of 25 ns, and takes its window as the whole steps that contain it: the times of the pixels are such
 steps, and its 50 ns are Eventloom's 60 ns, between two steps.
@@ -10,6 +10,7 @@ usage: tests/benchmarks/clusters.py [RUNS]     after jobs/setup.sh; RUSTPIX_PYTH
 """
 
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -26,6 +27,7 @@ CLUSTERS = 1_500_000
 STEP_NS = 25
 PIXELS = 256
 RADIUS = 1.5
+DEFINITION = f"cluster:60ns,{RADIUS},1"
 EXACT = "grid"  # the algorithm of rustpix that finds all neighbours
 ALGORITHMS = ("abs", EXACT)
 
@@ -66,7 +68,7 @@ def eventloom(folder, file):
     """Million hits per second of CPU time of a run, and its clusters."""
     import h5py
     run = folder / "run.h5"
-    command = [ROOT / "build/eventloom", "run", f"tpx3:{file}", "--define", f"cluster:60ns,{RADIUS},1", "--merge", "--force", "--quiet",
+    command = [ROOT / "build/eventloom", "run", f"tpx3:{file}", "--define", DEFINITION, "--merge", "--force", "--quiet",
                "--output", run]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
@@ -78,6 +80,13 @@ def eventloom(folder, file):
     hits = channels >> 16 == 0  # the clock's edge is no pixel
     keys = (times // STEP_NS << 16 | channels & 0xFFFF)[hits]
     return len(keys) / 1e6 / spent, labels(keys, events[hits])
+
+
+def stages(file):
+    """Million hits per second of reading, and of clustering alone, by Eventloom."""
+    done = subprocess.run([ROOT / "build/tests/benchmarks/clusters_benchmark", f"tpx3:{file}", DEFINITION], check=True,
+                          capture_output=True, text=True)
+    return dict(re.findall(r"^(eventloom, \w+) ([\d.]+)", done.stdout, re.MULTILINE))
 
 
 def rustpix(folder, file, algorithm):
@@ -119,6 +128,8 @@ def main():
         for _ in range(runs):
             rate, mine = eventloom(folder, file)
             rates.setdefault("eventloom, the whole run", []).append(rate)
+            for stage, alone in stages(file).items():
+                rates.setdefault(stage, []).append(float(alone))
             for algorithm in ALGORITHMS if there else ():
                 (read, clustered), theirs = rustpix(folder, file, algorithm)
                 rates.setdefault("rustpix, reading", []).append(read)

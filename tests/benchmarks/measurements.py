@@ -368,10 +368,12 @@ CLUSTERS = Measurement(
     "clusters", "clusters of Timepix3 pixels on one core, beside rustpix, whose exact algorithm (grid) finds the same ones",
     "tests/benchmarks/clusters.py 1",
     (Row("the whole run, from the file to HDF5", "million hits/s", printed(r"^eventloom, the whole run ([\d.]+)")),
+     Row("reading alone, to epoch buffers", "million hits/s", printed(r"^eventloom, reading ([\d.]+)")),
+     Row("clustering alone", "million hits/s", printed(r"^eventloom, clustering ([\d.]+)")),
      Row("rustpix: reading alone", "million hits/s", printed(r"^rustpix, reading ([\d.]+)")),
      Row("rustpix: clustering alone, abs", "million hits/s", printed(r"^rustpix, abs ([\d.]+)"), "20, rustpix's own figure"),
      Row("rustpix: clustering alone, grid", "million hits/s", printed(r"^rustpix, grid ([\d.]+)"), "15, likewise")), 40,
-    needs=("rustpix",))
+    needs=("rustpix", "build/tests/benchmarks/clusters_benchmark"))
 
 RESUME = Measurement(
     "resume", "safe writing, 32 million hits on 2 ranks, and the time to resume and stop again",

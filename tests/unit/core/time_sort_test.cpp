@@ -42,8 +42,8 @@ struct Hits {
     source.begin = decoded.size;
     for (const auto tick : ticks) {
       const std::uint64_t epoch_tick = tick / epoch_ticks * epoch_ticks;
-      if (source.epochs.empty() || source.epochs.back().tick != epoch_tick)
-        source.epochs.push_back({epoch_tick, decoded.size});
+      const bool far = source.marks.empty() || epoch_tick >= source.marks.back().tick + DecodedSource::kMarkDistance;
+      if (far) source.marks.push_back({epoch_tick, decoded.size});
       keys.push_back(make_key(tick, decoded.size));
       decoded.tick.data()[decoded.size++] = static_cast<std::uint32_t>(tick);
     }
@@ -63,7 +63,7 @@ TEST(TimeSort, OrdersHitsByTimeAndNumber) {
     TimeSort time_sort;
     for (int round = 0; round < 300; ++round) {
       const std::size_t n_sources = 1 + random.up_to(round % 10 == 0 ? 150 : 9);
-      const std::uint64_t n_epochs = 1 + random.up_to(40);
+      const std::uint64_t n_epochs = 1 + random.up_to(round % 3 == 0 ? 1000 : 40);  // 2^34 ticks at most
       const auto epoch_ticks = static_cast<std::uint32_t>(1 + random.up_to(std::uint64_t{1} << random.up_to(24)));
       const Hits hits(random, n_sources, random.up_to(3000), n_epochs, epoch_ticks);
       const auto sorted = time_sort.sort(hits.decoded, Epoch(n_epochs), epoch_ticks);
@@ -80,9 +80,11 @@ TEST(TimeSort, OrdersHitsOfASourceThatIsNot) {
     Hits hits(random, 4, 2000, 10, 50'000);
     auto& source = hits.decoded.sources[round % 4];
     source.ordered = false;
-    if (source.epochs.empty()) continue;
-    const auto end = source.epochs.size() > 1 ? source.epochs[1].hit : source.end;
-    std::reverse(hits.decoded.tick.data() + source.begin, hits.decoded.tick.data() + end);
+    if (source.begin == source.end) continue;
+    auto* const ticks = hits.decoded.tick.data();
+    const auto epoch = ticks[source.begin] / 50'000;
+    std::reverse(ticks + source.begin, std::find_if(ticks + source.begin, ticks + source.end,
+                                                    [=](std::uint32_t tick) { return tick / 50'000 != epoch; }));
     std::vector<HitKey> expected;
     for (const auto& of : hits.decoded.sources) {
       for (auto i = of.begin; i < of.end; ++i) expected.push_back(make_key(hits.decoded.tick.data()[i], i));

@@ -1,6 +1,7 @@
 #include "io/recorded/fine_ticks.hpp"
 
 #include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <cmath>
 #include <cstdint>
@@ -97,6 +98,30 @@ TEST(TickScale, CountsAsWholeWhatTheNumberCannotTellFromIt) {
   EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(123456.7890123455, kDouble), Tick(123'456'789'012'345));
   EXPECT_EQ(scale_of("unit=s&round=nearest", 1000).ticks(1.5e-9, kDouble), Tick(1));  // the double is below it
   EXPECT_EQ(scale_of("unit=ns&round=nearest", 1000).ticks(1.5, kDouble), Tick(2));
+}
+
+/// Against long division of whole numbers, with units whose ticks are fractions, and numbers that overflow 64 bits.
+TEST(TickScale, RoundsWholeNumbersOfAnyUnit) {
+  __extension__ using Wide = unsigned __int128;
+  const auto ticks_of = [](std::uint64_t value, std::uint64_t unit_ps, std::uint64_t tick_ps,
+                           const std::string& round) -> std::optional<Tick> {
+    const Wide above = Wide{value} * unit_ps;
+    const Wide rest = above % tick_ps;
+    if (round == "none" && rest != 0) return std::nullopt;
+    const Wide ticks = above / tick_ps + (round == "nearest" && 2 * rest >= tick_ps ? 1 : 0);
+    if (ticks > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
+    return Tick(static_cast<std::uint64_t>(ticks));
+  };
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t unit = 1 + random() % 100'000;
+    const std::uint64_t tick = 1 + random() % 100'000;
+    const std::uint64_t value = random() >> random() % 64;
+    for (const std::string round : {"none", "down", "nearest"}) {
+      const auto keys = fmt::format("unit={}ps{}", unit, round == "none" ? "" : "&round=" + round);
+      EXPECT_EQ(scale_of(keys, tick).ticks(value), ticks_of(value, unit, tick, round)) << keys << " " << value;
+    }
+  }
 }
 
 }  // namespace
