@@ -77,8 +77,8 @@ struct Kinds {
   }
 };
 
-/// With 8 lanes it takes twice the time of reading word by word: fewer hits share the work, and lanes cannot be
-/// compressed by an instruction.
+/// Eight lanes take twice as long as reading word by word: too few hits share the work, and no instruction compresses a
+/// vector.
 bool is_fast() { return hw::Lanes(Words()) == 16; }
 
 SparseHits unpack_sparse_hits([[maybe_unused]] std::span<const std::uint32_t> words,

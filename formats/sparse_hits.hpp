@@ -29,8 +29,9 @@ struct SparseHits {
 /// words.
 using SparseHitUnpacker = SparseHits (*)(std::span<const std::uint32_t> words, EpochCount& epochs, BareHitColumns out);
 
-/// Returns an unpacker for vectors of 16 words, by Google's Highway; null if the processor has none (AVX-512), or
-/// without that library. The choice costs as much as unpacking some hits: make it once for many calls.
+/// Returns an unpacker for vectors of 16 words, by Google's Highway; null if the processor has none (AVX-512) or the
+/// program is built without that library. Choosing it takes as long as unpacking some hits, so choose once for many
+/// calls.
 SparseHitUnpacker sparse_hit_unpacker();
 
 }  // namespace eventloom

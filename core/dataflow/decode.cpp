@@ -130,7 +130,7 @@ struct HitWriter {
     base_ = static_cast<std::uint32_t>(last_tick_);
     return done.n_words;
   }
-  /// Of `n` epochs from tick `begin` on, the number before the first that needs a mark.
+  /// Counts the epochs before the first that needs a mark, of `n` that begin at tick `begin`.
   [[nodiscard]] std::uint32_t unmarked_epochs(std::uint64_t begin, std::uint64_t n) const {
     const std::uint64_t unmarked = next_mark_ <= begin ? 0 : (next_mark_ - begin + epoch_ticks_ - 1) / epoch_ticks_;
     return static_cast<std::uint32_t>(std::min({n, unmarked, std::uint64_t{kValueMask}}));
