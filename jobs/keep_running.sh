@@ -2,7 +2,8 @@
 # Restarts a live run within seconds whenever it dies. For a run without Slurm; live.sbatch requeues its job instead.
 #
 # usage: keep_running.sh COMMAND...     e.g. keep_running.sh mpirun -np 2 eventloom run ... --resume --output run.h5
-#   COMMAND   a run with --resume, which continues where the one before ended
+#   COMMAND   a run with --resume, which continues where the one before ended, or a series of runs (--runs), which begins
+#             the next run: 'eventloom merge --partial' saves what the one that died had finished
 # environment:
 #   MOST_RESTARTS    deaths in a row after which it gives up (default 10); a run that lived for a minute ends the row
 #   LONGEST_PAUSE    before a restart, in seconds (default 60): the pauses are 1, 2, 4, ... of them
@@ -22,8 +23,8 @@ if [ $# = 0 ] || [ "$1" = --help ]; then
   [ $# != 0 ] && exit 0
   exit 2
 fi
-if [[ " $* " != *" --resume "* ]]; then
-  say "give the run --resume; otherwise it would start over instead of continuing"
+if [[ " $* " != *" --resume "* && " $* " != *" --runs"[\ =]* ]]; then
+  say "give the run --resume; otherwise it would start over instead of continuing (a series has --runs instead)"
   exit 2
 fi
 

@@ -29,7 +29,6 @@ constexpr SettingNames option_names() {
   set(Setting::nodes, "--nodes");
   set(Setting::overlap, "--overlap");
   set(Setting::reply_if, "--reply-if");
-  set(Setting::resume, "--resume");
   set(Setting::ring_depth, "--ring-depth");
   set(Setting::schedule, "--schedule");
   set(Setting::slow_link, "--slow-link");

@@ -116,6 +116,12 @@ void add_also_option(const std::string& text, OutputSettings& output) {
   }
 }
 
+std::string how_to_continue(bool is_series, bool drops_sorted) {
+  if (is_series) return "'eventloom merge --partial' saves what is finished, and the same command begins the next run";
+  return std::string("the same command with --resume ") + (drops_sorted ? "and without --save-sorted " : "") +
+         "continues the run";
+}
+
 ReplyOption parse_reply_option(const std::string& text, std::size_t datagram_bytes) {
   ReplyOption option{words_of(text), datagram_bytes};
   for (auto address = option.addresses.begin(); address != option.addresses.end(); ++address) {

@@ -70,6 +70,10 @@ struct OutputSettings {
   [[nodiscard]] bool has_companions() const { return !runs.front().also.empty(); }
 };
 
+/// What a user can do about a run that has stopped before its end, as the end of a sentence. `is_series`: the run is
+/// one of --runs. `drops_sorted`: it can only be resumed without --save-sorted.
+std::string how_to_continue(bool is_series, bool drops_sorted = false);
+
 /// `given`: the values of --define, at least one. A definition without a name writes the run file `output`. Named ones
 /// write one run file each, `run.NAME.h5` for `run.h5`, and `output` is the index of these. Throws UserError.
 std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string>& given, const std::string& output);

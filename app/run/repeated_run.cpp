@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "app/command/command_words.hpp"
 #include "app/run/run_resume.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_kind.hpp"
@@ -31,7 +32,19 @@ RunRecord record_of(const fs::path& file) {
 /// The options whose values name files.
 constexpr std::array<std::string_view, 3> kWithPaths = {"source", "detector", "schedule"};
 
-/// Whether a value of such an option depends on the current folder.
+/// The options whose values are a program and its arguments.
+constexpr std::array<std::string_view, 3> kCommands = {"filter-command", "alarm-command", "run-hook"};
+
+/// Whether a value of such an option depends on `folder`, in which it was given.
+bool names_file_in(const fs::path& folder, const std::string& command, const std::string& option) {
+  if (command.empty()) return false;
+  std::error_code unreadable;
+  return std::ranges::any_of(split_command(command, "--" + option), [&](const std::string& word) {
+    return !word.empty() && word.front() != '/' && fs::exists(folder / word, unreadable);
+  });
+}
+
+/// Whether a value of an option that names a file depends on the current folder.
 bool is_relative(std::string_view value) {
   const auto colon = value.find(':');
   const auto path = colon == std::string_view::npos ? value : value.substr(colon + 1);
@@ -77,6 +90,10 @@ std::string setup_to_repeat(const fs::path& file, const std::set<std::string>& g
     const bool has_path = std::ranges::find(kWithPaths, name) != kWithPaths.end();
     const bool plain_schedule = name == "schedule" && !line.starts_with("schedule = table:");
     if (has_path && !plain_schedule && is_relative(std::string_view(line).substr(equals + 3))) {
+      require_same_folder(file, record, line);
+    }
+    const bool is_command = std::ranges::find(kCommands, name) != kCommands.end() && !record.folders.empty();
+    if (is_command && names_file_in(record.folders.front(), line.substr(equals + 3), name)) {
       require_same_folder(file, record, line);
     }
     text += line + '\n';

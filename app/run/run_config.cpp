@@ -382,9 +382,10 @@ RunConfig to_config(const po::variables_map& values) {
   config.sources = source_settings(values);
   config.building = building_settings(values, config);
   config.view = view_settings(values);
-  config.stalls = {config.sources.stall_warning, duration_option(values, "stall-timeout")};
-  if (config.stalls.warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
   config.series = series_settings(values, config.sources, config.output);
+  config.stalls = {config.sources.stall_warning, duration_option(values, "stall-timeout"),
+                   "finished parts are safe; " + how_to_continue(config.series.has_value())};
+  if (config.stalls.warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
   config.quiet = values["quiet"].as<bool>();
   config.realtime = values["realtime"].as<bool>();
   if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();

@@ -52,14 +52,15 @@ int write_output(const OutputSettings& output, const EndedRun& run) {
   const Activity activity("writing the run file");
   const auto error = fixable_error([&] { write_results(output, run.setup, run.results, run.records, run.backend); });
   if (error.empty()) return exit_code_of(run.results);
-  spdlog::error("{}; finished data are safe; complete the run with the same command and --resume", error);
+  spdlog::error("{}; finished data are safe; {}", error, how_to_continue(output.run_number.has_value()));
   return kExitStopped;
 }
 
 int merge_parts(const OutputSettings& output, int code, RunWatch& watch) {
   const auto error = fixable_error([&] { merge_output(output, [&watch] { watch.turn(); }); });
   if (error.empty()) return code;
-  spdlog::error("{}; the run is complete, but not merged: the same command with --resume merges it", error);
+  spdlog::error("{}; the run is complete, but not merged: {} merges it", error,
+                output.run_number ? "'eventloom merge'" : "the same command with --resume");
   return kExitUsage;
 }
 

@@ -348,10 +348,9 @@ void print_summary(std::ostream& out, const OutputSettings& output, const RunSet
     out << fmt::format("run {}{}\n", *output.run_number, stopped_by.empty() ? "" : " was ended by " + stopped_by);
   }
   if (result.unfinished) {
-    out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
-        << "; the same command with --resume "
-        << (setup.live && !output.save_sorted.empty() ? "and without --save-sorted " : "")
-        << "continues the run; finished so far:\n";
+    out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by) << "; "
+        << how_to_continue(output.run_number.has_value(), setup.live && !output.save_sorted.empty())
+        << "; finished so far:\n";
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     print_explained(out, output.explain, results[i]);

@@ -117,7 +117,11 @@ void SeriesOfRuns::open_folder() {
   if (!refusal.empty()) throw UserError("'" + series_.folder + "': " + refusal);
   for (const auto& run : log) {
     if (run.ended.empty())
-      spdlog::warn("run {} has no end in the log: the program that built it was killed", run.number);
+      spdlog::warn(
+          "run {} has no end in the log: the program that built it was killed; 'eventloom merge --partial {}' saves "
+          "what "
+          "it had finished",
+          run.number, (std::filesystem::path(series_.folder) / run.file).string());
   }
 }
 

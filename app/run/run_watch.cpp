@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "app/command/mpi_command.hpp"
 #include "core/runtime/activity.hpp"
@@ -50,7 +51,7 @@ std::string plays(const Roles& roles, int rank) {
 RunWatch::RunWatch(StallSettings stalls, const Collective& ranks)
     : rank_(ranks.rank()),
       hosts_(ranks.all_gather(host_name())),
-      stalls_(stalls),
+      stalls_(std::move(stalls)),
       peers_(find_peers(ranks)),
       watchdog_(watchdog_settings()) {}
 
@@ -147,7 +148,7 @@ void RunWatch::report_lost(int rank) {
   if (quiet_ || has_lost_peer()) return;  // only the first loss is reported
   if (watchdog_.was_away()) be_quiet();   // this rank was stopped, and the others have ended the run
   if (!quiet_ && speaks_for_host(rank))
-    spdlog::error("{} is lost: its process has ended; {}", name(rank), how_to_continue());
+    spdlog::error("{} is lost: its process has ended; {}", name(rank), stalls_.advice);
   lost_peer_ = rank;
 }
 
@@ -156,7 +157,7 @@ void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;
   if (!too_long && !(has_lost_peer() && seconds >= kSecondsToAbort)) return;
-  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", how_to_continue());
+  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", stalls_.advice);
   std::_Exit(kExitStopped);
 }
 

@@ -4,18 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "core/runtime/setting.hpp"
-
 namespace eventloom {
-
-/// Advice to the user when a run cannot continue.
-inline std::string how_to_continue() {
-  return "finished parts are safe; the same command with " + name_of(Setting::resume) + " continues the run";
-}
 
 struct StallSettings {
   std::chrono::nanoseconds warning{};  ///< 0: never
   std::chrono::nanoseconds timeout{};  ///< 0: wait for ever
+  std::string advice = {};             ///< to the user, when a run cannot continue; without a full stop
 };
 
 /// Observes the ranks of a run by means other than their messages: the state of their processes, and the signals they

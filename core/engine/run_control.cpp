@@ -275,7 +275,7 @@ void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& sil
     if (speaks_about(silence.ranks.front())) {
       spdlog::error("{} has been silent for {:.1f} s, longer than {}: the run ends; {}",
                     watch_.name(silence.ranks.front()), in_seconds(silence.lasts), name_of(Setting::stall_timeout),
-                    how_to_continue());
+                    watch_.stalls().advice);
     }
     if (rank_ == 0) heartbeat_.report_to_end();
   }
@@ -289,7 +289,7 @@ void RunControl::report_on_termination(const Heartbeat::Silence& silence) {
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.is_here(rank)) continue;
     spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
-                  in_seconds(silence.lasts), how_to_continue());
+                  in_seconds(silence.lasts), watch_.stalls().advice);
   }
 }
 

@@ -27,7 +27,6 @@ enum class Setting : std::uint8_t {
   nodes,
   overlap,
   reply_if,
-  resume,
   ring_depth,
   schedule,
   slow_link,

@@ -42,13 +42,18 @@ def test_what_is_started_again(tmp_path, codes, code, starts):
     assert kept_running(tmp_path, codes, "--resume")[:2] == (code, starts)
 
 
+@pytest.mark.parametrize("words", [("--runs", "data"), ("--runs=data",)])
+def test_a_series_begins_its_next_run(tmp_path, words):
+    assert kept_running(tmp_path, ["KILL", 0], *words)[:2] == (0, 2)
+
+
 def test_it_gives_up_in_the_end(tmp_path):
     code, starts, told = kept_running(tmp_path, [9] * 20, "--resume", restarts=4)
     assert (code, starts) == (9, 5)
     assert "died 5 times in a row" in told and "the same command continues it" in told
 
 
-@pytest.mark.parametrize("words", [(), ("--output", "run.h5")])
+@pytest.mark.parametrize("words", [(), ("--output", "run.h5"), ("--runs-of", "x")])
 def test_a_run_that_would_not_continue_is_refused(tmp_path, words):
     code, starts, told = kept_running(tmp_path, [0], *words)
     assert (code, starts) == (2, 0)

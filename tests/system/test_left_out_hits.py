@@ -101,7 +101,8 @@ def test_groups_and_maps_have_dead_times(tmp_path, recording):
 
 
 @pytest.mark.parametrize("first, end, per_slice, ranks", [
-    ("2500us", "7.123456ms", 13, 3), ("2.5ms", "", 1, 2), ("", "3333333", 100, None), ("1ms", "1001us", 7, 2)])
+    ("2500us", "7.123456ms", 13, 3), ("2.5ms", "", 1, 2), ("", "3333333", 100, None), ("1ms", "1001us", 7, 2),
+    ("2.5ms", "3333333", 5, None)])  # only with ticks of 1 ns is the first before the second
 def test_a_stretch_equals_a_cut_recording(tmp_path, recording, first, end, per_slice, ranks):
     uris, streams = recording
     bounds = {"2500us": 2_500_000, "2.5ms": 2_500_000, "7.123456ms": 7_123_456, "3333333": 3_333_333, "1ms": 1_000_000,
@@ -258,6 +259,7 @@ def test_copies_are_left_out(tmp_path, numbered):
     (["--dead-time", "=5us"], "expected GROUP=TIME or TIME"),
     (["--dead-time", "2h"], "2^32"),
     (["--from", "5ms", "--to", "5ms"], "is not before --to 5ms"),
+    (["--from", "3us", "--to", "2000"], "is not before --to 2000"),
     (["--from", "tomorrow"], "--from"),
     (["--to", "2026-11-25T10:00:00Z"], "add --time-origin"),
 ])

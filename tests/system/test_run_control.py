@@ -552,6 +552,15 @@ class TestRepeat:
         eventloom("run", "--config", folder / "first.h5", "--source", folder / "streams" / "source_000.epochs",
                   "--output", "x.h5", cwd=tmp_path)
 
+    def test_a_command_is_looked_for_where_it_was(self, folder, recording, tmp_path):
+        (folder / "notify.sh").write_text("exit 0\n")
+        sources = [folder / path.relative_to(recording.folder) for path in recording.paths]
+        eventloom("run", *sources, *recording.meaning, "--alarm", "lost>0", "--alarm-command", "sh notify.sh",
+                  "--output", "told.h5", cwd=folder)
+        again = ("run", "--config", folder / "told.h5", "--output", "again.h5")
+        only_line(eventloom(*again, code=2, cwd=tmp_path), "alarm-command", "relative", str(folder))
+        eventloom(*again, "--alarm-command", "true", cwd=tmp_path)
+
     def test_what_is_no_run(self, folder):
         part = next(folder.glob("first.part-*.h5"))
         only_line(eventloom("run", "--config", part, "--output", "y.h5", code=2, cwd=folder), "not the output of a run")
