@@ -3,7 +3,7 @@
 #
 # usage: keep_running.sh COMMAND...     e.g. keep_running.sh mpirun -np 2 eventloom run ... --resume --output run.h5
 #   COMMAND   a run with --resume, which continues where the one before ended, or a series of runs (--runs), which begins
-#             the next run: 'eventloom merge --partial' saves what the one that died had finished
+#             the next run: 'eventloom merge --partial' saves what the dead run had finished
 # environment:
 #   MOST_RESTARTS    deaths in a row after which it gives up (default 10); a run that lived for a minute ends the row
 #   LONGEST_PAUSE    before a restart, in seconds (default 60): the pauses are 1, 2, 4, ... of them

@@ -70,8 +70,8 @@ struct OutputSettings {
   [[nodiscard]] bool has_companions() const { return !runs.front().also.empty(); }
 };
 
-/// What a user can do about a run that has stopped before its end, as the end of a sentence. `is_series`: the run is
-/// one of --runs. `drops_sorted`: it can only be resumed without --save-sorted.
+/// Advises the user how to continue a run that has stopped before its end, in words that end a sentence. `is_series`:
+/// the run is one of --runs. `drops_sorted`: it can only be resumed without --save-sorted.
 std::string how_to_continue(bool is_series, bool drops_sorted = false);
 
 /// `given`: the values of --define, at least one. A definition without a name writes the run file `output`. Named ones

@@ -128,8 +128,8 @@ void RunView::wait(std::size_t live, std::size_t known) {
 void RunView::take_end(std::vector<Request>& requests) {
   const auto asked = desk_ == nullptr ? std::nullopt : desk_->take_end();
   if (!asked) return;
-  const bool goes_on = asked->what == RunRequest::What::next_run;
-  requests.push_back({.command = Command::end, .cause = goes_on ? Cause::next_run : Cause::stop_run});
+  const bool continues = asked->what == RunRequest::What::next_run;
+  requests.push_back({.command = Command::end, .cause = continues ? Cause::next_run : Cause::stop_run});
 }
 
 void RunView::report_wait(std::size_t live, std::size_t known) {

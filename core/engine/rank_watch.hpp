@@ -9,7 +9,7 @@ namespace eventloom {
 struct StallSettings {
   std::chrono::nanoseconds warning{};  ///< 0: never
   std::chrono::nanoseconds timeout{};  ///< 0: wait for ever
-  std::string advice = {};             ///< to the user, when a run cannot continue; without a full stop
+  std::string advice = {};             ///< shown to the user when a run cannot continue; no full stop
 };
 
 /// Observes the ranks of a run by means other than their messages: the state of their processes, and the signals they

@@ -139,8 +139,8 @@ void RunControl::follow(const Verdict& verdict) {
   if (sources_ != nullptr) {
     sources_->live().set_others({verdict.live_epoch, verdict.live_full != 0, verdict.live_jump});
   }
-  if (sources_ != nullptr && verdict.safe_end > told_safe_) {
-    told_safe_ = verdict.safe_end;
+  if (sources_ != nullptr && verdict.safe_end > reported_safe_) {
+    reported_safe_ = verdict.safe_end;
     sources_->safe_before({verdict.safe_end});
   }
   over_ = verdict.all_done != 0 || verdict.any_failed != 0;

@@ -119,8 +119,8 @@ class RunControl final : public Ending {
   OffsetSpan offsets_;
   bool ends_ = false;  ///< stopping, and the data end here
   std::optional<SliceId> end_slice_;
-  SliceId safe_end_{};           ///< known to this rank
-  std::uint64_t told_safe_ = 0;  ///< passed to its sources
+  SliceId safe_end_{};               ///< known to this rank
+  std::uint64_t reported_safe_ = 0;  ///< passed to its sources
   std::uint64_t progress_ = 0;
   std::deque<Request> asked_;  ///< requests of this rank, not yet reported
   std::function<void()> new_file_;

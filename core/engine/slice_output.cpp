@@ -43,13 +43,13 @@ std::size_t FilterOutput::do_work() {
   std::size_t work = 0;
   for (auto& lane : lanes_) {
     work += lane.outbox.pump() ? 1 : 0;
-    if (lane.outbox.free()) work += tell(lane);
+    if (lane.outbox.free()) work += notify(lane);
     lane.outbox.publish();
   }
   return work;
 }
 
-std::size_t FilterOutput::tell(Lane& lane) {
+std::size_t FilterOutput::notify(Lane& lane) {
   if (!lane.gaps.empty()) {
     lane.outbox.start_gap(0, lane.gaps.front());
     lane.gaps.pop_front();

@@ -70,7 +70,7 @@ class FilterOutput final : public SliceOutput {
     SliceRange last_gap;          ///< the last one queued or sent
     bool reported_end = false;
   };
-  std::size_t tell(Lane& lane);
+  std::size_t notify(Lane& lane);
   Lane& lane_of(SliceId slice) { return lanes_[slice.value % lanes_.size()]; }
 
   std::vector<Lane> lanes_;

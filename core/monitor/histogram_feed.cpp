@@ -40,8 +40,8 @@ HistogramFeed::HistogramFeed(Network& network, std::shared_ptr<const HistogramSe
       rank_(network.ranks().rank()),
       most_rows_(kMostRows / std::min(writers_.size(), kMostAsked)),
       channel_(network.open_channel()),
-      told_(kinds * set_->specs().size()) {
-  if (rank_ == 0) sums_.resize(told_.size());
+      reported_(kinds * set_->specs().size()) {
+  if (rank_ == 0) sums_.resize(reported_.size());
 }
 
 void HistogramFeed::want(std::size_t histogram, Time now) { sums_.at(histogram).wanted = now; }
@@ -89,7 +89,7 @@ bool HistogramFeed::receive() {
     done_ = true;
     return true;
   }
-  const bool is_known = head.histogram < told_.size() && head.begin <= head.end;
+  const bool is_known = head.histogram < reported_.size() && head.begin <= head.end;
   if (!is_known || head.end > cells_in(head.histogram)) refuse_cells("names cells that no histogram has");
   if (head.kind == CellsHead::kAsk) {
     answer(head);
@@ -100,28 +100,28 @@ bool HistogramFeed::receive() {
 }
 
 void HistogramFeed::answer(const CellsHead& asked) {
-  auto& told = told_[asked.histogram];
-  told.resize(cells_in(asked.histogram));
+  auto& reported = reported_[asked.histogram];
+  reported.resize(cells_in(asked.histogram));
   const std::size_t begin = asked.begin;
   counted_.assign(std::min<std::size_t>(asked.end - begin, kMostCompared), 0);
   count_(asked.histogram, begin, counted_);
   rows_.clear();
   std::size_t at = 0;
   for (; at < counted_.size() && rows_.size() < most_rows_; ++at) {
-    const auto more = counted_[at] - told[begin + at];
+    const auto more = counted_[at] - reported[begin + at];
     if (more == 0) continue;
     const auto count =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(more, std::numeric_limits<std::uint32_t>::max()));
     rows_.push_back({static_cast<std::uint32_t>(begin + at), count});
-    told[begin + at] += count;
+    reported[begin + at] += count;
     if (count < more) break;  // the next answer begins with this cell
   }
   send(0, {CellsHead::kTold, asked.histogram, asked.begin, static_cast<std::uint32_t>(begin + at)}, rows_);
 }
 
-void HistogramFeed::add(int rank, const CellsHead& told, std::span<const std::byte> rows) {
-  if (rank_ != 0 || !sweep_ || told.histogram != sweep_->histogram) refuse_cells("was not asked for");
-  auto& cells = sums_[told.histogram].cells;
+void HistogramFeed::add(int rank, const CellsHead& reported, std::span<const std::byte> rows) {
+  if (rank_ != 0 || !sweep_ || reported.histogram != sweep_->histogram) refuse_cells("was not asked for");
+  auto& cells = sums_[reported.histogram].cells;
   if (rows.size() % sizeof(FilledCell) != 0) refuse_cells("breaks off");
   for (std::size_t at = 0; at < rows.size(); at += sizeof(FilledCell)) {
     FilledCell row;
@@ -129,7 +129,7 @@ void HistogramFeed::add(int rank, const CellsHead& told, std::span<const std::by
     if (row.cell >= cells.size()) refuse_cells("has a cell of no histogram");
     cells[row.cell] += row.count;
   }
-  if (told.end < cells.size()) return ask(rank, told.end);
+  if (reported.end < cells.size()) return ask(rank, reported.end);
   if (sweep_->begun < writers_.size()) ask(writers_[sweep_->begun++], 0);
   if (--sweep_->left != 0) return;
   if (std::ranges::find(complete_, sweep_->histogram) == complete_.end()) complete_.push_back(sweep_->histogram);

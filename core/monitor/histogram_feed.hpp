@@ -68,7 +68,7 @@ class HistogramFeed {
   bool receive();
   void ask(int rank, std::size_t begin);
   void answer(const CellsHead& asked);
-  void add(int rank, const CellsHead& told, std::span<const std::byte> rows);
+  void add(int rank, const CellsHead& reported, std::span<const std::byte> rows);
   void send(int rank, const CellsHead& head, std::span<const FilledCell> rows = {});
   void complete_recent(Time now, IdlePolicy& idle);
 
@@ -78,8 +78,8 @@ class HistogramFeed {
   int rank_;
   std::size_t most_rows_;  ///< maximum per message
   std::unique_ptr<MessageChannel> channel_;
-  std::vector<Sum> sums_;                         ///< indexed by histogram; empty on other ranks
-  std::vector<std::vector<std::uint64_t>> told_;  ///< indexed by histogram: entries already reported; empty: none
+  std::vector<Sum> sums_;                             ///< indexed by histogram; empty on other ranks
+  std::vector<std::vector<std::uint64_t>> reported_;  ///< indexed by histogram: entries already reported; empty: none
   std::optional<Sweep> sweep_;
   std::vector<std::size_t> complete_;
   Time next_look_{};

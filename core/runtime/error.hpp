@@ -10,7 +10,7 @@ enum ExitCode : int {
   kExitOk = 0,        ///< all data accounted for
   kExitUsage = 2,     ///< bad usage, or input or output that cannot be opened or written
   kExitLosses = 3,    ///< finished with losses, all of them counted
-  kExitStopped = 75,  ///< stopped early in good order
+  kExitStopped = 75,  ///< stopped early, but cleanly
 };
 
 /// An error that the user can fix: one line that states the problem and the fix. Ends the program with kExitUsage.

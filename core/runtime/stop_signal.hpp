@@ -8,8 +8,8 @@ namespace eventloom {
 /// Call once, in a rank before MPI is initialised.
 void catch_stop_signals();
 
-/// During its lifetime the signals end the program immediately, with `code`: for phases that have nothing to end in
-/// good order, and may not check stop_signal() for long. `line`: message printed then, "" for none; it must outlive the
+/// During its lifetime the signals end the program immediately, with `code`: for phases that have nothing to end
+/// cleanly, and may not check stop_signal() for long. `line`: message printed then, "" for none; it must outlive the
 /// object. Use after catch_stop_signals(), one at a time.
 class EndsAtOnce {
  public:

@@ -66,7 +66,7 @@ class CsvReader final : public HitReader {
   TableRows rows_;
   bool skip_bad_;     ///< bad lines are losses; without the key, the first one is an error
   MessageLimit bad_;  ///< lines skipped
-  bool tells_names_ = false;
+  bool reports_names_ = false;
   bool reported_unread_ = false;
   bool reported_bad_ = false;
   bool any_row_ = false;  ///< a row has been read
@@ -95,7 +95,7 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Fo
   header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
   set_payload(header_, payload_.columns());
   if (names_.any()) header_.text += "\nChannels: " + names_.list() + ".\n";
-  tells_names_ = names_.any() && !uri.has("channels");
+  reports_names_ = names_.any() && !uri.has("channels");
 }
 
 bool CsvReader::read(HitBlock& block) {
@@ -110,7 +110,7 @@ bool CsvReader::read(HitBlock& block) {
   if (!any && bad_.exceeded() && !std::exchange(reported_bad_, true)) {
     spdlog::error("{}: {} lines in all are skipped", name_, bad_.count());
   }
-  if (any && std::exchange(tells_names_, false)) report_names();
+  if (any && std::exchange(reports_names_, false)) report_names();
   if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
     spdlog::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {

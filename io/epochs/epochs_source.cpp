@@ -108,7 +108,7 @@ void EpochsSource::scan() {
   damage_ = std::move(scan.damage);
   hits_ = scan.hits;
   anomalies_ = scan.anomalies;
-  for (const auto& problem : scan.problems) tell(problem.offset, problem.text);
+  for (const auto& problem : scan.problems) report(problem.offset, problem.text);
   if (scan.problems.empty()) {
     spdlog::warn("{}: no index, the recording was not closed; {} epoch buffers found by scanning", path_,
                  entries_.size());
@@ -219,13 +219,13 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   out.damage.push_back(damage);
   if (reported_.insert(entry.offset).second) {
     count_lost(damage);
-    tell(entry.offset, std::string(defect->second) + "; expected " + std::to_string(entry.n_hits) +
-                           " hits from epoch " + std::to_string(entry.first_epoch.value) + " on, which are dropped");
+    report(entry.offset, std::string(defect->second) + "; expected " + std::to_string(entry.n_hits) +
+                             " hits from epoch " + std::to_string(entry.first_epoch.value) + " on, which are dropped");
   }
   return false;
 }
 
-void EpochsSource::tell(std::uint64_t offset, const std::string& text) {
+void EpochsSource::report(std::uint64_t offset, const std::string& text) {
   complaints_.say(Defect::damage, offset, [&] { return text; });
   problems_.push_back({offset, text});
 }

@@ -58,7 +58,7 @@ class EpochsSource final : public Source {
   std::optional<std::uint64_t> collect_buffers(EpochRange epochs, SliceData& out);
   void note_given(std::uint64_t last_buffer);
   void give_up(EpochRange epochs);
-  void tell(std::uint64_t offset, const std::string& text);
+  void report(std::uint64_t offset, const std::string& text);
   void count_lost(const Damage& damage) { counts_.counters[source_dropped_hits(damage.cause)] += damage.n_hits; }
 
   std::string path_;

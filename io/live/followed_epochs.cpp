@@ -89,9 +89,9 @@ bool FollowedEpochs::end_file() {
   const bool marked = files_->is_final(path);
   const auto next = files_->stopped() ? std::nullopt : files_->next_after(path);
   if (!next) {
-    const bool goes_on = !marked && indexed_ && has_wildcard(files_->pattern()) && !files_->stopped();
-    if (goes_on) files_->wait();
-    return goes_on;
+    const bool continues = !marked && indexed_ && has_wildcard(files_->pattern()) && !files_->stopped();
+    if (continues) files_->wait();
+    return continues;
   }
   if (!has_stream_header(*next) && !files_->is_final(*next)) {
     files_->wait();
@@ -159,25 +159,25 @@ FollowedEpochs::Step FollowedEpochs::take_buffer(const EpochBufferHeader& header
 FollowedEpochs::Step FollowedEpochs::take_whole(const EpochBufferHeader& header, std::span<const std::byte> stored) {
   const auto offset = file_->offset();
   const bool timed = header.epochs().end - 1 <= max_epoch(header_.base.epoch_ticks);
-  bool goes_on = true;
+  bool continues = true;
   if (!timed || header.sequence < next_sequence_ || header.first_epoch < end_epoch_) {
     const auto cause = !timed                             ? DropCause::corrupt
                        : header.sequence < next_sequence_ ? DropCause::duplicate
                                                           : DropCause::out_of_order;
-    goes_on = lose({.first_epoch = end_epoch_, .n_hits = header.n_hits, .cause = cause},
-                   fmt::format("an epoch buffer of {} hits from epoch {} is not in order", header.n_hits,
-                               header.first_epoch.value));
+    continues = lose({.first_epoch = end_epoch_, .n_hits = header.n_hits, .cause = cause},
+                     fmt::format("an epoch buffer of {} hits from epoch {} is not in order", header.n_hits,
+                                 header.first_epoch.value));
   } else {
     if (header.sequence > next_sequence_) {
       const auto hits = header.hits_before - std::min(header.hits_before, next_hits_before_);
-      goes_on = lose({.first_epoch = end_epoch_,
-                      .n_epochs = header.first_epoch - end_epoch_,
-                      .file_offset = offset,
-                      .n_hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(hits, 0xffffffffU))},
-                     fmt::format("epoch buffers {} to {} are missing", next_sequence_, header.sequence - 1));
+      continues = lose({.first_epoch = end_epoch_,
+                        .n_epochs = header.first_epoch - end_epoch_,
+                        .file_offset = offset,
+                        .n_hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(hits, 0xffffffffU))},
+                       fmt::format("epoch buffers {} to {} are missing", next_sequence_, header.sequence - 1));
     }
     if (header.sequence == 0 || next_sequence_ == 0) note_begin(header.first_epoch);
-    goes_on = goes_on && queue_.push(stored);
+    continues = continues && queue_.push(stored);
     first_epoch_ = first_epoch_.value_or(header.first_epoch);
     end_epoch_ = header.epochs().end;
     queue_.complete_to(end_epoch_);
@@ -188,7 +188,7 @@ FollowedEpochs::Step FollowedEpochs::take_whole(const EpochBufferHeader& header,
     next_hits_before_ = header.hits_before + header.n_hits;
   }
   file_->skip(stored.size());
-  return goes_on ? Step::going_on : Step::stopped;
+  return continues ? Step::going_on : Step::stopped;
 }
 
 /// The file that is read begins with this epoch.

@@ -32,9 +32,9 @@ bool FollowedReader::read(HitBlock& block) {
   }
   if (holds_nothing(block)) followed_->wait();
   // The stream continues after a file that was cut.
-  const bool goes_on = later_ && !block.losses.empty() && followed_->next_after(path_).has_value();
+  const bool continues = later_ && !block.losses.empty() && followed_->next_after(path_).has_value();
   for (auto& loss : block.losses) {
-    if (!goes_on || !loss.breaks_off) continue;
+    if (!continues || !loss.breaks_off) continue;
     loss.breaks_off = false;
     loss.leaves_hole = true;
   }

@@ -71,7 +71,7 @@ void add_line(const std::filesystem::path& folder, const Json& line) {
   std::string text = is_new ? Json{{"format", kLogFormat}, {"version", 1}}.dump() + "\n" : "";
   if (!ends_with_a_line(file.number())) text += '\n';
   text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  errno = ENOSPC;  // for a write that is cut short, which sets nothing
+  errno = ENOSPC;  // a write that is cut short does not set it
   if (::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) fail(path);
   if (::fsync(file.number()) != 0) fail(path);
   if (is_new) sync_folder(folder);

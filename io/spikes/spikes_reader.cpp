@@ -156,7 +156,7 @@ class SpikesReader final : public HitReader {
   bool follow(const SpikePacketHeader& packet, HitBlock& block);
   void find_packet(HitBlock& block);
   void end(HitBlock& block);
-  bool tell(Kind kind) { return seen_[kind].admit(); }
+  bool may_report(Kind kind) { return seen_[kind].admit(); }
   void report_totals() const;
 
   std::string name_;
@@ -218,7 +218,7 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
   const auto place = numbers_.place(packet.sequence);
   if (place == PacketNumbers::Place::duplicate || place == PacketNumbers::Place::late) {
     const bool late = place == PacketNumbers::Place::late;
-    if (tell(late ? kLate : kDuplicate)) {
+    if (may_report(late ? kLate : kDuplicate)) {
       spdlog::error("{}: offset {}: packet {} of {} spikes {}, {} was expected: it is dropped", name_, file_.offset(),
                     packet.sequence, packet.n_spikes, late ? "comes too late" : "was read before", numbers_.next());
     }
@@ -229,7 +229,7 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
   if (place == PacketNumbers::Place::gap) {
     missing_ += numbers_.left_out(packet.sequence);
     if (!hole_) {
-      if (tell(kGap)) {
+      if (may_report(kGap)) {
         spdlog::error("{}: offset {}: packet {} where {} was expected: those between are missing", name_,
                       file_.offset(), packet.sequence, numbers_.next());
       }
@@ -246,7 +246,7 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
 void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::byte> entries, HitBlock& block) {
   const Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes, .leaves_hole = true};
   if (!entries_intact(packet, entries)) {
-    if (tell(kEntries)) {
+    if (may_report(kEntries)) {
       spdlog::error("{}: offset {}: the checksum of packet {} is wrong: its {} spikes are dropped", name_,
                     file_.offset(), packet.sequence, packet.n_spikes);
     }
@@ -264,7 +264,7 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
     ++packets_;
     return;
   }
-  if (tell(kMisfit)) {
+  if (may_report(kMisfit)) {
     spdlog::error(
         "{}: offset {}: packet {} does not have the {} spikes it states, or has times beyond 2^64 ticks: it is dropped",
         name_, file_.offset(), packet.sequence, packet.n_spikes);
@@ -288,7 +288,7 @@ void SpikesReader::find_packet(HitBlock& block) {
     file_.skip(at);
   }
   if (!found) file_.skip(file_.left());
-  if (tell(kHeader)) {
+  if (may_report(kHeader)) {
     spdlog::error("{}: offset {}: expected a packet header, which is damaged: {} bytes are skipped", name_, begin,
                   file_.offset() - begin);
   }

@@ -43,7 +43,7 @@ class Tpx3Reader final : public HitReader {
   void take_pixel(Tpx3Packet packet, HitBlock& block);
   void take_tdc(Tpx3Packet packet, HitBlock& block);
   void put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload, HitBlock& block);
-  void tell(const Tpx3Clock::Placed& place);
+  void report(const Tpx3Clock::Placed& place);
   void lose(const char* reason, HitBlock& block, DropCause cause = DropCause::corrupt);
   void lose(const Tpx3Damage& damage, HitBlock& block);
   [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
@@ -101,7 +101,7 @@ void Tpx3Reader::open_next() {
   counters_.add(files_.file().counters());
   files_.open_next();
   global_low_.reset();
-  tell(clock_.begin_file(preview_tpx3(files_.path(files_.number()))));
+  report(clock_.begin_file(preview_tpx3(files_.path(files_.number()))));
 }
 
 SourceCounts Tpx3Reader::counts() const {
@@ -120,7 +120,7 @@ void Tpx3Reader::take(Tpx3Packet packet, HitBlock& block) {
     default: ++counters_[Metric::skipped_elements];
   }
   if (packet.kind() == Tpx3Kind::global_low) global_low_ = packet.global_low();
-  if (packet.kind() == Tpx3Kind::global_high && global_low_) tell(clock_.heed(packet.global_time(*global_low_)));
+  if (packet.kind() == Tpx3Kind::global_high && global_low_) report(clock_.heed(packet.global_time(*global_low_)));
 }
 
 void Tpx3Reader::take_pixel(Tpx3Packet packet, HitBlock& block) {
@@ -144,7 +144,7 @@ void Tpx3Reader::put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload
   if (place.step == Tpx3Step::stray) {
     return lose("a time that is far from those of the packets around it", block, DropCause::out_of_step);
   }
-  tell(place);
+  report(place);
   const auto tick = place.time < 0 ? std::nullopt : scale_.ticks(static_cast<std::uint64_t>(place.time));
   if (!tick) return lose("a hit before tick 0", block, DropCause::untimed);
   block.time.push_back(*tick);
@@ -153,7 +153,7 @@ void Tpx3Reader::put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload
 }
 
 /// Reports resets of the clock and guessed times.
-void Tpx3Reader::tell(const Tpx3Clock::Placed& place) {
+void Tpx3Reader::report(const Tpx3Clock::Placed& place) {
   if (place.step == Tpx3Step::back) {
     ++counters_[Metric::clock_resets];
     complaints().say(Defect::era, offset(), [&] {

@@ -64,7 +64,7 @@ std::span<const std::byte> UdpSender::receive(std::span<std::byte> room) {
   const auto got = ::recv(socket_, room.data(), room.size(), MSG_DONTWAIT);
   if (got >= 0) return room.first(static_cast<std::size_t>(got));
   // Reading consumes the system's report that an earlier datagram found no receiver.
-  if (errno == ECONNREFUSED) tell_refusal(errno);
+  if (errno == ECONNREFUSED) report_refusal(errno);
   return {};
 }
 
@@ -95,9 +95,9 @@ std::size_t UdpSender::send_some(std::size_t first) {
 std::size_t UdpSender::take_error(int error, std::size_t left) {
   switch (error) {
     case EINTR: return 0;
-    case ECONNREFUSED: tell_refusal(error); return 0;  // it concerns an earlier datagram
+    case ECONNREFUSED: report_refusal(error); return 0;  // it concerns an earlier datagram
     case EHOSTUNREACH:
-    case ENETUNREACH: tell_refusal(error); return 1;
+    case ENETUNREACH: report_refusal(error); return 1;
     case EAGAIN:
     case ENOBUFS: {
       constexpr int kMilliseconds = 1;  // ENOBUFS: the socket has room, but the network device has not
@@ -113,13 +113,13 @@ std::size_t UdpSender::take_error(int error, std::size_t left) {
     }
     default:
       if (when_full_ != WhenFull::drop) throw UserError(place_ + ": cannot send: " + std::strerror(error));
-      tell_refusal(error);
+      report_refusal(error);
       return 1;
   }
 }
 
-void UdpSender::tell_refusal(int error) {
-  if (count_.refused++ != 0 || !tells_refusal_) return;
+void UdpSender::report_refusal(int error) {
+  if (count_.refused++ != 0 || !reports_refusal_) return;
   spdlog::warn("{}: {}; datagrams to it are lost until a receiver is there", place_,
                error == ECONNREFUSED ? "nobody listens" : std::strerror(error));
 }

@@ -44,7 +44,7 @@ class UdpSender {
   /// Waits until a datagram has come back or `timeout_ms` has passed.
   void wait(int timeout_ms) const;
   /// Missing receivers are no longer reported.
-  void may_be_refused() { tells_refusal_ = false; }
+  void may_be_refused() { reports_refusal_ = false; }
 
   [[nodiscard]] const Count& count() const { return count_; }
   /// Rate of the network device that the datagrams leave by, bytes per second; 0: unknown.
@@ -53,7 +53,7 @@ class UdpSender {
  private:
   std::size_t send_some(std::size_t first);
   std::size_t take_error(int error, std::size_t left);
-  void tell_refusal(int error);
+  void report_refusal(int error);
 
   std::string place_;
   int socket_ = -1;
@@ -61,7 +61,7 @@ class UdpSender {
   std::vector<std::byte> batch_;
   std::vector<std::span<std::byte>> waiting_;  ///< datagrams in batch_
   std::size_t used_ = 0;                       ///< bytes used in batch_
-  bool tells_refusal_ = true;
+  bool reports_refusal_ = true;
   Count count_;
 };
 
