@@ -272,12 +272,6 @@ class TestPeers:
             assert len(peer["rates_bytes_per_us"]) == 3
             assert peer["rate_bytes_per_us"] == sorted(peer["rates_bytes_per_us"])[1] > 0
 
-    def test_the_floor_of_a_host_is_below_nobody(self, tmp_path):
-        """A ring in shared memory does less than a system call for each message."""
-        [point] = points(tmp_path, "patterns", "--seconds", 0.05, "--repeat", 3, "--pattern", "one-to-one", "--schedule",
-                         "round-robin", "--sizes", "1KiB", "--peer", "shm,udp", np=2)
-        assert point["peers"]["shm"]["rate_bytes_per_us"] > point["peers"]["udp"]["rate_bytes_per_us"]
-
 
 @pytest.mark.parametrize("ranks", [2, 4], scope="class")
 class TestSlowBuilder:
