@@ -161,17 +161,23 @@ std::uint32_t seal_file(hid_t file) {
     if (dataset.sum) lines.push_back(line_of(dataset));
   }
   write_attribute(file, kDatasets, lines);
-  check(H5Fflush(file, H5F_SCOPE_LOCAL), "writing attributes");  // reading texts bypasses HDF5
-  std::vector<std::uint64_t> sums;
-  for (const auto& [name, contents] : sums_of_attributes(file, crc32_of_zlib))
-    sums.insert(sums.end(), {name, contents});
-  write_attribute(file, kAttributesSums, sums);
+  seal_attributes(file);
   return sum_of_lines(lines);
 }
 
+void seal_attributes(hid_t object) {
+  check(H5Fflush(object, H5F_SCOPE_LOCAL), "writing attributes");  // reading texts bypasses HDF5
+  std::vector<std::uint64_t> sums;
+  for (const auto& [name, contents] : sums_of_attributes(object, crc32_of_zlib))
+    sums.insert(sums.end(), {name, contents});
+  write_attribute(object, kAttributesSums, sums);
+}
+
+void check_attributes(hid_t object) { check_attributes(object, kAttributesSums, crc32_of_zlib); }
+
 void check_seal(hid_t file) {
   check_attributes(file, kOldTextsSums, crc32c);
-  check_attributes(file, kAttributesSums, crc32_of_zlib);
+  check_attributes(file);
   if (has_attribute(file, kDatasets)) expect_datasets(file, read_texts(file, kDatasets));
 }
 

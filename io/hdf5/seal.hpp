@@ -33,6 +33,11 @@ std::optional<std::uint32_t> sum_of_values(hid_t dataset);
 /// Throws UserError when a sealed dataset's values have another sum. `name` names file and dataset.
 void expect_values(std::optional<std::uint32_t> sealed, std::uint32_t found, const std::string& name);
 
+/// Stores sums of the attributes of an object, in kAttributesSums, as the root of a finished file has them.
+void seal_attributes(hid_t object);
+/// Throws UserError when attributes differ from the sealed ones. Objects of earlier versions may have no seal.
+void check_attributes(hid_t object);
+
 /// Seals a file that is otherwise complete; returns the sum that run.h5 lists.
 std::uint32_t seal_file(hid_t file);
 /// Throws UserError, without the name of the file, when an attribute of the root or the list of datasets differs from

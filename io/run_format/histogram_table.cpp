@@ -12,6 +12,7 @@
 #include "io/hdf5/counts_array.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/record_columns.hpp"
+#include "io/hdf5/seal.hpp"
 
 namespace eventloom {
 
@@ -53,6 +54,7 @@ void write_one(const OutputFile& file, const HistogramRecord& histogram) {
   write_attribute(group.get(), "entries", histogram.entries());
   write_attribute(group.get(), "underflow", histogram.underflow);
   write_attribute(group.get(), "overflow", histogram.overflow);
+  seal_attributes(group.get());
 }
 
 HistogramAxisRecord read_axis(hid_t file, const std::string& place, const std::string& name, std::size_t number) {
@@ -76,6 +78,11 @@ HistogramRecord read_one(hid_t file, const std::string& place, const std::string
   const auto path = group_of(histogram.name);
   if (!has_object(file, path)) throw UserError("'" + place + "' has no group " + path);
   const H5Id group = open_object(file, path);
+  try {
+    check_attributes(group.get());
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("'{}': {}: {}", place, path, error.what()));
+  }
   const auto quantity = read_text(group.get(), "quantity");
   const auto semicolon = quantity.find(';');
   for (std::size_t i = 0; i < (semicolon == std::string::npos ? 1 : 2); ++i)
