@@ -138,16 +138,16 @@ class TestLatency:
     def test_pauses_and_ways_to_wait(self, tmp_path):
         start = time.monotonic()
         report, raw, _ = measured(tmp_path, "latency", "--sizes", 8, "--place", "local-trip", "--count", 10, "--repeat", 1,
-                                  "--wait", "poll,sleep,timer", "--pause", "0s,5ms", "--warm-up", 2, np=2)
+                                  "--wait", "poll,sleep,timer", "--pause", "0s,20ms", "--warm-up", 2, np=2)
         points = report["points"]
         assert [(p["wait"], p["pause_ns"], p["kind"]) for p in points] == [
-            (wait, pause, kind) for wait in ("poll", "sleep", "timer") for pause in (0, 5_000_000)
+            (wait, pause, kind) for wait in ("poll", "sleep", "timer") for pause in (0, 20_000_000)
             for kind in ("message", "built event")]
         assert_distributions(report, raw, ("one_way", "round_trip", "completion", "warm_up"))
         rests = 10 * sum(p["pause_ns"] for p in points) * 2 / 1e9  # before round trips, and before completions
         assert time.monotonic() - start > rests
         # A round trip does not contain the pause before it.
-        assert all(p["round_trip"]["min_ns"] < 5_000_000 for p in points)
+        assert all(p["round_trip"]["min_ns"] < 20_000_000 for p in points)
 
 
 class TestRate:
@@ -189,7 +189,7 @@ class TestTransports:
     @pytest.mark.parametrize("what, names, options", [
         ("latency", ("one_way", "round_trip", "completion", "warm_up"),
          ("--sizes", "8", "--place", "local-trip", "--count", 200, "--warm-up", 20, "--wait", "sleep", "--peer", "mpi")),
-        ("rate", ("latency",), ("--hz", 1000, "--values", 1, "--seconds", 0.05, "--wait", "sleep")),
+        ("rate", ("latency",), ("--hz", 1000, "--values", 1, "--seconds", 0.2, "--wait", "sleep")),
         ("patterns", ("message_time",), ("--pattern", "one-to-one", "--sizes", "1KiB", "--slices", 100, "--seconds", 0.02)),
     ])
     def test_side_by_side(self, tmp_path, what, names, options):

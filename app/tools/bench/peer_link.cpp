@@ -79,9 +79,11 @@ PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const PayloadPool& 
     bool moved = link.advance(receiver);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (receiver.result().messages_received != before) last = seconds;
-    const auto begun = seconds < traffic.seconds ? sending.send() : 0;
+    // A rank whose processor was busy until the end of the time has sent once, too.
+    const bool may_send = seconds < traffic.seconds || sent == 0;
+    const auto begun = may_send ? sending.send() : 0;
     sent += begun;
-    moved = (seconds >= traffic.seconds && sending.end()) || begun != 0 || moved;
+    moved = (!may_send && sending.end()) || begun != 0 || moved;
     if (!all_finished && sending.ended() && link.finished()) all_finished = communicator.barrier();
     if (!moved) sched_yield();
   }
