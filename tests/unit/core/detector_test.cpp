@@ -140,7 +140,7 @@ TEST(DetectorMap, OptionsAddGroups) {
   EXPECT_EQ(detector.at(0, 8).groups, 0b10U);
 }
 
-/// In a table, in pieces, and where both ends have one value or two.
+/// Looks values up in a table and in pieces, also where both ends have one value or two.
 TEST(ChannelTable, HasTheValuesOfTheDetector) {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
@@ -164,8 +164,7 @@ TEST(ChannelTable, HasTheValuesOfTheDetector) {
   }
 }
 
-/// Of epochs of 10 ticks: what is sent for a slice are exactly the epochs with a tick that an offset moves into its
-/// window.
+/// With epochs of 10 ticks: a slice is sent exactly those epochs with a tick that an offset moves into its window.
 TEST(OffsetSpan, SendsWhatMayBeMovedIntoTheWindow) {
   SliceGeometry geometry{{1000, 10}, 3, 12, 2};
   std::mt19937 random(7);

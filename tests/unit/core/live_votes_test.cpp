@@ -41,7 +41,7 @@ TEST(LiveVotes, MoreJumpsThanThereIsRoomForCountAgainst) {
   EXPECT_EQ(majority(scattered), Epoch(100));
 }
 
-/// Whoever comes first: few at many places leave room for many at one.
+/// In any order: few votes at many places leave room for many votes at one.
 TEST(LiveVotes, AMajorityIsFoundBehindManyOthers) {
   LiveVotes all;
   for (std::uint64_t place = 1; place <= LiveVotes::kPlaces; ++place) add_jump(all, Epoch(1000 * place));

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-/// The files of a system, as far as memory_there_is() reads them.
+/// The system files that memory_there_is() reads.
 class FakeSystem : public testing::Test {
  protected:
   FakeSystem() : root_(fs::path(testing::TempDir()) / ("eventloom_memory_" + std::to_string(getpid()))) {

@@ -12,7 +12,7 @@
 namespace eventloom {
 namespace {
 
-/// What Prometheus takes behind `eventloom_`.
+/// Whether Prometheus accepts the name after `eventloom_`.
 bool well_formed(std::string_view name) {
   const auto fits = [](char c) { return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_'; };
   return !name.empty() && std::islower(name.front()) != 0 && std::ranges::all_of(name, fits);

@@ -27,7 +27,7 @@ constexpr auto kOutOfStep = static_cast<std::size_t>(DropCause::out_of_step);
 /// A run of numbered sources.
 struct NumberedRun {
   std::vector<std::uint32_t> flags;
-  std::vector<std::vector<RefHit>> hits;  ///< by source, numbers rising
+  std::vector<std::vector<RefHit>> hits;  ///< by source, with ascending numbers
   std::vector<std::vector<Damage>> damage;
   Tick overlap = 25;
   bool with_payload = true;
@@ -35,15 +35,15 @@ struct NumberedRun {
   explicit NumberedRun(std::vector<std::uint32_t> stream_flags)
       : flags(std::move(stream_flags)), hits(flags.size()), damage(flags.size()) {}
 
-  /// `n` hits of a source in the event `number`. Payload: its length, the trigger type above 16 bits
-  /// of no meaning here, and a word more.
+  /// Adds `n` hits of a source to the event `number`. Their payload: its length, the trigger type above 16 bits that
+  /// mean nothing here, and one more word.
   void add(std::uint16_t source, Tick number, std::uint32_t trigger, std::uint32_t n = 1) {
     for (std::uint32_t i = 0; i < n; ++i) {
       hits[source].push_back({number, source * 16U + i, {2, trigger << 16 | (source + 1U), i}, source});
     }
   }
 
-  /// The same with a tag in the third word of the payload.
+  /// As add(), with a tag in the third word of the payload.
   void add_tagged(std::uint16_t source, Tick number, std::uint32_t trigger, std::uint32_t tag, std::uint32_t n = 1) {
     for (std::uint32_t i = 0; i < n; ++i) {
       hits[source].push_back({number, source * 16U + i, {2, trigger << 16, i << 8 | tag}, source});
@@ -70,7 +70,7 @@ struct NumberedRun {
     return first;
   }
 
-  /// With all kinds of events.
+  /// Builds with events of all kinds.
   std::vector<std::vector<BuiltSlice>> build_all(const SliceBuilderSettings& settings,
                                                  std::vector<BuildProblem>& problems) const {
     SliceBuilder builder(settings);
@@ -113,7 +113,7 @@ struct NumberedRun {
   }
 };
 
-/// What a run makes of an event.
+/// The event that a run builds.
 struct Made {
   std::vector<std::uint16_t> sources;  ///< of its hits
   std::uint32_t flags = 0;
@@ -317,7 +317,7 @@ TEST(NumberMatch, OnlyTheTriggerTypeIsCompared) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, whole({0, 1})}, {6, whole({0, 1})}}));
 }
 
-/// What a source does not tell cannot contradict what others tell.
+/// A source that does not report the trigger type cannot contradict those that do.
 TEST(NumberMatch, SourcesThatDoNotTellTheTriggerAreNotDroppedForIt) {
   NumberedRun run({kNumbered, kTriggered, kTriggered, kNumbered});
   for (std::uint16_t s = 0; s < 4; ++s) run.add(s, 5, 7);
@@ -336,7 +336,7 @@ TEST(NumberMatch, SourcesThatDoNotTellTheTriggerHaveNoVote) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, lacking({0, 1, 2, 4, 5}, 0b001000)}}));
 }
 
-/// A hit whose payload is too short for it has no trigger type, whatever the header of its stream says.
+/// A hit whose payload is too short has no trigger type, whatever the header of its stream states.
 TEST(NumberMatch, PayloadTooShortForATriggerTellsNone) {
   NumberedRun run({kTriggered, kTriggered, kTriggered});
   run.add(0, 5, 7);
@@ -410,7 +410,7 @@ TEST(NumberMatch, WithoutFlagsNothingIsMatched) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, whole({0, 1})}, {6, whole({1})}}));
 }
 
-/// Headers of hostile files promise what they like.
+/// Headers of hostile files may promise anything.
 TEST(NumberMatch, AStreamWithoutPayloadTellsNoTrigger) {
   NumberedRun run({kTriggered, kTriggered});
   run.with_payload = false;
@@ -466,13 +466,13 @@ TEST(NumberMatch, OtherDefinitionsMatchNoNumbers) {
 
 namespace {
 
-/// The same by the words of the header alone: event by event, all of it in maps.
+/// Matches by the words of the header alone: event by event, all of them in maps.
 struct Reference {
   Events events;
   std::uint64_t dropped = 0;
 };
 
-/// Takes out the sources that say something else than most, or than the first; returns how many hits they have.
+/// Removes the sources that disagree with the majority, or with the first; returns how many hits they have.
 template <class Says>
 std::uint64_t vote_out(std::map<std::uint16_t, std::vector<RefHit>>& parts, Says says) {
   std::map<std::uint32_t, std::vector<std::uint16_t>> votes;
@@ -558,7 +558,7 @@ void expect_like_reference(std::uint64_t seed, bool all_tell) {
   }
 }
 
-/// Numbers with triggers that differ now and then, and losses.
+/// Numbers whose triggers sometimes differ, and losses.
 NumberedRun random_run(std::mt19937_64& random) {
   NumberedRun run({kTriggered, kTriggered, kNumbered});
   for (Tick number = 0; number < 300; number += Tick(1 + random() % 3)) {
@@ -594,7 +594,7 @@ void expect_same(const BuiltSlice& found, const BuiltSlice& wanted) {
 
 }  // namespace
 
-// Matching leaves out hits for one kind of events only, and each has a margin of its own.
+// Matching drops hits for one kind of event only, and each kind has its own margin.
 TEST(NumberMatch, EachKindOfEventsIsAsIfItWereAlone) {
   std::mt19937_64 random(5);
   for (int n = 0; n < 20 && !testing::Test::HasFailure(); ++n) {

@@ -11,7 +11,7 @@
 namespace eventloom {
 namespace {
 
-/// Field 22 of /proc/PID/stat, counted by another way than the program's: the name holds no blank here.
+/// Field 22 of /proc/PID/stat, found in another way than the program does: this process's name contains no blank.
 std::uint64_t start_time_of(int pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string field;
@@ -91,7 +91,7 @@ TEST(ProcessStateTest, ANameWithBracketsAndBlanksDoesNotMislead) {
   EXPECT_TRUE(comes_to({child.pid(), 0}, ProcessState::stopped));
 }
 
-/// Exit code of a child that cannot open a file: 0 when it takes its parent for running and `gone` for dead.
+/// Exit code of a child that cannot open files: 0 if it considers its parent running and `gone` dead.
 int judged_without_files(const ProcessId& gone) {
   const ProcessId parent = this_process();
   ChildProcess child([&] {

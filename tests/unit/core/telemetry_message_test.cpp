@@ -82,7 +82,7 @@ TEST(TelemetryMessage, RefusesHitsOfAnImpossibleSource) {
   EXPECT_THROW(apply_telemetry(encode_telemetry(record, {}), heard), std::runtime_error);
 }
 
-/// Those of channels are what is new, all else is sums.
+/// Counts of channels are increments; all others are totals.
 TEST(TelemetryMessage, HitsOfChannelsAddUp) {
   RunPicture picture(2);
   const RunPicture::Time now{};

@@ -7,7 +7,7 @@
 namespace eventloom {
 namespace {
 
-/// Says where it was written.
+/// Reports where it was written.
 class TellingWindow final : public Transport {
  public:
   std::optional<std::vector<std::uint64_t>> written;
@@ -29,7 +29,7 @@ class RingNewsTest : public testing::Test {
  protected:
   static constexpr RingGeometry kGeometry{.depth = 4, .cell_bytes = 128, .between = 1024};
 
-  /// Three rings whose descriptors lie side by side.
+  /// Three rings with adjacent descriptors.
   std::vector<RingConsumer> rings() {
     std::vector<RingConsumer> rings;
     for (int sender = 0; sender < 3; ++sender) {

@@ -7,7 +7,7 @@
 namespace eventloom {
 namespace {
 
-/// Links of these rates; paths are up to each test.
+/// Links with these rates; each test chooses its paths.
 FabricRoutes links_of(std::vector<double> rates) {
   FabricRoutes fabric;
   fabric.nodes = 1;

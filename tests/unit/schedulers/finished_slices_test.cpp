@@ -1,4 +1,4 @@
-// Who gets which slice when some are finished already.
+// The assignment of slices if some of them are finished already.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::unique_ptr<Scheduler> scheduler_of(const std::string& name, std::uint64_t f
 /// 0 to 9, 12, 14, 16, 18 and 30 to 34.
 SliceSet some_finished() { return {{10}, std::vector<SliceRun>{{12, 2, 4}, {30, 1, 5}}}; }
 
-/// Each slice that is not finished goes to one builder, the one that would have got it anyway.
+/// Each unfinished slice goes to exactly one builder: the one that would have received it anyway.
 TEST(NextUnfinished, LeavesOutWhatIsFinished) {
   for (const char* name : {"round-robin", "chaotic", "unshifted"}) {
     const auto scheduler = scheduler_of(name, 10);
@@ -90,7 +90,7 @@ TEST(ClaimBook, SkippedSlicesAreNobodys) {
   EXPECT_EQ(book.next_slice({0}, {1'000'000'000'015}), std::nullopt);
 }
 
-/// Builders take their turns as if the finished slices were not there.
+/// Builders take turns as if the finished slices did not exist.
 TEST(ClaimBook, NobodysSlicesDoNotChangeWhoIsNext) {
   const auto plain = scheduler_of("balanced", 0);
   const auto gaps = scheduler_of("balanced", 0);

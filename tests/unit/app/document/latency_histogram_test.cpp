@@ -41,7 +41,7 @@ LatencyHistogram histogram_of(const Samples& samples) {
   return histogram;
 }
 
-/// The least sample that at least `per_mille` of all do not exceed, in whole numbers.
+/// The smallest sample that at least `per_mille` of all samples do not exceed, computed with integers.
 double exact(Samples samples, std::size_t per_mille) {
   std::ranges::sort(samples);
   const auto rank = std::max<std::size_t>((per_mille * samples.size() + 999) / 1000, 1);
@@ -128,7 +128,7 @@ TEST(LatencyHistogram, OneSlowInThousandShowsOnlyAtTheTop) {
 TEST(LatencyHistogram, TimesOutsideTheBinsCount) {
   const auto histogram = histogram_of({-5, 0, 0.5, 100, 2e12, 3e12});
   EXPECT_EQ(histogram.count(), 6U);
-  EXPECT_EQ(histogram.percentile(50), -5);  // not told apart from 0 and 0.5
+  EXPECT_EQ(histogram.percentile(50), -5);  // same bin as 0 and 0.5
   EXPECT_NEAR(histogram.percentile(60), 100, 1);
   EXPECT_EQ(histogram.percentile(70), 3e12);
   EXPECT_EQ(histogram.max(), 3e12);

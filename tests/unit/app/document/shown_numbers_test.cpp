@@ -16,7 +16,7 @@
 namespace eventloom {
 namespace {
 
-/// Those of tests/system/test_pictures.py, which gives them to the page.
+/// The same examples as in tests/system/test_pictures.py, which gives them to the page.
 TEST(ChannelText, HasSystemAndSubsystem) {
   const std::vector<std::pair<std::uint32_t, std::string>> cases = {{0, "0"},
                                                                     {3, "3"},

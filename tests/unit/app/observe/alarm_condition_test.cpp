@@ -13,7 +13,7 @@
 namespace eventloom {
 namespace {
 
-/// Two ranks, the second with source 3, watched second by second.
+/// Two ranks, the second with source 3, observed once a second.
 class Watched {
  public:
   Watched() : picture_(2) {
@@ -25,7 +25,7 @@ class Watched {
   SourceRow& source() { return records_[1].sources[3]; }
   void be_silent(int rank) { silent_[rank] = true; }
 
-  /// A second later, after the reports of the ranks.
+  /// Observes a second later, after the reports of the ranks.
   std::shared_ptr<const RunSnapshot> look(const std::string& state = "running") {
     now_ += std::chrono::seconds(1);
     Heartbeat::Silence silence;

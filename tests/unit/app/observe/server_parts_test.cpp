@@ -71,7 +71,7 @@ TEST(NameOfAsker, IsHarmlessAndShort) {
   }
 }
 
-/// Lines of the log while it is there.
+/// Collects the lines of the log during its lifetime.
 class Log {
  public:
   Log() {

@@ -43,7 +43,7 @@ TEST(StatusDocument, HasChannelsFiltersAndClocks) {
   EXPECT_EQ(json["filters"][0]["rejected"], 2);
 }
 
-/// A second later nothing has come to what there was.
+/// A second later nothing has changed.
 TEST(StatusDocument, APausedRunHasNoRate) {
   RunTracker tracker({}, {});
   RunPicture picture(1);
@@ -65,7 +65,7 @@ TEST(StatusDocument, APausedRunHasNoRate) {
   EXPECT_EQ(status_document({}, *snapshot, {}, {})["builders"][0]["hits_per_s"], 0);
 }
 
-/// Events come from several writers, each with the last first.
+/// Events come from several writers, the latest of each first.
 TEST(StatusDocument, LatestEventsAreThoseOfTheLatestTimes) {
   RunPicture picture(2);
   for (std::uint64_t n = 0; n < 40; ++n) {
@@ -117,7 +117,7 @@ TEST(StatusDocument, HasNamesAndGroupsOfTheDetector) {
   EXPECT_FALSE(without["events"][0]["hits"].contains("name") || without["events"][0]["hits"].contains("group"));
 }
 
-/// Bins one wide have a linear axis.
+/// A histogram with bins of width one has a linear axis.
 TEST(StatusDocument, HistogramsOfSmallNumbersAreLinear) {
   for (const std::uint64_t greatest : {127, 128}) {
     RankRecord record;
@@ -134,8 +134,7 @@ TEST(StatusDocument, HistogramsOfSmallNumbersAreLinear) {
   }
 }
 
-/// Two ranks with sources, whose rings to two builders on ranks 2 and 3 are so full in percent, as long as is looked
-/// at.
+/// Two ranks with sources, whose rings to two builders on ranks 2 and 3 stay filled by `fill` percent.
 std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2>, 2>& fill,
                                     const std::array<double, 2>& busy, const std::string& state = "running") {
   RunDescription run;

@@ -40,7 +40,7 @@ struct Unwatched final : LiveWait {
   void wait(std::size_t /*live*/, std::size_t /*known*/) override {}
 };
 
-/// Ends the process with code 0 if exactly those sources that are not known are finished.
+/// Ends the process with code 0 if exactly the sources that are not known have finished.
 [[noreturn]] void end_while_waiting(const std::vector<bool>& known, const std::vector<bool>& finished) {
   catch_stop_signals();
   std::raise(SIGINT);

@@ -18,7 +18,7 @@ SourceInfo board(const std::string& name, std::int64_t started_ns) {
   return info;
 }
 
-/// Its data begin at `first_ns`.
+/// A source whose data begin at `first_ns`.
 SourceInfo stamped(const std::string& name, std::int64_t first_ns) {
   SourceInfo info;
   info.name = name;
@@ -75,7 +75,7 @@ TEST(TimeOrigin, WhatIsGivenCounts) {
   EXPECT_TRUE(find_time_origin(utc_text(kTaiZero), {stamped("wr", 0)}).contradictions.empty());
 }
 
-/// What a board states is not trusted.
+/// The times that a board states are not trusted.
 TEST(TimeOrigin, ExtremesAreTold) {
   for (const auto stated : {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_EQ(find_time_origin("2026-11-21T10:00:00Z", {board("a", stated)}).contradictions.size(), 1U);

@@ -96,7 +96,7 @@ TEST(Frontier, NeverFalls) {
   EXPECT_EQ(frontier.at(at(seconds(3))), Epoch(100));
 }
 
-/// A step soon after another one, and nothing after it.
+/// A step soon after another one, followed by nothing.
 TEST(Frontier, RemembersItsLastStep) {
   Frontier frontier;
   frontier.advance(at({}), 10, seconds(2));
@@ -202,7 +202,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentEpochs) {
   }
 }
 
-/// Slices shorter than the silence.
+/// Slices are shorter than the silence.
 TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
   first.come(50);
@@ -214,8 +214,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   EXPECT_EQ(second.passed, (std::vector<Epoch>{11, 12}));
 }
 
-/// Served files: data of the slower one must not become late because the connection to both is interrupted for a
-/// second.
+/// Served files: data of the slower source must not become late because both connections are interrupted for a second.
 TEST_F(LiveInputsTest, ASourceFarBehindIsNotPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
   first.come(1000);
@@ -316,7 +315,7 @@ TEST_F(LiveInputsTest, ProgressOnAnyRankKeepsTheSliceOpen) {
   EXPECT_FALSE(ready_first(20));
 }
 
-/// Its sender holds data back for longer.
+/// The sender holds back data for longer than the silence.
 TEST_F(LiveInputsTest, QuietGetsLongerWhenASourceSendsWhatWasPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
@@ -338,7 +337,7 @@ TEST_F(LiveInputsTest, WithoutATimeoutNothingIsGivenUp) {
   EXPECT_FALSE(ready_second(1));
 }
 
-/// The last data of the others came soon after those before them; nothing follows.
+/// The last data of the others came soon after their previous ones; nothing follows.
 TEST_F(LiveInputsTest, ABurstMakesEverythingItPassedOverdue) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
@@ -386,7 +385,7 @@ TEST_F(LiveInputsTest, ASourceThatHasCaughtUpIsWaitedForAgain) {
   EXPECT_TRUE(ready_second(110));
 }
 
-/// Sources without a common pace may be far apart: no data are lost for that unless memory runs out.
+/// Sources without a common pace may be far apart: that loses no data unless memory runs out.
 TEST_F(LiveInputsTest, ASourceThatMakesProgressIsWaitedForUntilAnotherIsFull) {
   begin({.epoch_timeout = seconds(2)});
   first.come(1000);
@@ -399,7 +398,7 @@ TEST_F(LiveInputsTest, ASourceThatMakesProgressIsWaitedForUntilAnotherIsFull) {
   EXPECT_TRUE(ready_second(100));
 }
 
-/// A wrong clock does not measure time for the others, and is not waited for.
+/// A source with a wrong clock does not measure time for the others and is not waited for.
 TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   begin({.epoch_timeout = {}, .epochs_per_second = 100});
   first.come(10);
@@ -451,7 +450,7 @@ TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
   EXPECT_EQ(second.expected, Epoch(1'000'000));
 }
 
-/// Of two sources that have jumped to different places, only that at the accepted one goes on there.
+/// Of two sources that have jumped to different places, only the one at the accepted place continues.
 TEST_F(LiveInputsTest, AJumpToAnotherPlaceThanTheAcceptedOneIsNot) {
   constexpr Epoch kAccepted = 1'000'000;
   constexpr Epoch kNear = 60 * 100;
@@ -480,7 +479,7 @@ TEST_F(LiveInputsTest, ASourceThatHasJumpedBackHasAVote) {
   EXPECT_EQ(majority(inputs().votes()), Epoch(0)) << "one of two is not more than half";
 }
 
-/// All but one jump: that one is behind, and not waited for although it makes progress.
+/// All sources but one jump: the run does not wait for that one, although it makes progress.
 TEST_F(LiveInputsTest, ASourceThatDoesNotJumpWithTheOthersIsLeftBehind) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   for (int time = 0; time <= 5; ++time) {
@@ -499,7 +498,7 @@ TEST_F(LiveInputsTest, TimePassesForASilentSource) {
   EXPECT_EQ(second.expected, Epoch(3010));
 }
 
-/// The end of a run does not wait for data that may never come, even where no source is ahead.
+/// The end of a run does not wait for data that may never come, even if no source is ahead.
 TEST_F(LiveInputsTest, HurryEndsAllWaits) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
@@ -529,7 +528,7 @@ TEST_F(LiveInputsTest, HurryEndsWaitsWithoutATimeout) {
   EXPECT_TRUE(ready_first(20)) << "all are silent";
 }
 
-/// Data that a source still holds are delivered before it is given up, unless that takes too long.
+/// Data that a source still holds are delivered before it is given up, unless this takes too long.
 TEST_F(LiveInputsTest, HurryWaitsForDataHeldBack) {
   begin({.epoch_timeout = seconds(2)});
   first.holds = true;
@@ -558,7 +557,7 @@ TEST_F(LiveInputsTest, HurryTakesReceivedData) {
   EXPECT_TRUE(first.given_up.empty());
 }
 
-/// What it sent last may lie in epochs that are not complete: it lacks nothing.
+/// The last data of a source may lie in epochs that are not complete: nothing of it is missing.
 TEST_F(LiveInputsTest, HurryTakesASourceThatHasSentAsMuchAsTheOthersForWhole) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
@@ -572,7 +571,7 @@ TEST_F(LiveInputsTest, HurryTakesASourceThatHasSentAsMuchAsTheOthersForWhole) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
 }
 
-/// That the run has ended a source does not make the others be behind it.
+/// A source that the run has ended does not make the others lag behind it.
 TEST_F(LiveInputsTest, HurryEndsSourcesOneAfterTheOther) {
   begin({.epoch_timeout = seconds(2), .passed_at_end = 5});
   first.come(10);

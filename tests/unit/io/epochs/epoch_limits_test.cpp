@@ -56,7 +56,7 @@ TEST_F(EpochLimits, EpochsWithoutTicksAreDamage) {
   }
 }
 
-/// Number 1 is missing, number 2 has no time: all of their hits are accounted for, once.
+/// Number 1 is missing and number 2 has no time: all of their hits are accounted for once.
 TEST_F(EpochLimits, EpochsWithoutTicksBehindAGapAreCounted) {
   StreamMaker maker;
   maker.add(0, 4);
@@ -115,7 +115,7 @@ TEST_F(EpochLimits, NamesWhereTheNextDamageBegins) {
   EXPECT_EQ(source.next_beginning(4), kFar);
 }
 
-/// What stretches of damage a range touches does not depend on what was forgotten before it.
+/// Which damage a range shows does not depend on what was forgotten before it.
 TEST_F(EpochLimits, ForgetsDamageThatIsOver) {
   StreamMaker maker;
   for (Epoch i = 0; i < 40; i += 2) maker.add(make_buffer(10 * i, 1, i.value, i.value));

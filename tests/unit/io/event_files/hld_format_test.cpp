@@ -70,7 +70,7 @@ TEST(HldFormat, AnEventWithoutSubevents) {
   EXPECT_EQ(written_hld(event), hld_event(0x2001, 55, {}));
 }
 
-/// Built from several sources: numbers count the events of the output, as those of DABC's builder do.
+/// Events built from several sources: numbers count the events of the output, as those of DABC's builder do.
 TEST(HldFormat, SubeventsOfSeveralSources) {
   MadeEvent event;
   event.hld(55, 2, 55, 0x2000, 3, {1}).hld(55, 3, 55, 0x200d, 3, {2});

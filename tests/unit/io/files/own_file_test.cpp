@@ -71,7 +71,7 @@ TEST_F(OwnFiles, ACopyBeginsWithItsMarkUntilItIsWhole) {
     file.sync();
     file.publish();
   });
-  // The first block is one of 8 MiB: until the other end is closed nothing but the mark is written.
+  // The first block has 8 MiB: until the reader closes, only the mark is written.
   while (text_of("made.partial").size() < 6) std::this_thread::yield();
   EXPECT_EQ(text_of("made.partial"), "a mark");
   seen.set_value();

@@ -24,7 +24,7 @@ TEST(Apart, WhatCrashesDies) {
 
 class ApartTest : public FolderTest {};
 
-/// Takes no time of the processor.
+/// The child waits without using processor time.
 TEST_F(ApartTest, WhatWaitsForEverDies) {
   const auto fifo = folder / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);

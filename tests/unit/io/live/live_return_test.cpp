@@ -7,7 +7,7 @@
 namespace eventloom::test {
 namespace {
 
-/// 100 hits of it are finished; it had sent 40 before the run began.
+/// 100 of its hits are finished; it had sent 40 before the run began.
 constexpr LivePast kPastOfBoard{PeerPlace{5, 40}, 100, 7, 0};
 
 LiveReturn::First counting(std::uint32_t session, std::int64_t before) {
@@ -86,7 +86,7 @@ TEST(LiveReturn, KeepsThePlaceWheneverItChanges) {
   EXPECT_EQ(kept.back(), (PeerPlace{6, -35}));
 }
 
-/// The place of a resumed run counts the hits of all its invocations.
+/// The position of a resumed run counts the hits of all its invocations.
 TEST(LiveReturn, KeepsItsPlaceWhenItGoesOn) {
   LiveReturn back;
   std::vector<PeerPlace> kept;

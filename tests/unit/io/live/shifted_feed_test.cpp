@@ -10,7 +10,7 @@
 namespace eventloom::test {
 namespace {
 
-/// (tick, channel) of whole buffers; epochs must rise, and none stand in two of them.
+/// (tick, channel) of contiguous buffers; epochs must ascend, and none may occur in two buffers.
 std::vector<std::pair<Tick, std::uint32_t>> ticks_in(std::span<const std::byte> buffers) {
   struct Ticks {
     std::vector<std::pair<Tick, std::uint32_t>> hits;

@@ -15,7 +15,7 @@ struct Filtered {
   StepFilter filter{kReach};
   FeedBatch batch;
 
-  /// True when what came before is to be dropped.
+  /// Returns true if the earlier data are to be dropped.
   bool take(const std::vector<Epoch>& epochs) {
     batch.clear();
     for (const auto epoch : epochs) {
@@ -135,7 +135,7 @@ TEST(StepFilter, ARunThatBeginsElsewhereLeavesOutAll) {
   EXPECT_EQ(stream.batch.complete, Epoch(0));
 }
 
-/// A run may begin long before one of its streams does; that is no leave to jump.
+/// A run may begin long before one of its streams: that does not allow a jump.
 TEST(StepFilter, AJumpBeforeTheRunHasBegunIsOne) {
   Filtered stream;
   stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
@@ -149,7 +149,7 @@ TEST(StepFilter, AJumpBeforeTheRunHasBegunIsOne) {
   EXPECT_EQ(late.kept(), (Epochs{2 * kReach, 2 * kReach + 1}));
 }
 
-/// What lacks between a place and a far one lies where the stream was.
+/// Data missing between a place and a far one lie where the stream was.
 TEST(StepFilter, NothingThatIsMissingReachesFar) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);

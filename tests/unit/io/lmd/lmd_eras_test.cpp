@@ -9,11 +9,11 @@ namespace {
 
 using EraStep = LmdEras::EraStep;
 
-/// What a server sends, event by event.
+/// A server's stream, event by event.
 class LmdErasTest : public testing::Test {
  protected:
   void use(EraRule rule) { eras_ = LmdEras(rule); }
-  /// What is said of an event, which is kept unless it comes again. `content`: of its data.
+  /// The verdict on an event, which is kept unless it is a repetition. `content`: of its data.
   EraStep send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
     const std::array<std::uint32_t, 2> words{content, number};
     const auto event = event_of(number, words, trigger);
@@ -28,7 +28,7 @@ class LmdErasTest : public testing::Test {
   void send_all(std::uint32_t begin, std::uint32_t end, EraStep expected, std::uint32_t content = 1) {
     for (auto number = begin; number < end; ++number) EXPECT_EQ(send(number, content), expected) << number;
   }
-  /// A second copy of the last event, which is complete.
+  /// Sends a second, complete copy of the last event.
   void complete(std::uint32_t number, std::uint32_t content) {
     const std::array<std::uint32_t, 2> words{content, number};
     eras_.keep(event_of(number, words, 1), number, false);
@@ -87,7 +87,7 @@ TEST_F(LmdErasTest, WhatComesAgainOpensNone) {
 }
 
 TEST_F(LmdErasTest, EitherCopyOfAnEventIsKnownAgain) {
-  for (const std::uint32_t more : {1U, 70'000U}) {  // far behind, it is one of the first of its era
+  for (const std::uint32_t more : {1U, 70'000U}) {  // far behind: one of the first events of its era
     send_all(1, 50, EraStep::continues);
     complete(49, 7);
     send_all(50, 50 + more, EraStep::continues);

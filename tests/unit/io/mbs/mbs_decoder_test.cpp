@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 using Found = MbsDecoder::Found;
 
-/// What a decoder finds in `bytes`, given to it in pieces.
+/// The results of a decoder for `bytes`, passed to it in pieces.
 struct Decoded {
   std::vector<Found> found;
   std::vector<std::string> buffers;  ///< in little-endian words

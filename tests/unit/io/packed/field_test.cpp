@@ -34,7 +34,7 @@ std::string complaint(const std::string& text, std::size_t record_bytes = 8) {
   return "";
 }
 
-/// The value by its definition, bit by bit.
+/// The value computed bit by bit from its definition.
 std::uint64_t by_bits(const std::byte* record, std::size_t offset, std::size_t bytes, bool big, unsigned low,
                       unsigned high) {
   std::uint64_t value = 0;
@@ -79,7 +79,7 @@ TEST(PackedField, Bits) {
 TEST(PackedField, EveryPlaceInEveryRecord) {
   std::mt19937 random(5);
   for (std::size_t size = 1; size <= 20; ++size) {
-    std::vector<std::byte> records(size * 3);  // of just this size: a sanitizer sees what lies beyond
+    std::vector<std::byte> records(size * 3);  // of exactly this size: a sanitizer detects reads beyond it
     for (auto& byte : records) byte = static_cast<std::byte>(random());
     for (const std::size_t bytes : {1U, 2U, 3U, 4U, 5U, 6U, 8U}) {
       for (std::size_t offset = 0; offset + bytes <= size; ++offset) {

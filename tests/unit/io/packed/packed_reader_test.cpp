@@ -20,7 +20,7 @@ constexpr TimeBase kBase{};  // ticks of 1 ns
 using Ticks = std::vector<Tick>;
 using Words = std::vector<std::uint32_t>;
 
-/// A file in the making.
+/// Composes a file.
 class Records {
  public:
   Records& le(std::uint64_t value, std::size_t bytes) {
@@ -90,7 +90,7 @@ const std::string kShort = "record=4&time=u16le@0&channel=u16le@2";
 
 }  // namespace
 
-/// As digitizers write: board u16, channel u16, time in ps u64, energy u16, flags u16.
+/// The records of a digitizer: board u16, channel u16, time in ps u64, energy u16, flags u16.
 TEST_F(PackedReader, ListModeOfADigitizer) {
   Records file;
   file.le(1, 2).le(7, 2).le(1'000'000, 8).le(812, 2).le(0x4000, 2);
@@ -110,7 +110,7 @@ TEST_F(PackedReader, ListModeOfADigitizer) {
   EXPECT_EQ(reader->counts().counters[Metric::records], 2U);
 }
 
-/// As time taggers write, 8 bytes: bit 63 edge, 62..54 channel, 53..0 time; big-endian.
+/// The records of a time tagger, 8 bytes: bit 63 edge, 62..54 channel, 53..0 time; big-endian.
 TEST_F(PackedReader, WordsOfATimeTagger) {
   Records file;
   file.be(std::uint64_t{1} << 63 | std::uint64_t{300} << 54 | 123'456'789'012, 8).be(std::uint64_t{5} << 54 | 7, 8);

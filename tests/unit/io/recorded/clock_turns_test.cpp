@@ -14,7 +14,7 @@ ClockTurns turns_of(const std::string& bits) { return ClockTurns(SourceUri::pars
 
 TEST(ClockTurns, UnwrapsNothingWithoutTheKey) { EXPECT_FALSE(ClockTurns(SourceUri::parse("csv:a.csv")).any()); }
 
-/// Times rise on average, and each may lie before earlier ones.
+/// Times rise on average, but each may precede earlier ones.
 TEST(ClockTurns, FindsTheTurnOfEachNumber) {
   constexpr std::uint64_t kPeriod = 1 << 16;
   std::mt19937_64 random(1);

@@ -23,7 +23,7 @@ constexpr std::chrono::hours kNever{1};
 
 using Ticks = std::vector<Tick>;
 
-/// Gives blocks of hits as they are; the channel is the position in all of them.
+/// Returns blocks of hits unchanged; the channel is the position in all of them.
 class BlockReader final : public HitReader {
  public:
   explicit BlockReader(std::vector<Ticks> blocks, std::uint32_t flags = 0) : blocks_(std::move(blocks)) {
@@ -180,7 +180,7 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   EXPECT_EQ(hasty.hits_read(), 4U);
 }
 
-/// To its end; the hits that were handed over.
+/// Follows the stream to its end; returns the number of hits handed over.
 std::uint64_t follow(EncodedStream& stream) {
   while (stream.read_on()) {
   }
@@ -199,7 +199,7 @@ std::uint64_t follow(EncodedStream& stream) {
 
 TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
   constexpr Tick kHours = 10 * Tick{3600} * 1'000'000'000;
-  // Ahead, what is late there, and back in the middle of a block.
+  // Jumps ahead, has a late hit there, and jumps back in the middle of a block.
   auto ahead = stream_of(
       {{1000, 2000}, {kHours, kHours + 500}, {kHours + 100, kHours + 700, 2100, 2300}, {2200, 9000}, {8000, 9900}}, 1,
       LiveReading{kAtOnce});
@@ -220,7 +220,7 @@ TEST(FollowingAStream, LessThanAnHourBackIsLate) {
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
 }
 
-/// In the steps of those who hand it over.
+/// Reads and releases the stream in steps, as its users do.
 TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
   auto live = stream_of({{1000, 2000}, {}, {2050}, {2060, 2070}}, 1,
                         LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
@@ -235,7 +235,7 @@ TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 3U);
 }
 
-/// An epoch is not closed while hits of it wait, and they wait no longer than they may though there are too many.
+/// An epoch is not closed while hits of it wait, and these wait no longer than allowed even if there are too many.
 TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
   auto live = stream_of({{1000}, {1010}, {}, {}}, 1000,
                         LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce, .most_bytes = 0});

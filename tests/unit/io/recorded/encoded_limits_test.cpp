@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kTicksOfEpoch = 100;
 constexpr Epoch kFar = Epoch(std::uint64_t{1} << 40);
 
-/// Gives its blocks.
+/// Returns its blocks.
 class GivenBlocks final : public HitReader {
  public:
   explicit GivenBlocks(std::vector<HitBlock> blocks) : blocks_(std::move(blocks)) {
@@ -49,7 +49,7 @@ HitBlock block_at(const std::vector<Tick>& times) {
   return block;
 }
 
-/// Hits in each of these epochs, a block for each.
+/// A stream with hits in each of these epochs, one block per epoch.
 std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
   std::vector<HitBlock> blocks;
   for (const Epoch epoch : epochs)
@@ -96,7 +96,7 @@ TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
   EXPECT_EQ(stream->end_epoch(), kFar + 1);
 }
 
-/// A buffer of epochs 64 to 79 is behind `from`, the damage in epoch 70 is not.
+/// A buffer of epochs 64 to 79 begins before `from`, but the damage in epoch 70 does not.
 TEST(EncodedLimits, NamesWhereTheNextDamageBegins) {
   HitBlock lossy = block_at({Tick(70 * kTicksOfEpoch), tick_of_epoch(kFar, kTicksOfEpoch)});
   lossy.losses.push_back({.before = 1, .offset = 9, .hits = 2});

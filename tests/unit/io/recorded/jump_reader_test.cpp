@@ -119,7 +119,7 @@ TEST(JumpReader, TheFormatMayHaveNoOrderWithinAPulse) {
   EXPECT_FALSE(passes(70'000'000, true)) << "reorder= says otherwise";
 }
 
-/// Frames of 100 ms of 200 hits each, which lie slightly out of order.
+/// Frames of 100 ms with 200 hits each, slightly out of order.
 std::vector<Tick> frames(const std::vector<Tick>& numbers, std::size_t hits = 200) {
   std::mt19937 random(3);
   std::vector<Tick> times;

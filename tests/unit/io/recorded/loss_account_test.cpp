@@ -47,7 +47,7 @@ std::vector<Damage> collected(const LossAccount& account, EpochRange epochs = kA
   return out;
 }
 
-/// All damage of a stream of these blocks.
+/// All damage of a stream with these blocks.
 std::vector<Damage> damage_of(const std::vector<HitBlock>& blocks, std::uint32_t flags = 0) {
   LossAccount account(header_of(flags));
   for (const auto& block : blocks) account.take(block);
@@ -105,7 +105,7 @@ TEST(LossAccount, LossesOfABlockLieBetweenItsHits) {
 }
 
 TEST(LossAccount, AHitThatComesLateMovesNoLossBack) {
-  // 900 is the latest of the hits before each of the losses, wherever in the block it stands.
+  // 900 is the latest hit before each of the losses, wherever in the block it stands.
   for (const auto& times : {std::vector<Tick>{900, 250, 260, 950}, {250, 900, 260, 950}}) {
     EXPECT_EQ(damage_of({block_of(times, {{.before = 3, .offset = 5, .hits = 1, .leaves_hole = true}})}),
               (List{{9, 1, 5, 1}}));
@@ -191,7 +191,7 @@ TEST(LossAccount, LikeLossesOfAnEpochAreOneRecord) {
   EXPECT_EQ(damage_of(blocks), (List{{3, 0, 300, 2 * 99}}));
 }
 
-/// One kind of loss after the other in turn: a file need not be long to hold very many.
+/// Losses of different kinds alternate: a short file may hold very many.
 TEST(LossAccount, LossesOfSeveralKindsInAnEpochAreARecordOfEachKind) {
   HitBlock block = block_of({350, 450});
   for (std::uint32_t i = 0; i < 3000; ++i) {
@@ -290,7 +290,7 @@ TEST(HitBlock, TruncateKeepsTheFirstHits) {
   }
 }
 
-/// `before` of a loss behind which no hit follows is the number of hits.
+/// `before` of a loss without later hits is the number of hits.
 TEST(HitBlock, TruncateLeavesLossesAtHitsThatAreThere) {
   HitBlock block = block_of({1, 2, 3}, {{.before = 1}, {.before = 2}, {.before = 3}});
   block.truncate(2);

@@ -67,7 +67,7 @@ TEST(ReorderBuffer, DeliversWhatLiesFurtherBackThanItsSpan) {
   EXPECT_EQ(buffer.waiting(), 100U);
 }
 
-/// One hit of time 0 behind `n` later ones.
+/// One hit at time 0 after `n` later ones.
 std::vector<Tick> late_by(std::size_t n) {
   std::vector<Tick> times(n);
   for (std::size_t i = 0; i < n; ++i) times[i] = Tick(100 + i);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Tick kLimit = 1000;
 
-/// The times that stay.
+/// The times that are kept.
 std::vector<Tick> kept(const std::vector<Tick>& times) {
   TimeSteps steps(kLimit);
   std::vector<Tick> out;

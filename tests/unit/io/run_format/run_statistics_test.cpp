@@ -92,7 +92,7 @@ TEST_F(RunStatisticsTest, DamageIsToldWithTheDataset) {
   }
 }
 
-/// What tells of invocations does not get into the merged file, which depends on the input and the definition alone.
+/// Facts about invocations are not copied to the merged file, which depends on the input and the definition alone.
 TEST_F(RunStatisticsTest, TheMergedFileDoesNotDependOnThem) {
   const auto slices = {make_slice(3, 5, false), make_slice(4, 5, false)};
   const auto merged = [&](const std::string& name, const RunRecord& about, const RunStatistics& statistics) {

@@ -100,7 +100,7 @@ TEST(MbsPacker, NativeEventsGoOnInTheNextBuffer) {
     EXPECT_EQ(header.continues, before);
     before = header.has_more;
   }
-  EXPECT_EQ(buffers[0].header.last_dlen, 310U);  // the second event goes on
+  EXPECT_EQ(buffers[0].header.last_dlen, 310U);  // the second event continues
   EXPECT_EQ(buffers[0].header.elements, 2U);
   EXPECT_EQ(buffers.back().header.last_dlen, 0U);
 }

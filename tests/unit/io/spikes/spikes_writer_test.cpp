@@ -39,7 +39,7 @@ class SpikesWriterTest : public testing::Test {
     }
     return all;
   }
-  /// What writing one spike behind one at tick 10 says.
+  /// The error from writing a spike after one at tick 10; empty if there is none.
   std::string complaint(Tick time, std::uint32_t channel) {
     SpikesWriter writer(path_, 1000, 100);
     writer.append(10, 100);
@@ -89,7 +89,7 @@ TEST_F(SpikesWriterTest, PacketsAreAsLongAsAsked) {
   SpikesWriter writer(path_, 1000, 0, 3);
   for (const int time : {0, 1, 50'000, 50'001, 100'000, 150'000}) writer.append(Tick(time), 7);
   const auto summary = writer.finish();
-  // The third entry stays free where the next spike needs two.
+  // The third entry stays free because the next spike needs two.
   const Packet first{0, 0, {spike(0, 7), spike(1, 7)}, 2};
   const Packet second{1, 50'000, {spike(0, 7), spike(1, 7)}, 2};
   const Packet third{2, 100'000, {spike(0, 7), overflow(50'000), spike(0, 7)}, 2};

@@ -12,7 +12,7 @@ constexpr auto kPeriod = static_cast<std::int64_t>(kTpx3PixelPeriod);
 constexpr std::int64_t kSecond = Tpx3Clock::kNear;
 constexpr std::uint64_t kStepsOfToA = kTpx3StepsPer25ns;
 
-/// As a pixel has it.
+/// The time as a pixel stores it.
 std::uint64_t pixel(std::int64_t time) {
   const auto coarse = static_cast<std::uint64_t>(time) / kStepsOfToA % (1U << 30);
   return std::uint64_t{0xb} << 60 | (coarse & 0x3fff) << 30 | coarse >> 14;
@@ -39,13 +39,13 @@ Tpx3Preview of_pixels(const std::vector<std::int64_t>& times) {
   return preview(words);
 }
 
-/// A pixel that others follow, within a millisecond.
+/// Places a pixel that others follow within a millisecond.
 Tpx3Clock::Placed placed(Tpx3Clock& clock, std::int64_t time) {
   return clock.extend(time_of(pixel(time)), [time] {
     return of_pixels({time + kSecond / 2000, time + kSecond / 1000});
   });
 }
-/// One that is near the others.
+/// Extends a time that is near the others.
 std::int64_t extended(Tpx3Clock& clock, std::int64_t time) {
   const auto place = clock.extend(time_of(pixel(time)), [] {
     ADD_FAILURE() << "the packet is not far from the others";

@@ -24,7 +24,7 @@ Bytes random_bytes(std::size_t n) {
   return bytes;
 }
 
-/// A transfer, its clock, and what it has sent.
+/// A transfer, its clock, and the datagrams it has sent.
 struct Host {
   explicit Host(Bytes bytes) : file(std::move(bytes)), crc(crc32c(file)), transfer(file, {crc, 1472, 9}, 0) {}
 

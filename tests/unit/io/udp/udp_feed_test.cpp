@@ -36,7 +36,7 @@ class Sender {
   int socket_ = -1;
 };
 
-/// Asks until it holds, for ten seconds at most.
+/// Polls until the condition holds, for at most ten seconds.
 bool holds(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!condition()) {
@@ -202,7 +202,7 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   UdpPortSettings settings;
   settings.place = "127.0.0.1:0";
   settings.sources = {1};
-  settings.buffer_bytes = 1;  // full with the first epoch buffer, so that the thread stops to receive
+  settings.buffer_bytes = 1;  // full after the first epoch buffer, so that the thread stops receiving
   settings.receive_bytes = 64 << 10;
   const auto port = std::make_shared<UdpPort>(settings, TimeBase{});
   UdpFeed feed(port, 0);
@@ -212,7 +212,7 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   for (std::uint64_t i = 0; i < kSent; ++i) to.send(board.one(board.buffer(Epoch(i), 1, 300), i));
   FeedBatch batch;
   std::uint64_t marks = 0;
-  // The system tells with the next datagram that it has room for.
+  // The system reports the loss with the next datagram for which it has room.
   ASSERT_TRUE(holds([&] {
     to.send(board.mark(DatagramKind::end, Epoch(kSent)));
     ++marks;
@@ -254,7 +254,7 @@ TEST(UdpFeed, OtherFamiliesAndWrongAddresses) {
   for (const auto* wrong : {"", "7000x", "127.0.0.1", "::1:7000", "[]:7000", "1.2.3.4:65536", "a:b:7000", "host:"}) {
     expect_user_error([&] { resolve_udp(wrong); }, "is not a UDP address");
   }
-  // A label is no longer than 63, so that nobody needs to be asked.
+  // A label has at most 63 characters, so that no name server need be asked.
   expect_user_error([] { resolve_udp(std::string(70, 'x') + ":7000"); }, "is unknown");
   EXPECT_EQ(resolve_udp("udp://:7000").text, "127.0.0.1:7000");
   EXPECT_EQ(resolve_udp("//[::1]:7").text, "[::1]:7");

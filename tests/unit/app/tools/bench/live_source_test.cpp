@@ -25,7 +25,7 @@ class LiveSourceTest : public testing::Test {
     while (source.make() != 0) continue;
   }
 
-  /// Hits of whole packets, by their headers.
+  /// The number of hits that the headers of whole packets state.
   static std::uint64_t hits_in(const SliceData& data) {
     std::uint64_t hits = 0;
     for (const auto piece : data.pieces) hits += read_epoch_buffer_header(piece).value().n_hits;
@@ -84,7 +84,7 @@ TEST_F(LiveSourceTest, FullAndOldPacketsAreClosedAtTheEndOfAnEpoch) {
   now_ = kMs;
   make_all(full);
   make_all(old);
-  // Of a slice: one epoch, four times two, one epoch.
+  // A slice is sent as one epoch, four times two, and one epoch.
   EXPECT_EQ(collect(full, 0).pieces.size(), 1U + 4 + 1 + 1);
   EXPECT_EQ(collect(old, 0).pieces.size(), 1U + 4 + 1 + 1);
 }
@@ -111,7 +111,7 @@ TEST_F(LiveSourceTest, WhatWasSentOnceIsSentAgainHoweverLate) {
   EXPECT_EQ(hits_in(collect(source, 0)), 110U * 25);
   now_ = kMs;
   make_all(source);
-  EXPECT_EQ(hits_in(collect(source, 1)), 20U * 25);  // of the margins
+  EXPECT_EQ(hits_in(collect(source, 1)), 20U * 25);  // hits of the margins
 }
 
 TEST_F(LiveSourceTest, KeepsLatePacketsWhenToldSo) {

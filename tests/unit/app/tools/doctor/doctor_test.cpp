@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using Level = FindingLevel;
 
-/// The files of a system, as far as doctor reads them.
+/// The system files that doctor reads.
 class Doctor : public testing::Test {
  protected:
   fs::path write(const std::string& name, const std::string& text) {
@@ -39,7 +39,7 @@ class Doctor : public testing::Test {
     std::ofstream(file) << text;
     return file;
   }
-  /// In /dev/shm, as old as a file of an earlier run.
+  /// Creates a file in /dev/shm, as old as one left by an earlier run.
   fs::path shared(const std::string& name) {
     const auto file = write("dev/shm/" + name, "text");
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));

@@ -73,7 +73,7 @@ TEST(EventGenerator, MakesTheSameHoweverFarItIsAskedToGo) {
   }
 }
 
-/// Events that had begun are whole, no other begins, and hits and truth agree.
+/// Every event that has begun is complete, no further one begins, and hits and truth agree.
 TEST(EventGenerator, StopsBehindTheEventsThatHaveBegun) {
   auto s = settings("poisson");
   s.noise = 0;
