@@ -38,15 +38,15 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
     const Messages messages;
     const auto outcome = expect_whole(of);
     EXPECT_GE(outcome.took_ns, 900'000'000) << text_of(of);
-    const auto told = messages.with("has not answered for");
-    EXPECT_EQ(told.size(), 1U) << text_of(of);
+    const auto reported = messages.with("has not answered for");
+    EXPECT_EQ(reported.size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with(absent(of) + " has not answered").size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
   }
 }
 
 /// A laptop is closed, or a virtual machine moved: no rank has anything to reproach the others with.
-TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
+TEST_F(Sessions, SuspendedHostContinuesSilently) {
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 2);
@@ -296,10 +296,10 @@ TEST_F(Sessions, RowsOfTheLedger) {
     }
     for (const auto& [number, written] : outcome.slices) {
       const auto& slice = written.slice;
-      std::map<std::uint32_t, std::uint64_t> told;
+      std::map<std::uint32_t, std::uint64_t> reported;
       std::uint64_t sum = 0;
-      for (const auto& loss : slice.losses) told[loss.source] += loss.n_hits, sum += loss.n_hits;
-      EXPECT_EQ(told, lost[number]) << "slice " << number << ", " << text_of(of);
+      for (const auto& loss : slice.losses) reported[loss.source] += loss.n_hits, sum += loss.n_hits;
+      EXPECT_EQ(reported, lost[number]) << "slice " << number << ", " << text_of(of);
       EXPECT_EQ(slice.ledger.hits_in, in[number]) << "slice " << number << ", " << text_of(of);
       EXPECT_EQ(slice.ledger.hits_dropped[static_cast<std::size_t>(DropCause::corrupt)], sum) << text_of(of);
       EXPECT_EQ(slice.ledger.dropped(), sum) << text_of(of);

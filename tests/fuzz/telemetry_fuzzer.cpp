@@ -56,9 +56,9 @@ void take_step(RankRecord& record, const Step& step) {
 Bytes all_of(const RankRecord& record) { return encode_telemetry(record, {}); }
 
 /// A rank that tells its record in two messages is understood.
-void tell(std::span<const std::byte> bytes) {
+void check_changes(std::span<const std::byte> bytes) {
   RankRecord now;
-  RankRecord told;
+  RankRecord sent;
   RankRecord heard;
   const std::size_t steps = bytes.size() / sizeof(Step);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -66,12 +66,12 @@ void tell(std::span<const std::byte> bytes) {
     std::memcpy(&step, bytes.data() + i * sizeof step, sizeof step);
     take_step(now, step);
     if (i != steps / 2) continue;
-    apply_telemetry(encode_telemetry(now, told), heard);
+    apply_telemetry(encode_telemetry(now, sent), heard);
     fuzz::require(all_of(heard) == all_of(now), "a record is heard as it was told");
     now.events.clear();
-    told = now;
+    sent = now;
   }
-  apply_telemetry(encode_telemetry(now, told), heard);
+  apply_telemetry(encode_telemetry(now, sent), heard);
   fuzz::require(all_of(heard) == all_of(now), "changes are heard as they were told");
 }
 
@@ -120,7 +120,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] % 2 == 0) {
     hear(bytes);
   } else {
-    tell(bytes);
+    check_changes(bytes);
   }
   return 0;
 }

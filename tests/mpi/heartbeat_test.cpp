@@ -163,31 +163,31 @@ class Test {
   /// Asks in some round, is done when it has been told that it asked.
   void asks_to_stop(int rank) {
     std::size_t rounds = 0;
-    bool told = false;
+    bool reported = false;
     const auto verdicts = play(
         fmt::format("rank {} asks to stop", rank),
         [&](std::size_t) {
           RankStatus status;
           if (rank == rank_ && rounds >= 2) status.request = {Command::stop, Cause::signal, 10};
-          status.done = told ? 1 : 0;
+          status.done = reported ? 1 : 0;
           return status;
         },
         [&](const Verdict& verdict) {
           ++rounds;
-          told = told || verdict.request.command != Command::none;
+          reported = reported || verdict.request.command != Command::none;
           const auto& request = verdict.request;
           const bool as_asked = request.command == Command::stop && request.cause == Cause::signal &&
                                 request.signal == 10 && verdict.asked_by == rank;
           check(request.command == Command::none || as_asked, "another stop than asked for");
         });
-    check(told, "the stop was not told");
+    check(reported, "the stop was not told");
     const auto nothing = [&](std::size_t round) { return verdicts[round].request.command == Command::none; };
     check(verdicts.size() >= 3 && nothing(0) && nothing(1), "a stop told before it was asked for");
   }
 
   /// All ask at once, each for another reason, and the last for less.
   void lowest_that_asks() {
-    bool told = false;
+    bool reported = false;
     play(
         "all ask to stop",
         [&](std::size_t) {
@@ -195,11 +195,11 @@ class Test {
           if (rank_ != 0 || size_ == 1) status.request = {Command::stop, Cause::signal, std::uint8_t(20 + rank_)};
           if (rank_ == 1) status.request = {Command::stop, Cause::writer};
           if (rank_ > 1 && rank_ == size_ - 1) status.request = {Command::pause, Cause::command};
-          status.done = told ? 1 : 0;
+          status.done = reported ? 1 : 0;
           return status;
         },
         [&](const Verdict& verdict) {
-          told = true;
+          reported = true;
           check(verdict.asked_by == (size_ > 1 ? 1 : 0), "not the lowest rank that asked");
           check(verdict.request.command == Command::stop, "not the greatest of what was asked for");
           check(verdict.request.cause == (size_ > 1 ? Cause::writer : Cause::signal), "not what that rank asked for");

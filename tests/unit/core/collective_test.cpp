@@ -21,7 +21,7 @@ TEST(Collective, KeepsItsPromisesWithAnyNumberOfRanks) {
   }
 }
 
-TEST(Collective, NobodyPassesABarrierAlone) {
+TEST(Collective, NoRankPassesABarrierAlone) {
   std::atomic<int> here = 0;
   run_as_ranks(4, [&](const Collective& ranks) {
     for (int round = 1; round <= 3; ++round) {

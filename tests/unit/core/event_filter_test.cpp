@@ -221,7 +221,7 @@ TEST(EventFilter, GroupsAndPositionsAreThoseOfTheDetector) {
   EXPECT_EQ(kept_of("causal(1,10ns)==0"), (std::vector<Tick>{0, 3000}));
 }
 
-TEST(EventFilter, TriggerIsThatOfTheFirstHitThatTellsIt) {
+TEST(EventFilter, TriggerIsThatOfTheFirstHitThatStatesIt) {
   BuiltSlice slice = make_slice({{1, 1}, {1, 1}, {1, 1}, {1}});
   slice.hits.source = {0, 1, 0, 1, 0, 1, 0};
   // Source 0 has no trigger types; among the hits of source 1, the third event's has too few words.

@@ -42,7 +42,7 @@ TEST(LiveVotes, MoreJumpsThanThereIsRoomForCountAgainst) {
 }
 
 /// In any order: few votes at many places leave room for many votes at one.
-TEST(LiveVotes, AMajorityIsFoundBehindManyOthers) {
+TEST(LiveVotes, AMajorityIsFoundAfterManyOthers) {
   LiveVotes all;
   for (std::uint64_t place = 1; place <= LiveVotes::kPlaces; ++place) add_jump(all, Epoch(1000 * place));
   LiveVotes many;

@@ -95,7 +95,7 @@ TEST(Counters, AllTakePartInAdding) {
   }
 }
 
-TEST(Counters, TellWhatIsKeptOrNotZero) {
+TEST(Counters, ListWhatIsKeptOrNotZero) {
   Counters counters{Metric::datagrams, {Metric::bytes, 4}};
   counters[Metric::duplicates] = 1;
   counters[Metric::messages] = 9;
@@ -108,7 +108,7 @@ TEST(Counters, TellWhatIsKeptOrNotZero) {
   EXPECT_EQ(sum.by_name(), counters.by_name());
 }
 
-TEST(Counters, TellOfTrouble) {
+TEST(Counters, ReportTrouble) {
   EXPECT_FALSE(Counters().any_trouble());
   EXPECT_FALSE((Counters{{Metric::hits_in, 1}, {Metric::hits_rejected, 1}, Metric::anomalies}).any_trouble());
   for (const auto metric : {Metric::anomalies, Metric::events_truncated, Metric::incomplete_slices,
@@ -117,7 +117,7 @@ TEST(Counters, TellOfTrouble) {
   }
 }
 
-TEST(SourceCounts, TellTriggersByType) {
+TEST(SourceCounts, CountTriggersByType) {
   SourceCounts counts{{{Metric::source_events, 4}}, {}};
   for (const std::size_t type : {1, 14, 255, 256, 65535}) counts.triggers.count(type);
   SourceCounts twice = counts;

@@ -318,7 +318,7 @@ TEST(NumberMatch, OnlyTheTriggerTypeIsCompared) {
 }
 
 /// A source that does not report the trigger type cannot contradict those that do.
-TEST(NumberMatch, SourcesThatDoNotTellTheTriggerAreNotDroppedForIt) {
+TEST(NumberMatch, SourcesThatDoNotStateTheTriggerAreNotDroppedForIt) {
   NumberedRun run({kNumbered, kTriggered, kTriggered, kNumbered});
   for (std::uint16_t s = 0; s < 4; ++s) run.add(s, 5, 7);
   for (std::uint16_t s = 0; s < 4; ++s) run.add(s, 6, s == 2 ? 8 : 7);
@@ -330,14 +330,14 @@ TEST(NumberMatch, SourcesThatDoNotTellTheTriggerAreNotDroppedForIt) {
   expect_balance(slices, 12);
 }
 
-TEST(NumberMatch, SourcesThatDoNotTellTheTriggerHaveNoVote) {
+TEST(NumberMatch, SourcesThatDoNotStateTheTriggerHaveNoVote) {
   NumberedRun run({kNumbered, kNumbered, kNumbered, kTriggered, kTriggered, kTriggered});
   for (std::uint16_t s = 0; s < 6; ++s) run.add(s, 5, s == 3 ? 4 : 7);
   EXPECT_EQ(events_of(run.build()), (Events{{5, lacking({0, 1, 2, 4, 5}, 0b001000)}}));
 }
 
 /// A hit whose payload is too short has no trigger type, whatever the header of its stream states.
-TEST(NumberMatch, PayloadTooShortForATriggerTellsNone) {
+TEST(NumberMatch, PayloadTooShortForATriggerStatesNone) {
   NumberedRun run({kTriggered, kTriggered, kTriggered});
   run.add(0, 5, 7);
   run.add(0, 6, 7);
@@ -376,7 +376,7 @@ TEST(NumberMatch, TheTriggerIsDecidedBeforeTheTag) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, contradicted({1, 2}, 0b1001)}}));
 }
 
-TEST(NumberMatch, TagsAreComparedWhereOnlyTheyAreTold) {
+TEST(NumberMatch, TagsAreComparedWhereOnlyTheyAreStated) {
   NumberedRun run({kNumbered | with_tag_word(3), kNumbered | with_tag_word(3), kTriggered});
   run.add_tagged(0, 5, 1, 9);
   run.add_tagged(1, 5, 2, 8);
@@ -411,7 +411,7 @@ TEST(NumberMatch, WithoutFlagsNothingIsMatched) {
 }
 
 /// Headers of hostile files may promise anything.
-TEST(NumberMatch, AStreamWithoutPayloadTellsNoTrigger) {
+TEST(NumberMatch, AStreamWithoutPayloadStatesNoTrigger) {
   NumberedRun run({kTriggered, kTriggered});
   run.with_payload = false;
   run.hits[0] = {{5, 1, {}, 0}, {6, 1, {}, 0}};
@@ -551,9 +551,9 @@ void expect_like_reference(std::uint64_t seed, bool all_tell) {
     const auto slices = run.build(length, problems);
     ASSERT_EQ(events_of(slices), expected.events);
     ASSERT_EQ(out_of_step(slices), expected.dropped);
-    std::uint64_t told = 0;
-    for (const auto& problem : problems) told += problem.damage.n_hits;
-    ASSERT_EQ(told, expected.dropped);
+    std::uint64_t reported = 0;
+    for (const auto& problem : problems) reported += problem.damage.n_hits;
+    ASSERT_EQ(reported, expected.dropped);
     expect_balance(slices, hits);
   }
 }
@@ -619,7 +619,7 @@ TEST(NumberMatch, RandomRunsAreMatchedLikeByTheReference) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) expect_like_reference(seed, true);
 }
 
-TEST(NumberMatch, RandomRunsInWhichSomeTellNoTriggerAreMatchedLikeByTheReference) {
+TEST(NumberMatch, RandomRunsWithSomeTriggersMissingAreMatchedAsByTheReference) {
   for (std::uint64_t seed = 101; seed <= 160; ++seed) expect_like_reference(seed, false);
 }
 

@@ -35,7 +35,7 @@ TEST(ProcessStateTest, KnowsThisProcess) {
   EXPECT_EQ(process_state(self), ProcessState::running);
 }
 
-TEST(ProcessStateTest, FollowsAChildThatIsStoppedAndGoesOn) {
+TEST(ProcessStateTest, FollowsAChildThatIsStoppedAndContinued) {
   const ChildProcess child;
   const ProcessId id = id_of(child);
   EXPECT_EQ(process_state(id), ProcessState::running);

@@ -44,13 +44,13 @@ void expect_same(const RankRecord& a, const RankRecord& b) {
   }
 }
 
-TEST(TelemetryMessage, TellsAllThatIsNew) {
+TEST(TelemetryMessage, SendsAllThatIsNew) {
   RankRecord heard;
   apply_telemetry(encode_telemetry(full_record(), {}), heard);
   expect_same(heard, full_record());
 }
 
-TEST(TelemetryMessage, WhatWasHeardCanBeTold) {
+TEST(TelemetryMessage, WhatWasReceivedCanBeSent) {
   RankRecord heard;
   apply_telemetry(encode_telemetry(full_record(), {}), heard);
   RankRecord again;
@@ -58,7 +58,7 @@ TEST(TelemetryMessage, WhatWasHeardCanBeTold) {
   expect_same(again, full_record());
 }
 
-TEST(TelemetryMessage, TellsChangesOnly) {
+TEST(TelemetryMessage, SendsChangesOnly) {
   const auto before = full_record();
   auto now = before;
   now.events.clear();

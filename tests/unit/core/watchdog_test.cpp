@@ -149,7 +149,7 @@ TEST(WatchdogTest, SpeaksAgainOnlyWhenAStallHasDoubled) {
   for (std::size_t i = 1; i < stuck.size(); ++i) EXPECT_GE(stuck[i].seconds, 2 * stuck[i - 1].seconds);
 }
 
-TEST(WatchdogTest, ATurnEndsAStallAndTheNextIsToldAnew) {
+TEST(WatchdogTest, ATurnEndsAStallAndTheNextIsReportedAgain) {
   Said said;
   Watchdog watchdog(said.settings(milliseconds(5)));
   ASSERT_TRUE(eventually([&] { return said.stuck().size() >= 4; }));
@@ -174,7 +174,7 @@ TEST(WatchdogTest, IsSilentWhileTurnsAreTaken) {
   EXPECT_TRUE(said.stuck().empty());
 }
 
-TEST(WatchdogTest, WithoutAWarningTimeItTellsOfTheDeadOnly) {
+TEST(WatchdogTest, WithoutAWarningTimeItReportsTheDeadOnly) {
   Said said;
   const ChildProcess child;
   child.send(SIGSTOP);
@@ -236,7 +236,7 @@ TEST(WatchdogTest, NamesAStoppedPeerAndAgainWhenThatTimeHasDoubled) {
   EXPECT_TRUE(said.lost().empty());
 }
 
-TEST(WatchdogTest, APeerThatRanInBetweenIsStoppedAnew) {
+TEST(WatchdogTest, APeerThatRanInBetweenIsStoppedAgain) {
   Said said;
   // Peers are looked at in order: when the first is found dead, the child is looked at next, then the last.
   const LookedAt first(1);
@@ -297,7 +297,7 @@ TEST(WatchdogTest, EndsWithoutWaitingForTheNextLook) {
   EXPECT_TRUE(eventually([&] { return process_state({child.pid(), 0}) == ProcessState::dead; }));
 }
 
-TEST(WatchdogTest, NeedsNoFunctionForWhatNobodyAsksFor) {
+TEST(WatchdogTest, NeedsNoFunctionForWhatIsNotAskedFor) {
   const ChildProcess child;
   child.send(SIGSTOP);
   std::atomic<int> words{0};

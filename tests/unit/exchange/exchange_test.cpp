@@ -106,7 +106,7 @@ TEST(Outbox, RespectsTheWindowOfSlices) {
   EXPECT_FALSE(pair.outbox.accepts({2}));
 }
 
-TEST(Outbox, StopsWhenTheRingIsFullAndGoesOnWithCredits) {
+TEST(Outbox, StopsWhenTheRingIsFullAndContinuesWithCredits) {
   Pair pair({2, 1024}, 1);
   std::mt19937_64 random(7);
   const auto body = random_bytes(5000, random);
@@ -424,7 +424,7 @@ TEST(SliceAssembler, RefusesALossOfUnknownCause) {
   EXPECT_THROW(other.place(header, body), std::runtime_error);
 }
 
-TEST(SliceAssembler, RefusesWhatComesBehindTheEndOrTheSlice) {
+TEST(SliceAssembler, RefusesWhatComesAfterTheEndOrTheSlice) {
   SliceAssembler assembler(2);
   assembler.place({.slice = 4}, {});
   assembler.place({.slice = 4, .origin = 1}, {});

@@ -8,7 +8,7 @@ namespace eventloom {
 namespace {
 
 /// Reports where it was written.
-class TellingWindow final : public Transport {
+class ReportingWindow final : public Transport {
  public:
   std::optional<std::vector<std::uint64_t>> written;
 
@@ -43,7 +43,7 @@ class RingNewsTest : public testing::Test {
     return {rings.begin(), rings.end()};
   }
 
-  TellingWindow window_;
+  ReportingWindow window_;
   std::vector<RingConsumer> rings_ = rings();
   RingNews news_{rings_};
 };

@@ -115,7 +115,7 @@ TEST(ClipStored, AppendsNothingWithoutHits) {
   EXPECT_EQ(out, Bytes(8, std::byte{7}));
 }
 
-TEST(ClipStored, AppendsBehindWhatIsThere) {
+TEST(ClipStored, AppendsToWhatIsThere) {
   Bytes out;
   clip_stored(small_buffer(), {4, 5}, stream_of(), out);
   const auto first = out;

@@ -114,7 +114,7 @@ TEST(Datagram, HeadersFitWithTheirTextCut) {
   }
 }
 
-TEST(Datagram, TheStreamHeaderTellsWhetherRequestsAreTaken) {
+TEST(Datagram, TheStreamHeaderStatesWhetherRequestsAreTaken) {
   for (const bool resends : {false, true}) {
     DatagramStream stream;
     stream.resends = resends;

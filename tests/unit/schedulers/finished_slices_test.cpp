@@ -56,7 +56,7 @@ TEST(NextUnfinished, IsThatOfTheSchedulerWhereNothingIsFinished) {
   }
 }
 
-TEST(NextUnfinished, KnowsNoneWhereNobodyHasClaimedSoFar) {
+TEST(NextUnfinished, KnowsNoneBeforeTheFirstClaim) {
   const auto scheduler = scheduler_of("balanced", 10);
   const auto finished = some_finished();
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {10}), kNoSlice);
@@ -73,7 +73,7 @@ TEST(NextUnfinished, KnowsNoneWhereNobodyHasClaimedSoFar) {
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {11}), kNoSlice);
 }
 
-TEST(ClaimBook, SkippedSlicesAreNobodys) {
+TEST(ClaimBook, SkippedSlicesHaveNoBuilder) {
   ClaimBook book({10}, 100);
   book.skip_to({11});
   EXPECT_EQ(book.end(), SliceId{11});
@@ -91,7 +91,7 @@ TEST(ClaimBook, SkippedSlicesAreNobodys) {
 }
 
 /// Builders take turns as if the finished slices did not exist.
-TEST(ClaimBook, NobodysSlicesDoNotChangeWhoIsNext) {
+TEST(ClaimBook, SkippedSlicesDoNotChangeWhoIsNext) {
   const auto plain = scheduler_of("balanced", 0);
   const auto gaps = scheduler_of("balanced", 0);
   const std::vector<std::uint32_t> room(kBuilders, 4);

@@ -302,7 +302,7 @@ TEST(Unshifted, AllSourcesServeTheBuildersInTheSameOrder) {
   }
 }
 
-TEST(Chaotic, GoesOnWithTheOthersWhenOneBuilderIsStuck) {
+TEST(Chaotic, ContinuesWithTheOthersWhenOneBuilderIsStuck) {
   const auto scheduler = scheduler_of("chaotic", 2, 4);
   const auto done = Play(*scheduler, 2, 4, {0}, 40).run([](auto, auto, auto b) { return b != 1; }, 1000);
   EXPECT_EQ(done.size(), 2U * 30) << "all but the ten slices of the stuck builder";

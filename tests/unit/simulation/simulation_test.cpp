@@ -127,13 +127,13 @@ TEST(Simulation, AllAtOneBuilderAreSlowerThanAShift) {
 
 /// The more messages a source has in flight, the less its link waits for acknowledgements. Figures of a probe that
 /// sends in the same order, written against SimGrid alone: 39 % with 16 in flight at 4 KiB, 73 % with 64; issue 36.
-TEST(Simulation, TransfersUnderWayKeepLinksBusy) {
+TEST(Simulation, TransfersInFlightKeepLinksBusy) {
   auto settings = settings_for(16, 4096);
   settings.topology = "fat-tree:2;4,4;1,4;1,1";
   settings.slices = 32;
   std::vector<double> shares;
-  for (const std::uint32_t under_way : {1U, 4U, 16U, 0U}) {
-    settings.transfers_in_flight = under_way;
+  for (const std::uint32_t in_flight : {1U, 4U, 16U, 0U}) {
+    settings.transfers_in_flight = in_flight;
     shares.push_back(share(settings));
   }
   EXPECT_TRUE(std::ranges::is_sorted(std::span(shares).first(3)));

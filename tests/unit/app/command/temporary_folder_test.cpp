@@ -32,7 +32,7 @@ TEST(TemporaryFolder, IsNeverAFolderThatWasThereBefore) {
   std::filesystem::remove_all(before);
 }
 
-TEST(TemporaryFolder, NoPlaceForItIsToldInOneLine) { EXPECT_THROW(TemporaryFolder("no/such/folder"), UserError); }
+TEST(TemporaryFolder, LackOfAPlaceIsReportedInOneLine) { EXPECT_THROW(TemporaryFolder("no/such/folder"), UserError); }
 
 }  // namespace
 }  // namespace eventloom

@@ -54,11 +54,11 @@ void expect_percentiles(const Samples& samples) {
   const auto histogram = histogram_of(samples);
   for (const std::size_t per_mille : {0, 1, 10, 250, 500, 501, 900, 990, 999, 1000}) {
     const double truth = exact(samples, per_mille);
-    const double told = histogram.percentile(static_cast<double>(per_mille) / 10);
-    EXPECT_GE(told, truth * (1 - kRounding)) << per_mille << " of " << samples.size();
-    EXPECT_LE(told, truth * kBinWidth) << per_mille << " of " << samples.size();
-    EXPECT_GE(told, histogram.min());
-    EXPECT_LE(told, histogram.max());
+    const double reported = histogram.percentile(static_cast<double>(per_mille) / 10);
+    EXPECT_GE(reported, truth * (1 - kRounding)) << per_mille << " of " << samples.size();
+    EXPECT_LE(reported, truth * kBinWidth) << per_mille << " of " << samples.size();
+    EXPECT_GE(reported, histogram.min());
+    EXPECT_LE(reported, histogram.max());
   }
 }
 

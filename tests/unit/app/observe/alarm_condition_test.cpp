@@ -102,9 +102,9 @@ TEST(AlarmCondition, RefusesWhatItDoesNotKnow) {
                            "rate:-1>1",  "rate:4294967296>1",
                            "rate:1:2>1", "nothing>0",
                            "Lost>0",     "ring_fill:0>1"}) {
-    const auto told = refusal(text);
-    EXPECT_TRUE(told.starts_with("--alarm '" + std::string(text) + "': ")) << text << ": " << told;
-    EXPECT_EQ(told.find('\n'), std::string::npos);
+    const auto refused = refusal(text);
+    EXPECT_TRUE(refused.starts_with("--alarm '" + std::string(text) + "': ")) << text << ": " << refused;
+    EXPECT_EQ(refused.find('\n'), std::string::npos);
   }
 }
 

@@ -91,7 +91,7 @@ class Log {
   std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> sink_ = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
 };
 
-TEST(RefusalLog, TellsAFewAMinute) {
+TEST(RefusalLog, LogsAFewAMinute) {
   const Log log;
   RefusalLog refusals;
   const auto at = [](int second) { return RefusalLog::Time(seconds(1000 + second)); };

@@ -47,14 +47,14 @@ TEST(StatusDocument, HasChannelsFiltersAndClocks) {
 TEST(StatusDocument, APausedRunHasNoRate) {
   RunTracker tracker({}, {});
   RunPicture picture(1);
-  RankRecord told;
+  RankRecord reported;
   std::shared_ptr<RunSnapshot> snapshot;
   const auto look = [&](int second, std::uint64_t hits, const char* state) {
     RankRecord record;
     record.counters[Metric::hits_in] = record.counters[Metric::hits_read] = hits;
     record.builders[0] = {0, 0, 0, 0, hits, 0};
-    picture.take(0, encode_telemetry(record, told), RunPicture::Time(seconds(second)));
-    told = record;
+    picture.take(0, encode_telemetry(record, reported), RunPicture::Time(seconds(second)));
+    reported = record;
     snapshot = tracker.take(RunTracker::Time(seconds(second)), picture, {state});
     return snapshot->figures.hits_per_s;
   };
@@ -141,7 +141,7 @@ std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2
   run.ranks.resize(4);
   RunTracker tracker({}, {});
   RunPicture picture(4);
-  std::vector<RankRecord> told(4);
+  std::vector<RankRecord> reported(4);
   std::vector<std::string> remarks;
   for (int second = 1; second <= 3; ++second) {
     const RunTracker::Time now{seconds(second)};
@@ -150,8 +150,8 @@ std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2
       const auto busy_ns = static_cast<std::uint64_t>(1e9 * busy[r % 2] * second);
       if (r >= 2) record.builders[r - 2] = {r - 2, 0, 0, 0, 0, busy_ns};
       for (std::uint32_t b = 0; r < 2 && b < 2; ++b) record.links[b] = {b, fill[r][b], 100, 0, 0};
-      picture.take(static_cast<int>(r), encode_telemetry(record, told[r]), now);
-      told[r] = record;
+      picture.take(static_cast<int>(r), encode_telemetry(record, reported[r]), now);
+      reported[r] = record;
     }
     remarks = rank_remarks(run, *tracker.take(now, picture, {state}));
   }

@@ -52,7 +52,7 @@ struct Unwatched final : LiveWait {
 
 using WaitForLiveDeathTest = testing::Test;
 
-TEST(WaitForLiveDeathTest, ARunEndedBeforeItBeginsGoesOnToListenToSourcesThatHaveBegun) {
+TEST(WaitForLiveDeathTest, ARunEndedBeforeItBeginsStillListensToSourcesThatHaveBegun) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(end_while_waiting({true, true}, {false, false}), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(end_while_waiting({true, false}, {false, true}), testing::ExitedWithCode(0), "");

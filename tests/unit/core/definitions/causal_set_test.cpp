@@ -53,7 +53,7 @@ TEST(CausalSet, OfEqualsTheLastGoes) {
   EXPECT_EQ(causal_set_size(std::vector<PlacedHit>{{0, {}}, {10, {}}, {20, {}}, {30, {}}}, 1, 10), 2U);
 }
 
-TEST(CausalSet, AgreesWithCountingAnew) {
+TEST(CausalSet, AgreesWithRecounting) {
   std::mt19937_64 random(15);
   const auto draw = [&](std::uint64_t most) { return random() % (most + 1); };
   for (int i = 0; i < 2000; ++i) {

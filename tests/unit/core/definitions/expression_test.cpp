@@ -44,8 +44,8 @@ std::string mistake_in(const std::string& text, ExpressionUse use = ExpressionUs
 
 /// The position of the mistake: the columns of its marks.
 std::string marks_in(const std::string& text, ExpressionUse use = ExpressionUse::filter) {
-  const auto told = mistake_in(text, use);
-  return told.substr(0, told.find_first_not_of(" ^", told.find('^')) - 1);
+  const auto mistake = mistake_in(text, use);
+  return mistake.substr(0, mistake.find_first_not_of(" ^", mistake.find('^')) - 1);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ class Cluster {
   }
 
   void run() {
-    for (auto& rank : ranks_) tell(rank);
+    for (auto& rank : ranks_) publish(rank);
     for (int step = 0; step < 200'000 && !all_done(); ++step) turn(static_cast<int>(random_() % kRanks));
     // Delivers the messages in flight, as at the end of a run.
     for (int i = 0; i < 10 * static_cast<int>(setting_.slices); ++i) {
@@ -177,7 +177,7 @@ class Cluster {
       ++built_[next->value - kFirst.value];
       EXPECT_EQ(built_[next->value - kFirst.value], 1) << "slice " << next->value;
     }
-    tell(rank);
+    publish(rank);
   }
 
   // A source sends a slice once it has learned the slice's builder.
@@ -185,7 +185,7 @@ class Cluster {
     return std::ranges::all_of(ranks_, [&](const Rank& r) { return kFirst.value + r.learned.size() > slice.value; });
   }
 
-  void tell(Rank& rank) {
+  void publish(Rank& rank) {
     Claim claim;
     claim.builder = rank.builder.id.value;
     claim.built = rank.builder.built;
@@ -259,7 +259,7 @@ TEST(Claims, ASlowBuilderGetsFewer) {
 }
 
 // A very slow builder stops the others when they are `ahead` slices ahead.
-TEST(Claims, NobodyGetsTooFarAhead) {
+TEST(Claims, NoBuilderGetsTooFarAhead) {
   for (const std::uint64_t ahead : {1ULL, 2ULL, 5ULL, 20ULL}) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Case setting{.seed = seed, .slices = 100, .ahead = ahead, .turns = {1, 1, 50}};

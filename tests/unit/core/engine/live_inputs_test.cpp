@@ -48,7 +48,7 @@ class LiveInputsTest : public testing::Test {
   void receive(nanoseconds time) { inputs_->receive(at(time)); }
 
   /// Number of lines with `word` since the last call.
-  std::size_t told(const std::string& word) {
+  std::size_t reports(const std::string& word) {
     std::istringstream lines(said_.str());
     said_.str({});
     std::size_t n = 0;
@@ -130,7 +130,7 @@ TEST_F(LiveInputsTest, AnEpochThatOthersPassedLongAgoIsGivenUp) {
   EXPECT_TRUE(ready_second(10));
   EXPECT_EQ(second.given_up, (GivenUp{{10, true}}));
   EXPECT_TRUE(first.given_up.empty());
-  EXPECT_EQ(told("source 4 (second)"), 1U);
+  EXPECT_EQ(reports("source 4 (second)"), 1U);
 }
 
 TEST_F(LiveInputsTest, ASourceThatHasEndedHasPassedTheMarginsSentWithItsLastData) {
@@ -323,7 +323,7 @@ TEST_F(LiveInputsTest, QuietGetsLongerWhenASourceSendsWhatWasPassed) {
   receive({});
   ++first.late_passed;
   receive(seconds(1));
-  EXPECT_EQ(told("source 3 (first) was silent"), 1U);
+  EXPECT_EQ(reports("source 3 (first) was silent"), 1U);
   EXPECT_FALSE(ready_first(11));
   receive(seconds(2));
   EXPECT_TRUE(ready_first(11));
@@ -360,7 +360,7 @@ TEST_F(LiveInputsTest, AnAbsentSourceIsNotWaitedFor) {
   receive(milliseconds(2001));
   EXPECT_TRUE(ready_second(20));
   EXPECT_EQ(second.given_up, (GivenUp{{10, true}, {20, true}}));
-  EXPECT_EQ(told("source 4"), 1U) << "once";
+  EXPECT_EQ(reports("source 4"), 1U) << "once";
 }
 
 TEST_F(LiveInputsTest, ASourceThatHasCaughtUpIsWaitedForAgain) {
@@ -370,15 +370,15 @@ TEST_F(LiveInputsTest, ASourceThatHasCaughtUpIsWaitedForAgain) {
     receive(seconds(second_of_time));
   }
   EXPECT_TRUE(ready_second(80));
-  EXPECT_EQ(told("is back"), 0U);
+  EXPECT_EQ(reports("is back"), 0U);
   second.come(70);
   receive(milliseconds(10'001));
-  EXPECT_EQ(told("is back"), 0U) << "others were there more than two seconds ago";
+  EXPECT_EQ(reports("is back"), 0U) << "others were there more than two seconds ago";
   EXPECT_TRUE(ready_second(100)) << "still absent";
   second.come(80);
   first.come(110);
   receive(milliseconds(10'002));
-  EXPECT_EQ(told("source 4 (second) is back at epoch 80"), 1U);
+  EXPECT_EQ(reports("source 4 (second) is back at epoch 80"), 1U);
   EXPECT_FALSE(ready_second(110));
   receive(milliseconds(10'100));
   receive(milliseconds(12'100));
@@ -407,7 +407,7 @@ TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   second.jumped = Epoch(1'000'000);
   first.come(20);
   receive(milliseconds(1));
-  EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
+  EXPECT_EQ(reports("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
   EXPECT_EQ(inputs().peer_watermark(), Epoch(20));
   EXPECT_TRUE(ready_second(20));
   EXPECT_FALSE(ready_second(21)) << "no source has passed it";
@@ -417,7 +417,7 @@ TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   second.jumped.reset();
   second.come(25);
   receive(milliseconds(2));
-  EXPECT_EQ(told("source 4 (second) is back at epoch 25"), 1U);
+  EXPECT_EQ(reports("source 4 (second) is back at epoch 25"), 1U);
   EXPECT_FALSE(ready_second(26));
 }
 
@@ -432,7 +432,7 @@ TEST_F(LiveInputsTest, ASourceThatKeepsJumpingIsReportedTenTimes) {
     second.jumped.reset();
     receive(milliseconds(2 * time + 1));
   }
-  EXPECT_EQ(told("source 4 (second)"), 20U) << "with its returns";
+  EXPECT_EQ(reports("source 4 (second)"), 20U) << "with its returns";
 }
 
 TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
@@ -515,7 +515,7 @@ TEST_F(LiveInputsTest, HurryEndsAllWaits) {
   EXPECT_TRUE(ready_second(20));
   EXPECT_EQ(first.given_up, (GivenUp{{20, true}})) << "the other source has data there";
   EXPECT_EQ(second.given_up, (GivenUp{{20, false}}));
-  EXPECT_EQ(told("caught up"), 0U);
+  EXPECT_EQ(reports("caught up"), 0U);
 }
 
 TEST_F(LiveInputsTest, HurryEndsWaitsWithoutATimeout) {
@@ -558,7 +558,7 @@ TEST_F(LiveInputsTest, HurryTakesReceivedData) {
 }
 
 /// The last data of a source may lie in epochs that are not complete: nothing of it is missing.
-TEST_F(LiveInputsTest, HurryTakesASourceThatHasSentAsMuchAsTheOthersForWhole) {
+TEST_F(LiveInputsTest, HurryConsidersASourceAsFarAsTheOthersComplete) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   second.come(4);
@@ -640,7 +640,7 @@ TEST_F(LiveInputsTest, AnOptionalSourceIsNotMissingAtTheEnd) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
 }
 
-TEST_F(LiveInputsTest, NumbersAreToldWhereTheOthersAre) {
+TEST_F(LiveInputsTest, NumbersAreExpectedWhereTheOthersAre) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   receive({});
@@ -654,15 +654,15 @@ TEST_F(LiveInputsTest, SilenceIsReportedAgainWhenItHasDoubled) {
   for (int time = 0; time <= 100; ++time) {
     first.come(static_cast<Epoch>(time) + 1);
     receive(seconds(time));
-    if (told("source 4 (second) has sent nothing") != 0) reported_at.push_back(time);
+    if (reports("source 4 (second) has sent nothing") != 0) reported_at.push_back(time);
   }
   EXPECT_EQ(reported_at, (std::vector{10, 20, 40, 80}));
   second.come(1);
   receive(seconds(101));
   receive(seconds(110));
-  EXPECT_EQ(told("source 4"), 0U);
+  EXPECT_EQ(reports("source 4"), 0U);
   receive(seconds(111));
-  EXPECT_EQ(told("source 4"), 1U) << "it is silent again";
+  EXPECT_EQ(reports("source 4"), 1U) << "it is silent again";
 }
 
 TEST_F(LiveInputsTest, SilenceIsNotReportedAfterTheEndOrWithoutStallWarning) {
@@ -670,12 +670,12 @@ TEST_F(LiveInputsTest, SilenceIsNotReportedAfterTheEndOrWithoutStallWarning) {
   first.ended = second.ended = true;
   receive({});
   receive(seconds(100));
-  EXPECT_EQ(told("source"), 0U);
+  EXPECT_EQ(reports("source"), 0U);
   first.ended = second.ended = false;
   begin({.epoch_timeout = {}, .stall_warning = {}});
   receive({});
   receive(seconds(100));
-  EXPECT_EQ(told("source"), 0U);
+  EXPECT_EQ(reports("source"), 0U);
 }
 
 }  // namespace

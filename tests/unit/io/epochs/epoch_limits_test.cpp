@@ -57,7 +57,7 @@ TEST_F(EpochLimits, EpochsWithoutTicksAreDamage) {
 }
 
 /// Number 1 is missing and number 2 has no time: all of their hits are accounted for once.
-TEST_F(EpochLimits, EpochsWithoutTicksBehindAGapAreCounted) {
+TEST_F(EpochLimits, EpochsWithoutTicksAfterAGapAreCounted) {
   StreamMaker maker;
   maker.add(0, 4);
   maker.add(make_buffer(kLastEpoch + 7, 5, 2, 4 + 3));

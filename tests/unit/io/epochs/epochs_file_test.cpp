@@ -142,12 +142,12 @@ class EpochsFile : public testing::Test {
     for (const auto& damage : all.damage) lost += damage.n_hits;
     EXPECT_EQ(source->hits_read(), all.hits.size() + lost) << what << ": the account does not add up";
     // A file cut exactly between two buffers was not closed, which is reported, too.
-    const bool complained =
+    const bool reported =
         lost != 0 || source->anomalies() != 0 || !all.damage.empty() || source->index_state() == IndexState::missing;
     if (lossless) {
       EXPECT_EQ(all.hits, hits_) << what;
     } else if (all.hits != hits_) {
-      EXPECT_TRUE(complained) << what << ": hits are missing and nothing is said";
+      EXPECT_TRUE(reported) << what << ": hits are missing and nothing is said";
     }
   }
 

@@ -86,7 +86,7 @@ TEST_F(CompanionsTest, APartHasAFileOfEachFormat) {
   EXPECT_EQ(fs::file_size(folder_ / "out_0000.lmd"), infos[0].bytes);
 }
 
-TEST_F(CompanionsTest, NumbersGoOnWhereTheWriterContinues) {
+TEST_F(CompanionsTest, NumbersContinueWithTheWriter) {
   settings_.first_event = 100;
   add(false, 0, 7);
   Companions companions(settings_);

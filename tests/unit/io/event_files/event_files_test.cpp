@@ -102,7 +102,7 @@ TEST_F(EventFilesTest, TheEndOfAnHldFileCounts) {
   EXPECT_EQ(read("out08010212001.hld").at(8 + 6), 1U) << "the event has the run number of its file";
 }
 
-TEST_F(EventFilesTest, AnEventThatIsLongerHasAFileOfItsOwn) {
+TEST_F(EventFilesTest, AnEventThatIsLongerHasItsOwnFile) {
   const auto summary = write(3, kLmdHeader + 1);
   EXPECT_EQ(summary.files.size(), 3U);
 }

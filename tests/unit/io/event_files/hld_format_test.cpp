@@ -36,7 +36,7 @@ Words hld_subevent(std::uint32_t tag, const Words& data, std::uint32_t id = 0x80
   return words;
 }
 
-TEST(HldFormat, NamesTellTheTimeOfTheRun) {
+TEST(HldFormat, NamesHoldTheTimeOfTheRun) {
   const auto name = [](std::uint32_t run, unsigned builder, std::uint32_t number) {
     return HldFormat({"xx", run, builder}, EventSplitter({}, 1), HldEventMaker({})).file_name(number);
   };

@@ -25,7 +25,7 @@ TEST(Apart, WhatCrashesDies) {
 class ApartTest : public FolderTest {};
 
 /// The child waits without using processor time.
-TEST_F(ApartTest, WhatWaitsForEverDies) {
+TEST_F(ApartTest, WhatWaitsForeverDies) {
   const auto fifo = folder / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(dies_apart([&] { std::ifstream(fifo).get(); }, {.clock = std::chrono::milliseconds(100)}),

@@ -118,7 +118,7 @@ TEST(HldFile, TheSizeOfAnEventMayLackTheLastPadding) {
   EXPECT_EQ(items_of(last), (Items{"1"}));
 }
 
-TEST(HldFile, EventsOfRunsAreTold) {
+TEST(HldFile, EventsOfRunsAreReported) {
   Bytes bytes = begin_run();
   append(bytes, plain_event(1));
   append(bytes, end_run());

@@ -191,7 +191,7 @@ TEST(HldReader, TheUnfinishedFirstCopyOfAnEventGoes) {
             (Texts{"repeated_incomplete:1 before 1", "duplicate:2 before 4", "repeated_incomplete:1 before 4"}));
 }
 
-TEST(HldReader, WhatWasLostBehindAnEventStaysInOrderWhenItGoes) {
+TEST(HldReader, LossesAfterADroppedEventStayInOrder) {
   auto broken = plain_event(901);
   overwrite(broken, 32, 5, true);
   Bytes bytes = plain_events({1, 900});
@@ -359,7 +359,7 @@ TEST(HldReaderTdc, DamagedTimesAreLosses) {
   EXPECT_EQ(unknown.anomalies, 1U);
 }
 
-TEST(HldReaderTdc, TimesGoOnWhereTheEpochCounterWraps) {
+TEST(HldReaderTdc, TimesContinueWhereTheEpochCounterWraps) {
   auto bytes = tdc_event(1, tdc(0xe000, {kHeader, kEpoch | 0x0fffffff, time_word(1, 0)}));
   append(bytes, tdc_event(1, tdc(0xe000, {kHeader, kEpoch | 0, time_word(1, 0)})));
   const TimeBase base{.tick_ps = 5000};

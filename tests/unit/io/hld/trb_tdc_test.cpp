@@ -43,7 +43,7 @@ TEST(TrbTdc, TimesBelongToTheEpochBeforeThem) {
   EXPECT_TRUE(decoder.faults().empty());
 }
 
-TEST(TrbTdc, TdcsAreToldByTheirWords) {
+TEST(TrbTdc, TdcsAreRecognisedByTheirWords) {
   EXPECT_EQ(addresses_of({head(3, 0x0123), kHeaderWord, kEpochWord, kTimeWord}), Words{0x0123});
   EXPECT_EQ(addresses_of({head(5, 0xe000), kHeaderWord, kDebug, kEpochWord, kTimeWord, 0}), Words{0xe000});
   // A trigger system's subevent begins alike, but counters follow.
@@ -137,7 +137,7 @@ TEST(TdcClock, RefusesTicksThatDoNotDivideItsStep) {
   EXPECT_THROW(TdcClock(10000), std::invalid_argument);
 }
 
-TEST(TdcClock, TheEpochCounterGoesOnWhereItIsNearest) {
+TEST(TdcClock, TheEpochCounterContinuesWhereItIsNearest) {
   constexpr std::uint64_t kPeriod = 1U << 28;
   TdcClock clock(5000);
   const auto epoch = [&clock](std::uint32_t counter) {

@@ -57,7 +57,7 @@ TEST(EncodedFeed, DeliversAllHits) {
 }
 
 /// Epochs restart after those that have been delivered completely.
-TEST(EncodedFeed, DeliversWhatComesBehindAClockThatHasGoneBack) {
+TEST(EncodedFeed, DeliversWhatComesAfterAClockThatHasGoneBack) {
   constexpr Tick kHours = 2 * Tick{3600} * 1'000'000'000;
   constexpr Epoch kThere = epoch_of(kHours, kEpochTicks);
   EXPECT_EQ(epochs_fed({{kHours, kHours + 1000, kHours + 2000, kHours + 3000}, {kHours + 4000}, {3000, 4000}, {5000}}),

@@ -95,7 +95,7 @@ TEST(FeedStreamReturn, ASourceHeardLaterIsComparedThen) {
   EXPECT_EQ(lost(live.collect({70, 80})), 11U);
 }
 
-TEST(FeedStreamReturn, WhatNobodyKnowsIsAnAnomaly) {
+TEST(FeedStreamReturn, AnUnknownPlaceIsAnAnomaly) {
   Live live;
   const auto before = live.stream.anomalies();
   live.stream.resume_after(kPast);

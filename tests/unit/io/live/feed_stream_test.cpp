@@ -110,7 +110,7 @@ TEST(FeedStream, NamesWhereSomethingBegins) {
   EXPECT_EQ(live.stream.next_beginning(7), Epoch(9));
 }
 
-TEST(FeedStream, GoesOnWhereItHasGotTo) {
+TEST(FeedStream, ContinuesFromItsPosition) {
   Live live;
   live.feed.add(make_buffer(3, 1, 2));
   live.feed.next.complete = Epoch(1'000'000'000'000);
@@ -122,7 +122,7 @@ TEST(FeedStream, GoesOnWhereItHasGotTo) {
   EXPECT_EQ(live.count("hits_dropped_late"), 1U);
 }
 
-TEST(FeedStream, EndsBehindItsLastDataOrDamage) {
+TEST(FeedStream, EndsAfterItsLastDataOrDamage) {
   Live live;
   feed_epochs(live, {3, 5});
   EXPECT_EQ(live.stream.end_epoch(), std::nullopt);
@@ -214,7 +214,7 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{0, 1, 2, 5, 5}));
 }
 
-TEST(FeedStreamFinishes, WhatNobodyTookIsCounted) {
+TEST(FeedStreamFinishes, WhatWasNotTakenIsCounted) {
   Live live;
   feed_epochs(live, {0, 3});
   live.feed.add(make_buffer(5, 7));
@@ -224,7 +224,7 @@ TEST(FeedStreamFinishes, WhatNobodyTookIsCounted) {
 }
 
 /// Also counts hits lost on the way, and those of a stream that the run has ended.
-TEST(FeedStreamFinishes, WhatComesBehindItsEndIsCounted) {
+TEST(FeedStreamFinishes, WhatComesAfterItsEndIsCounted) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, false);
@@ -244,7 +244,7 @@ TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
   EXPECT_EQ(live.stream.first_epoch(), Epoch(40));
 }
 
-TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
+TEST(FeedStreamGivesUp, WhereNoSourceHasDataNothingIsMarked) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, false);
@@ -343,7 +343,7 @@ TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   EXPECT_EQ(live.stream.hits_read(), 9U);
 }
 
-TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
+TEST(FeedStreamHolds, NoMoreThanItMayAndContinuesWhenSomeIsForgotten) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 100});
   EXPECT_EQ(live.feed.takes, 10U);
@@ -450,7 +450,7 @@ TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
 
 /// The slice that was too large is complete or given up: the next one is not dropped, whether or not its builder
 /// requests it at once.
-TEST(FeedStreamHolds, DropsNothingBehindASliceThatWasTooLarge) {
+TEST(FeedStreamHolds, DropsNothingAfterASliceThatWasTooLarge) {
   Live there(holding(10 * kBufferSize));
   feed_epochs(there, {0, 10});
   EXPECT_FALSE(there.request({0, 20}));

@@ -69,7 +69,7 @@ TEST(LiveReturn, CountsEventNumbers) {
   EXPECT_TRUE(missed(unknown(9, 7), numbered(7 * 16 - 1)).unknown) << "it has begun again";
 }
 
-TEST(LiveReturn, DoesNotKnowOfSendersThatTellNothing) {
+TEST(LiveReturn, DoesNotKnowOfSendersThatReportNothing) {
   EXPECT_TRUE(missed(unknown(0, 7), stamped(9)).unknown);
   EXPECT_TRUE(missed(unknown(3, 7), stamped(3)).unknown);
 }
@@ -87,7 +87,7 @@ TEST(LiveReturn, KeepsThePlaceWheneverItChanges) {
 }
 
 /// The position of a resumed run counts the hits of all its invocations.
-TEST(LiveReturn, KeepsItsPlaceWhenItGoesOn) {
+TEST(LiveReturn, KeepsItsPlaceWhenItContinues) {
   LiveReturn back;
   std::vector<PeerPlace> kept;
   back.keep([&](const PeerPlace& place) { kept.push_back(place); });

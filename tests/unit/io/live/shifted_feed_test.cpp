@@ -133,7 +133,7 @@ TEST_F(ShiftedFeedTest, HitsBeforeTickZeroAreDamage) {
   EXPECT_EQ(batch.damage[0].cause, DropCause::untimed);
 }
 
-TEST_F(ShiftedFeedTest, APeerThatJumpsBackBeginsAnew) {
+TEST_F(ShiftedFeedTest, APeerThatJumpsBackRestarts) {
   open("offset=500");
   inner_->add(make_buffer({{1000, 1}}));
   inner_->next.complete = 1000;

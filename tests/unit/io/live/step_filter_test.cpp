@@ -38,7 +38,7 @@ struct Filtered {
 
 using Epochs = std::vector<Epoch>;
 
-TEST(StepFilter, OneThatGoesOnMayBeAsFastAsItLikes) {
+TEST(StepFilter, OneThatContinuesMayHaveAnyRate) {
   Filtered stream;
   stream.take({0});
   stream.filter.begin_at(0, kReach);

@@ -72,7 +72,7 @@ TEST_F(LmdErasTest, AStartOpensOneIfNumbersGoBack) {
   send_all(2, 100, EraStep::continues);
 }
 
-TEST_F(LmdErasTest, BehindAStopTheStartMayBeMissing) {
+TEST_F(LmdErasTest, AfterAStopTheStartMayBeMissing) {
   send_all(1, 100, EraStep::continues);
   EXPECT_EQ(send(100, 1, 15), EraStep::continues);
   EXPECT_EQ(send(2), EraStep::begins_anew);

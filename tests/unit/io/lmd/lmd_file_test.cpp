@@ -237,7 +237,7 @@ TEST_F(LmdFlat, CutAnywhere) {
   }
 }
 
-TEST_F(LmdFlat, CutEventTellsItsSubevents) {
+TEST_F(LmdFlat, CutEventStatesItsSubevents) {
   const auto found = found_in(write(flat_header() + plain_event(1) + plain_event(2).substr(0, 40)));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].hits, 2U);
@@ -249,7 +249,7 @@ TEST_F(LmdFlat, HeaderLongerThanTheFile) {
   EXPECT_EQ(found.problems[0].effect, LmdEffect::breaks_off);
 }
 
-TEST_F(LmdFlat, GarbageIsNotSearchedForEver) {
+TEST_F(LmdFlat, GarbageIsNotSearchedForever) {
   std::string garbage;
   for (int i = 0; i < 100000; ++i) garbage += element(10, 1, "\x07\x07");  // events that are too short
   const auto found = found_in(write(flat_header() + garbage));

@@ -186,7 +186,7 @@ TEST_F(LmdReading, LastEventThatJumpsFarGoes) {
   EXPECT_EQ(result.all.losses[0].before, 4U);
 }
 
-TEST_F(LmdReading, LossesBehindAnEventThatGoesMoveWithIt) {
+TEST_F(LmdReading, LossesAfterADroppedEventMoveWithIt) {
   // Damage lies between the unfinished copy and the whole event.
   auto bad = plain_event(2);
   bad[16] = 9;
@@ -224,7 +224,7 @@ TEST_F(LmdReading, AnEventGoesThoughItFilledItsBlock) {
   }
 }
 
-TEST_F(LmdReading, ACopyIsNotSoughtBehindAnEventThatWent) {
+TEST_F(LmdReading, ACopyIsNotSoughtAfterADroppedEvent) {
   // 900000 is dropped when 2 comes again, which then duplicates the kept 2, although 2 is no longer the last.
   const auto longer = event(2, subevent(0x01020003, {2, 5}) + subevent(0x04, {2}) + subevent(0x05, {}));
   const auto result =
@@ -253,7 +253,7 @@ TEST_F(LmdReading, MemoryDoesNotGrowWithLosses) {
 
 // ---------------------------------------------------------------- several files
 
-TEST_F(LmdReading, NumbersGoOnFromFileToFile) {
+TEST_F(LmdReading, NumbersContinueFromFileToFile) {
   const auto half = event(3, subevent(0x01020003, {3, 5}));
   const auto one = flat(plain_event(1) + plain_event(2) + half, "1.lmd");
   const auto two = write(classic_header() + buffer({}, plain_event(3) + plain_event(4)), "2.lmd");

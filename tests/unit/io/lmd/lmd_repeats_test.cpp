@@ -16,7 +16,7 @@ TEST(LmdRepeats, NothingRepeatsInOneStream) {
   EXPECT_FALSE(repeats.repeats(1, 1000));
 }
 
-TEST(LmdRepeats, WhatWasThereBeforeItBeganAnew) {
+TEST(LmdRepeats, WhatWasThereBeforeItRestarted) {
   auto repeats = after(1, 10, 10);
   repeats.begin_anew();
   EXPECT_TRUE(repeats.repeats(1, 1000));

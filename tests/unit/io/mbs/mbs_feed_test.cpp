@@ -183,7 +183,7 @@ TEST(MbsFeed, StoppedThoughTheServerIsSilent) {
   over.open();
 }
 
-TEST(MbsFeed, EndsThoughNobodyTakesAndTheServerIsSilent) {
+TEST(MbsFeed, EndsAlthoughNothingIsTakenAndTheServerIsSilent) {
   Gate over;
   Server server({[&](const Peer&) { over.wait(); }});
   open(server.place() + "/stream").reset();

@@ -417,7 +417,7 @@ TEST(MbsReconnect, EachLostConnectionLeavesAHole) {
   EXPECT_EQ(result.holes(), 2U);
 }
 
-TEST(MbsReconnect, AServerThatGoesOnLeavesAHole) {
+TEST(MbsReconnect, AServerThatContinuesLeavesAHole) {
   for (const auto* query : {"", "time=word:0,1&from=01000005"}) {
     const auto result = read_server({sends(all_of(1, 20)), sends(all_of(31, 60))}, query, 0.3);
     auto expected = from_to(1, 20);
@@ -428,7 +428,7 @@ TEST(MbsReconnect, AServerThatGoesOnLeavesAHole) {
   }
 }
 
-TEST(MbsReconnect, ANewRunOfNumbersStaysWhereTimesGoOn) {
+TEST(MbsReconnect, ANewRunOfNumbersStaysWhereTimesContinue) {
   std::vector<std::string> events;
   for (std::uint32_t i = 1; i <= 5; ++i) events.push_back(event(i, subevent(0x01000005, {100'000 + i})));
   const auto second = variable_handshake() + joined(variable_buffers(events, 60000));

@@ -25,7 +25,7 @@ std::uint64_t value_of(const std::vector<std::byte>& record, const std::string& 
   return value[0];
 }
 
-std::string complaint(const std::string& text, std::size_t record_bytes = 8) {
+std::string error_of_field(const std::string& text, std::size_t record_bytes = 8) {
   try {
     PackedField::parse(text, record_bytes, "source 'x': time=");
   } catch (const UserError& e) {
@@ -134,16 +134,16 @@ TEST(PackedField, WrongDescriptionsAreNamed) {
                            "u16LE@0",
                            "u99999999999999999999le@0",
                            "u16le@99999999999999999999"}) {
-    EXPECT_NE(complaint(text).find("source 'x': time=: '" + std::string(text) + "' is not TYPE@OFFSET"),
+    EXPECT_NE(error_of_field(text).find("source 'x': time=: '" + std::string(text) + "' is not TYPE@OFFSET"),
               std::string::npos)
-        << text << ": " << complaint(text);
+        << text << ": " << error_of_field(text);
   }
   for (const auto* text : {"u8@8", "u16le@7", "u64be@1", "u8@18446744073709551615"}) {
-    EXPECT_NE(complaint(text).find("does not lie inside a record of 8 bytes"), std::string::npos) << text;
+    EXPECT_NE(error_of_field(text).find("does not lie inside a record of 8 bytes"), std::string::npos) << text;
   }
-  EXPECT_NE(complaint("u16le@0", 1).find("record of 1 bytes"), std::string::npos);
+  EXPECT_NE(error_of_field("u16le@0", 1).find("record of 1 bytes"), std::string::npos);
   for (const auto* text : {"u16le@0:5-4", "u16le@0:0-16", "u8@0:8-8", "u16le@0:18446744073709551615-0"}) {
-    EXPECT_NE(complaint(text).find("names bits that are not LOW-HIGH"), std::string::npos) << text;
+    EXPECT_NE(error_of_field(text).find("names bits that are not LOW-HIGH"), std::string::npos) << text;
   }
 }
 

@@ -66,8 +66,8 @@ class PackedReader : public testing::Test {
     write(text);
     return read_all(*open(keys, base));
   }
-  [[nodiscard]] std::string complaint(const std::string& text, const std::string& keys,
-                                      const TimeBase& base = kBase) const {
+  [[nodiscard]] std::string error_of(const std::string& text, const std::string& keys,
+                                     const TimeBase& base = kBase) const {
     try {
       (void)hits_of(text, keys, base);
     } catch (const UserError& e) {
@@ -76,7 +76,7 @@ class PackedReader : public testing::Test {
     return "";
   }
   [[nodiscard]] testing::AssertionResult complains(const std::string& keys, const std::string& part) const {
-    const auto said = complaint("0123456789abcdef", keys);
+    const auto said = error_of("0123456789abcdef", keys);
     if (said.find(part) != std::string::npos && said.find('\n') == std::string::npos) {
       return testing::AssertionSuccess();
     }
@@ -226,7 +226,7 @@ TEST_F(PackedReader, UnitsAndRounding) {
   EXPECT_EQ(hits_of(file.text(), kShort + "&unit=ps&round=down").time, (Ticks{0, 1}));
   EXPECT_EQ(hits_of(file.text(), kShort + "&unit=ps&round=nearest").time, (Ticks{0, 2}));
   EXPECT_EQ(hits_of(file.text(), kShort + "&unit=tick", {25000, 10000}).time, (Ticks{3, 1500}));
-  EXPECT_NE(complaint(file.text(), kShort + "&unit=ps").find("the time 3 ps is not a whole number"), std::string::npos);
+  EXPECT_NE(error_of(file.text(), kShort + "&unit=ps").find("the time 3 ps is not a whole number"), std::string::npos);
 }
 
 TEST_F(PackedReader, EventNumbers) {
@@ -262,7 +262,7 @@ TEST_F(PackedReader, SkipLeavesOutTheFront) {
   file.le(0xffffff, 3).le(1, 2).le(2, 2);
   EXPECT_EQ(hits_of(file.text(), kShort + "&skip=3").time, (Ticks{1}));
   EXPECT_EQ(hits_of(file.text(), kShort + "&skip=7").size(), 0U);
-  EXPECT_NE(complaint(file.text(), kShort + "&skip=8").find("skip= is more than the 7 bytes"), std::string::npos);
+  EXPECT_NE(error_of(file.text(), kShort + "&skip=8").find("skip= is more than the 7 bytes"), std::string::npos);
 }
 
 TEST_F(PackedReader, GrowingAndShrinkingFilesBreakOff) {

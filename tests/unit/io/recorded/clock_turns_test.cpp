@@ -35,7 +35,7 @@ TEST(ClockTurns, NothingComesBeforeTheFirstTurn) {
   EXPECT_EQ(clock.extend(65'530, 0), 65'530U) << "it cannot be 11 before 5";
 }
 
-TEST(ClockTurns, CountersOfDifferentWidthGoOnTogether) {
+TEST(ClockTurns, CountersOfDifferentWidthContinueTogether) {
   constexpr std::uint64_t kNarrow = std::uint64_t{1} << 32;
   auto clock = turns_of("0-15:32,0x10-31:48");
   for (std::uint64_t at = kNarrow / 2; at < 20 * kNarrow; at += kNarrow / 8) {

@@ -119,7 +119,7 @@ TEST(FollowingAStream, CollectUpToWhatIsCompleteReadsNothing) {
   EXPECT_EQ(live.hits_read(), 100U) << "with no wait every hit that has come is encoded";
 }
 
-TEST(FollowingAStream, HitsWaitForEarlierOnesAsLongAsTold) {
+TEST(FollowingAStream, HitsWaitForEarlierOnesAsLongAsSet) {
   std::vector<Ticks> blocks = {{1000, 2000}, {1500, 3000}, {}};
   auto patient = stream_of(blocks, 100, LiveReading{kNever});
   patient.read_on();
@@ -197,7 +197,7 @@ std::uint64_t follow(EncodedStream& stream) {
   return hits;
 }
 
-TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
+TEST(FollowingAStream, AClockThatGoesBackBeginsASeparateStream) {
   constexpr Tick kHours = 10 * Tick{3600} * 1'000'000'000;
   // Jumps ahead, has a late hit there, and jumps back in the middle of a block.
   auto ahead = stream_of(
@@ -221,7 +221,7 @@ TEST(FollowingAStream, LessThanAnHourBackIsLate) {
 }
 
 /// Reads and releases the stream in steps, as its users do.
-TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
+TEST(FollowingAStream, ALossAfterAClosedEpochIsSeen) {
   auto live = stream_of({{1000, 2000}, {}, {2050}, {2060, 2070}}, 1,
                         LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
   Epoch from = 0;
@@ -259,7 +259,7 @@ TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
 
 constexpr std::uint32_t kMayLack = kNumbered | kOptional;
 
-TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
+TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersContinueWithout) {
   EncodedStream live(
       std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1550}, {}, {1590, 1999, 2000, 2050}, {}}, kMayLack),
       {1000}, LiveReading{.longest_wait = kNever});

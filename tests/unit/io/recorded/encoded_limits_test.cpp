@@ -57,7 +57,7 @@ std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
   return stream_of(std::move(blocks));
 }
 
-std::string complaint_of_reading(Source& source) {
+std::string error_of_reading(Source& source) {
   SliceData data;
   try {
     source.collect({0, std::numeric_limits<Epoch>::max()}, data);
@@ -70,7 +70,7 @@ std::string complaint_of_reading(Source& source) {
 TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
   const Tick last = tick_of_epoch(max_epoch(kTicksOfEpoch) + 1, kTicksOfEpoch) - 1;
   const auto stream = stream_of({block_at({3, last})});
-  EXPECT_EQ(complaint_of_reading(*stream), "");
+  EXPECT_EQ(error_of_reading(*stream), "");
   EXPECT_EQ(stream->hits_read(), 2U);
   EXPECT_EQ(stream->end_epoch(), max_epoch(kTicksOfEpoch) + 1);
 }
@@ -78,7 +78,7 @@ TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
 TEST(EncodedLimits, RefusesLaterTimes) {
   const Tick last = tick_of_epoch(max_epoch(kTicksOfEpoch) + 1, kTicksOfEpoch) - 1;
   for (const Tick time : {last + 1, std::numeric_limits<Tick>::max()}) {
-    const auto text = complaint_of_reading(*stream_of({block_at({3, time})}));
+    const auto text = error_of_reading(*stream_of({block_at({3, time})}));
     EXPECT_NE(text.find("blocks"), std::string::npos) << text;
     EXPECT_NE(text.find("time " + std::to_string(time.value)), std::string::npos) << text;
     EXPECT_NE(text.find("is " + std::to_string(last.value)), std::string::npos) << text;

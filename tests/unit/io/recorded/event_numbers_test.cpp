@@ -284,7 +284,7 @@ TEST(EventNumbers, AnEmptyStreamHasNoFirstNumber) {
   EXPECT_EQ(judged({{5, false}}).counts.at("first_number"), 5U);
 }
 
-TEST(EventNumbers, NumbersGoOnBeyondThe32Bits) {
+TEST(EventNumbers, NumbersContinueBeyond32Bits) {
   const Tick wrap = Tick(std::uint64_t{1} << 32);
   EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, 1}),
             (Fates{kept_at(wrap - 2), kept_at(wrap - 1), kept_at(wrap), kept_at(wrap + 1)}));
@@ -410,7 +410,7 @@ TEST(EventNumbers, AFirstNumberFarBeyondOthersIsNotConfirmed) {
 }
 
 /// The memory of used numbers is finite: its old contents must not be mistaken for later numbers.
-TEST(EventNumbers, UsedNumbersAreToldFromOthersBehindGapsOfAnyLength) {
+TEST(EventNumbers, UsedNumbersAreDistinguishedAfterGapsOfAnyLength) {
   std::mt19937_64 random(13);
   for (int round = 0; round < 800; ++round) {
     std::vector<std::uint32_t> numbers;
@@ -442,7 +442,7 @@ TEST(EventNumbers, CountsCanBeAskedForBeforeTheEnd) {
   EXPECT_EQ(numbers.counters().by_name().at("last_number"), 8U);
 }
 
-TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
+TEST(EventNumbers, AnEraContinuesAfterAllBefore) {
   EventNumbers numbers(32);
   for (std::uint32_t number = 4'000'000'000U; number < 4'000'000'010U; ++number) numbers.judge(number, false);
   EXPECT_FALSE(numbers.finish());
@@ -480,7 +480,7 @@ TEST(EventNumbers, NarrowOnesWrapAroundSooner) {
   }
 }
 
-TEST(EventNumbers, RaisedOnesGoOnFromThere) {
+TEST(EventNumbers, RaisedOnesContinueFromThere) {
   EventNumbers numbers(16);
   for (const std::uint32_t number : {65534U, 65535U, 0U}) numbers.judge(number, false);
   EXPECT_EQ(numbers.first(), Tick(65534));

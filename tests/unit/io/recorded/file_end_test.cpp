@@ -59,7 +59,7 @@ TEST_F(FileEnd, OfAFileThatHasGrownBreaksOff) {
   EXPECT_TRUE(block.losses[0].breaks_off);
 }
 
-TEST_F(FileEnd, OfATruncatedFileIsToldFirst) {
+TEST_F(FileEnd, OfATruncatedFileIsReportedFirst) {
   FileReader file(path_);
   std::filesystem::resize_file(path_, 10);
   static_cast<void>(file.front(100));

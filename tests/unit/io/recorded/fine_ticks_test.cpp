@@ -85,7 +85,7 @@ TEST(TickScale, ANumberOfFewerDigitsLosesPrecisionEarlier) {
             "the times as integers, or add round=nearest to the source to accept that");
 }
 
-TEST(TickScale, CountsAsWholeWhatTheNumberCannotTellFromIt) {
+TEST(TickScale, CountsAsWholeWhatTheNumberCannotDistinguishFromIt) {
   const auto s = scale_of("unit=s", 1000);
   EXPECT_EQ(s.ticks(0.3, kDouble), Tick(300'000'000));
   EXPECT_EQ(s.ticks(123456.789012345, kDouble), Tick(123'456'789'012'345));

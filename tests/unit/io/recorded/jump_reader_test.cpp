@@ -188,7 +188,7 @@ TEST(JumpReader, NewErasKeepTheirDistancesAndNeverOverlap) {
   }
 }
 
-TEST(JumpReader, DisorderBehindAJumpStaysBehindIt) {
+TEST(JumpReader, DisorderAfterAJumpStaysAfterIt) {
   const auto out =
       pass(every(kSecond, 1000, 50) + std::vector<Tick>{kDisorder, 0, kDisorder + 9}, JumpPolicy::new_era, 3);
   EXPECT_GT(out.times[51], out.times[49]);

@@ -64,7 +64,7 @@ TEST(LossAccount, ALossLiesWhereTheHitBeforeItLies) {
   EXPECT_EQ(damage_of({block_of({350, 980}, {last})}), (List{{9, 0, 77, 5, DropCause::duplicate}}));
 }
 
-TEST(LossAccount, AHoleReachesToTheHitBehind) {
+TEST(LossAccount, AHoleExtendsToTheNextHit) {
   const Loss hole{.before = 1, .offset = 8, .hits = 2, .leaves_hole = true};
   EXPECT_EQ(damage_of({block_of({350, 980}, {hole})}), (List{{3, 7, 8, 2}}));
   EXPECT_EQ(damage_of({block_of({350, 399}, {hole})}), (List{{3, 1, 8, 2}}));
@@ -72,7 +72,7 @@ TEST(LossAccount, AHoleReachesToTheHitBehind) {
   EXPECT_EQ(damage_of({block_of({350}, {hole})}), (List{{3, kMost - 3, 8, 2}})) << "no hit comes behind it";
 }
 
-TEST(LossAccount, ALossWaitsForTheHitBehindItInALaterBlock) {
+TEST(LossAccount, ALossWaitsForTheNextHitInALaterBlock) {
   LossAccount account(header_of());
   account.take(block_of({350}, {{.before = 1, .offset = 8, .leaves_hole = true}}));
   account.take(block_of({}, {{.before = 0, .offset = 9, .hits = 4}}));
@@ -121,7 +121,7 @@ TEST(LossAccount, NumberedStreamsHaveNoHoles) {
   EXPECT_EQ(damage, (List{{3, 0, 1, 2}, {9, 0, 2, 0}}));
 }
 
-TEST(LossAccount, WhereTheFileBreaksOffDamageGoesOnForEver) {
+TEST(LossAccount, WhereTheFileBreaksOffDamageHasNoEnd) {
   LossAccount account(header_of());
   account.take(block_of({350}, {{.before = 1, .offset = 9, .hits = 6, .breaks_off = true}}));
   EXPECT_FALSE(account.tail());

@@ -75,7 +75,7 @@ std::vector<Tick> late_by(std::size_t n) {
   return times;
 }
 
-TEST(ReorderBuffer, MendsAHitThatIsLateByItsCapacity) {
+TEST(ReorderBuffer, SortsAHitThatIsLateByItsCapacity) {
   EXPECT_EQ(order_of(late_by(50), {50}, 1).front(), 50U);
   EXPECT_EQ(order_of(late_by(99), {50}, 1).front(), 99U) << "up to twice the capacity are held";
 }

@@ -45,7 +45,7 @@ std::unique_ptr<HitReader> open(const std::string& text, const TimeBase& base = 
 HitBlock hits_of(const std::string& text, const TimeBase& base = kBase) { return read_all(*open(text, base)); }
 
 /// The error from opening the input and reading it to the end; empty if there is none.
-std::string complaint(const std::string& text, const TimeBase& base = kBase) {
+std::string error_of_uri(const std::string& text, const TimeBase& base = kBase) {
   try {
     hits_of(text, base);
   } catch (const UserError& e) {
@@ -57,7 +57,7 @@ std::string complaint(const std::string& text, const TimeBase& base = kBase) {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 testing::AssertionResult complains(const std::string& uri, const std::string& part) {
-  const auto said = complaint(uri);
+  const auto said = error_of_uri(uri);
   if (contains(said, part)) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "it says '" << said << "', without '" << part << "'";
 }
@@ -140,11 +140,11 @@ TEST_F(CsvReaderTest, TimesThatDoublesCannotHoldAreExact) {
 }
 
 TEST_F(CsvReaderTest, TooFineTimesNameThePlaceAndTheRemedies) {
-  const auto said = complaint(csv("# c\n5 1\n1.25 1\n"));
+  const auto said = error_of_uri(csv("# c\n5 1\n1.25 1\n"));
   EXPECT_TRUE(contains(said, "t.csv:3: the time 1.25 ns")) << said;
   EXPECT_TRUE(contains(said, "finer --tick")) << said;
   EXPECT_TRUE(contains(said, "round=down or round=nearest")) << said;
-  EXPECT_EQ(complaint(csv("5 1\n1.25 1\n"), {.tick_ps = 250}), "");
+  EXPECT_EQ(error_of_uri(csv("5 1\n1.25 1\n"), {.tick_ps = 250}), "");
 }
 
 TEST_F(CsvReaderTest, NumbersNeedAUnit) {
@@ -304,7 +304,7 @@ TEST_F(CsvReaderTest, BadUrisAreRefused) {
   EXPECT_TRUE(complains("csv:" + text_file("1 1\n") + "?channel=2&time=0", "from 1 to"));
   EXPECT_TRUE(complains("csv:" + path("none.csv") + "?time=1&channel=2", "cannot open '" + path("none.csv")));
   EXPECT_TRUE(complains("csv:" + testing::TempDir() + "?time=1&channel=2", "not a regular file"));
-  EXPECT_EQ(complaint(csv("1 1\n", "&reorder=5")), "");
+  EXPECT_EQ(error_of_uri(csv("1 1\n", "&reorder=5")), "");
 }
 
 TEST_F(CsvReaderTest, LongFilesAreReadWholeAcrossBuffers) {
@@ -560,7 +560,7 @@ TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {
   EXPECT_TRUE(complains(uri + "&rate=1", "unknown key 'rate'"));
 }
 
-TEST_F(Hdf5ReaderTest, RowsThatNobodyWroteAreRefused) {
+TEST_F(Hdf5ReaderTest, UnwrittenRowsAreRefused) {
   constexpr hsize_t kHuge = hsize_t{1} << 60;
   const auto file = path("v.h5");
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);

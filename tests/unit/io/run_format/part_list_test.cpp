@@ -293,14 +293,14 @@ TEST_F(PartListTest, SegmentsRiseAndBelongToOneWriter) {
   EXPECT_NE(list_of({part_of(1), part_of(2, 5)}).find("of writer 3 was expected, not of writer 5"), std::string::npos);
 }
 
-TEST_F(PartListTest, GoesOnBehindWhatWasRead) {
+TEST_F(PartListTest, ContinuesAfterWhatWasRead) {
   write(2);
   const auto read = read_part_list(path);
   PartList(path, read.good_bytes, read.chain).append(part_of(2));
   EXPECT_EQ(read_part_list(path).parts, parts_up_to(3));
 }
 
-TEST_F(PartListTest, CutsWhatStandsBehindBeforeItAppends) {
+TEST_F(PartListTest, CutsWhatFollowsBeforeItAppends) {
   write(2);
   const auto read = read_part_list(path);
   std::ofstream(path, std::ios::app) << std::string(100'000, 'x');

@@ -392,7 +392,7 @@ TEST_F(PartWriterTest, KeepsNoListWithoutAPlaceForIt) {
   EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0000.h5"});
 }
 
-TEST_F(PartWriterTest, WhoGoesOnLeavesNoEmptyPart) {
+TEST_F(PartWriterTest, AWriterThatContinuesLeavesNoEmptyPart) {
   auto about = settings(false);
   about.first_segment = 7;
   EXPECT_TRUE(PartWriter(about).close().empty());
@@ -486,7 +486,7 @@ TEST_F(PartWriterTest, WhatIsFinishedStaysWhenALaterPartFails) {
   EXPECT_EQ(read_part_list(folder / "run.part-0000.list").parts.size(), finished.size());
 }
 
-TEST_F(PartWriterTest, CloseTellsThatTheLastPartHasNotArrived) {
+TEST_F(PartWriterTest, CloseReportsThatTheLastPartHasNotArrived) {
   auto about = settings(false);
   about.list = PartListPlace{};
   PartWriter writer(about);

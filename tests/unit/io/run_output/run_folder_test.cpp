@@ -124,7 +124,7 @@ TEST_F(RunFolderTest, NothingIsFinishedWithoutLists) {
 }
 
 /// A list continues where it ended, and the next reader sees all of it.
-TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
+TEST_F(RunFolderTest, TheListContinuesFromItsPlace) {
   put_list(0, 2);
   put("run.part-0000.list", text_of("run.part-0000.list") + "0123 half a li");
   const auto place = take_up().writers.at(0);

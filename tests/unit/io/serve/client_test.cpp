@@ -108,7 +108,7 @@ TEST_F(MbsServerClientTest, CloseEndsIt) {
 }
 
 /// The client has read all that had arrived and has closed: no reset shows that more was sent.
-TEST(MbsServerClientOverTcp, DataSentBehindTheClientsEndAreUnread) {
+TEST(MbsServerClientOverTcp, DataSentAfterTheClientsEndAreUnread) {
   for (const bool more : {false, true}) {
     const auto listener = listen_on("127.0.0.1", 0, "");
     sockaddr_in address{};
@@ -153,7 +153,7 @@ TEST_F(MbsServerClientTest, FinishSendsWhatWaitsThenTheEnd) {
 }
 
 /// All data have been sent before this turns out not to be a client.
-TEST_F(MbsServerClientTest, UnknownWordsAreRefusedBehindTheEnd) {
+TEST_F(MbsServerClientTest, UnknownWordsAreRefusedAfterTheEnd) {
   auto client = make(false);
   client.finish();
   client.send(1);
@@ -162,7 +162,7 @@ TEST_F(MbsServerClientTest, UnknownWordsAreRefusedBehindTheEnd) {
   EXPECT_EQ(client.end(), MbsClientEnd::refused);
 }
 
-TEST_F(MbsServerClientTest, CloseBehindTheEndMeansServed) {
+TEST_F(MbsServerClientTest, CloseAfterTheEndMeansServed) {
   auto client = make(false);
   client.finish();
   client.send(1);

@@ -72,7 +72,7 @@ class TapClient {
   int fd_;
 };
 
-TEST(MbsTap, HasNobodyToServeUntilAClientConnects) {
+TEST(MbsTap, ServesNoClientUntilOneConnects) {
   MbsTap tap(tap_settings(false), kSmallLayout);
   EXPECT_FALSE(tap.has_clients());
   {

@@ -40,7 +40,7 @@ class SpikesWriterTest : public testing::Test {
     return all;
   }
   /// The error from writing a spike after one at tick 10; empty if there is none.
-  std::string complaint(Tick time, std::uint32_t channel) {
+  std::string error_of(Tick time, std::uint32_t channel) {
     SpikesWriter writer(path_, 1000, 100);
     writer.append(10, 100);
     try {
@@ -132,10 +132,10 @@ TEST_F(SpikesWriterTest, NothingAtAll) {
 }
 
 TEST_F(SpikesWriterTest, WhatDoesNotFitIsRefused) {
-  EXPECT_NE(complaint(10, 99).find("channel 99 is not among the 65536 channels from 100 on"), std::string::npos);
-  EXPECT_NE(complaint(10, 65636).find("channel 65636"), std::string::npos);
-  EXPECT_NE(complaint(9, 100).find("tick 9 comes after one at 10"), std::string::npos);
-  EXPECT_EQ(complaint(10, 65635), "");
+  EXPECT_NE(error_of(10, 99).find("channel 99 is not among the 65536 channels from 100 on"), std::string::npos);
+  EXPECT_NE(error_of(10, 65636).find("channel 65636"), std::string::npos);
+  EXPECT_NE(error_of(9, 100).find("tick 9 comes after one at 10"), std::string::npos);
+  EXPECT_EQ(error_of(10, 65635), "");
   EXPECT_THROW(SpikesWriter(path_, 0, 0), UserError);
   EXPECT_THROW(SpikesWriter(path_, 1000, 0x0fff0001), UserError);
   EXPECT_THROW(SpikesWriter("/nowhere/x.spikes", 1000, 0), UserError);

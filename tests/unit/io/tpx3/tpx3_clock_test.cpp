@@ -54,7 +54,7 @@ std::int64_t extended(Tpx3Clock& clock, std::int64_t time) {
   return place.time;
 }
 
-TEST(Tpx3Clock, GoesOnWhereTimesStartAgain) {
+TEST(Tpx3Clock, ContinuesWhereTimesRestart) {
   Tpx3Clock clock;
   for (std::int64_t time = 0; time < 10 * kPeriod; time += kSecond / 2) EXPECT_EQ(extended(clock, time), time);
 }
@@ -112,7 +112,7 @@ TEST(Tpx3Clock, AResetIsNoPlaceWhereTimesStartAgain) {
   }
 }
 
-TEST(Tpx3Clock, BetweenFilesItGoesOn) {
+TEST(Tpx3Clock, ContinuesBetweenFiles) {
   for (const std::int64_t next : {kPeriod + kSecond / 2, kPeriod + 8 * kSecond}) {
     Tpx3Clock clock;
     clock.begin_file(of_pixels({20 * kSecond}));

@@ -171,7 +171,7 @@ TEST(TrbSequence, ALongLossIsCounted) {
   EXPECT_EQ(board.restarts, 0);
 }
 
-TEST(TrbSequence, ABoardThatBeginsAnewGoesOnAfterTheNextWrap) {
+TEST(TrbSequence, ARestartedBoardContinuesAfterTheNextWrap) {
   Board board;
   board.send_all(from_to(50'000, 50'100));
   board.send_all(from_to(0, 100));

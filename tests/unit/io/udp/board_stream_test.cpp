@@ -257,7 +257,7 @@ TEST(BoardStream, ABoardMayComeBackFromAJump) {
 }
 
 /// The board stays out of step: its data are reported as they arrive, not when it returns.
-TEST(BoardStream, WhatIsOutOfStepIsToldAsItComes) {
+TEST(BoardStream, WhatIsOutOfStepIsReportedAsItComes) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
@@ -298,7 +298,7 @@ TEST(BoardStream, AnAbsurdMarkMovesNothing) {
   EXPECT_EQ(to.stream.anomalies(), 4U);
 }
 
-TEST(BoardStream, ASenderThatBeginsAnewCountsAnew) {
+TEST(BoardStream, ARestartedSenderCountsFromZero) {
   Receiver to;
   BoardMaker before(3, 1);
   to.take(before.one(before.buffer(0, 1, 5), 0));
@@ -378,7 +378,7 @@ TEST(BoardStream, AMarkIsThePlaceFromWhichAJumpIsMeasured) {
   EXPECT_EQ(to.dropped(DropCause::out_of_step), 1U);
 }
 
-TEST(BoardStream, ALostBufferOfAnotherSourceTellsNothing) {
+TEST(BoardStream, ALostBufferOfAnotherSourceProvesNothing) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
@@ -389,7 +389,7 @@ TEST(BoardStream, ALostBufferOfAnotherSourceTellsNothing) {
   EXPECT_EQ(to.stream.counters()[Metric::lost_hits], 0U);
 }
 
-TEST(BoardStream, NothingIsKeptBehindTheEnd) {
+TEST(BoardStream, NothingIsKeptAfterTheEnd) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
@@ -431,7 +431,7 @@ TEST(BoardStream, WhatARestartedSenderRepeatsIsLate) {
   for (const auto& damage : to.out.damage) EXPECT_GE(damage.first_epoch, Epoch(101));
 }
 
-TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNobody) {
+TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNoBoard) {
   Receiver to;
   BoardMaker board(3, 1);
   const BoardMaker stray(3, 2);

@@ -80,7 +80,7 @@ TEST(BulkTransfer, NothingIsSentBeforeTheBoardAnswers) {
   EXPECT_LE(offers, 20U);
 }
 
-TEST(BulkTransfer, NoMoreIsUnderWayThanTheBoardHasRoomFor) {
+TEST(BulkTransfer, NoMoreIsInFlightThanTheBoardHasRoomFor) {
   Host host(random_bytes(1'000'000));
   host.send();
   auto status = host.receiving(0);

@@ -118,11 +118,11 @@ TEST(UdpFeed, BoardsShareAPort) {
   const Sender to(port->number());
   BoardMaker a(7);
   BoardMaker b(3);
-  BoardMaker nobody(4);
+  BoardMaker unknown(4);
   for (std::uint64_t i = 0; i < 50; ++i) {
     to.send(a.one(a.buffer(Epoch(i), 1, 2), i));
     to.send(b.one(b.buffer(Epoch(i), 1, 3), i));
-    to.send(nobody.one(nobody.buffer(Epoch(i), 1, 3), i));
+    to.send(unknown.one(unknown.buffer(Epoch(i), 1, 3), i));
     to.send(Bytes(i));
   }
   to.send(a.mark(DatagramKind::end, 50));
@@ -227,7 +227,7 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   EXPECT_EQ(count(feed, "lost_hits"), (kSent - got) * 300);
 }
 
-TEST(UdpFeed, NobodyNeedsToTakeForItToGo) {
+TEST(UdpFeed, CanBeDestroyedWithDataNotTaken) {
   UdpPortSettings settings;
   settings.place = "127.0.0.1:0";
   settings.sources = {1, 2};
@@ -260,7 +260,7 @@ TEST(UdpFeed, OtherFamiliesAndWrongAddresses) {
   EXPECT_EQ(resolve_udp("//[::1]:7").text, "[::1]:7");
 }
 
-TEST(UdpFeed, CountersThatWrapGoOn) {
+TEST(UdpFeed, CountersContinueWhenTheyWrap) {
   WrappingCount drops;
   drops.see(0xfffffff0U);
   drops.see(0x10U);

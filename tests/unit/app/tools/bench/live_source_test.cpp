@@ -89,17 +89,17 @@ TEST_F(LiveSourceTest, FullAndOldPacketsAreClosedAtTheEndOfAnEpoch) {
   EXPECT_EQ(collect(old, 0).pieces.size(), 1U + 4 + 1 + 1);
 }
 
-TEST_F(LiveSourceTest, LatePacketsAreDroppedWholeAndTold) {
+TEST_F(LiveSourceTest, LatePacketsAreDroppedWholeAndReported) {
   settings_.limit_ns = kMs / 2;
   LiveSource source(settings_);
   now_ = kMs;
   make_all(source);
   const auto data = collect(source, 0);
   EXPECT_TRUE(data.pieces.empty());
-  std::uint64_t told = 0;
-  for (const auto& damage : data.damage) told += damage.n_hits;
-  EXPECT_EQ(told, 110U * 25);
-  EXPECT_EQ(source.count().dropped, told);
+  std::uint64_t reported = 0;
+  for (const auto& damage : data.damage) reported += damage.n_hits;
+  EXPECT_EQ(reported, 110U * 25);
+  EXPECT_EQ(source.count().dropped, reported);
   EXPECT_EQ(source.count().sent, 0U);
 }
 
@@ -114,7 +114,7 @@ TEST_F(LiveSourceTest, WhatWasSentOnceIsSentAgainHoweverLate) {
   EXPECT_EQ(hits_in(collect(source, 1)), 20U * 25);  // hits of the margins
 }
 
-TEST_F(LiveSourceTest, KeepsLatePacketsWhenToldSo) {
+TEST_F(LiveSourceTest, KeepsLatePacketsOnRequest) {
   settings_.limit_ns = kMs / 2;
   settings_.drop_late = false;
   LiveSource source(settings_);

@@ -293,7 +293,7 @@ TEST_F(PlotFile, ThatCannotBeWrittenIsRefused) {
   EXPECT_TRUE(holds(refusal([&] { write_plot(folder / "none" / "plot.svg", plots()); }), "cannot create"));
 }
 
-TEST_F(PlotFile, AGnuplotThatFailsIsTold) {
+TEST_F(PlotFile, AFailingGnuplotIsReported) {
   // A gnuplot that exits at once, while more than a pipe holds is still to be written.
   std::ofstream(folder / "gnuplot") << "#!/bin/sh\nexit 1\n";
   std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);

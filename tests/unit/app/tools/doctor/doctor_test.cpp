@@ -58,7 +58,7 @@ Finding only(const std::vector<Finding>& findings) {
 
 RankPlace place(const std::string& host, std::set<std::string> cores) { return {host, "", std::move(cores)}; }
 
-TEST_F(Doctor, LeftoversAreOldFilesOfMpiThatNobodyUses) {
+TEST_F(Doctor, LeftoversAreUnusedOldFilesOfMpi) {
   const auto left = shared("ucx_shm_posix_1");
   const auto vader = shared("vader_segment.n1.0.1.2");
   shared("ucx_shm_posix_mapped");
@@ -78,7 +78,7 @@ TEST_F(Doctor, LeftoversOfOthersAreNotOurs) {
   EXPECT_TRUE(leftovers_in(root()).empty());
 }
 
-TEST_F(Doctor, LeftoversAreMendedByTheirNames) {
+TEST_F(Doctor, LeftoversAreRemovedByName) {
   const auto file = shared("ucx_shm_posix_1");
   const auto finding = check_shared_memory(1, root()).front();
   EXPECT_EQ(finding.level, Level::warning);
@@ -230,7 +230,7 @@ TEST_F(Doctor, ExchangeThatIsNotOverUcx) {
   EXPECT_EQ(unknown.mend, "");
 }
 
-TEST(ExchangeParts, TellWhatTheUserHasChosen) {
+TEST(ExchangeParts, ReportWhatTheUserHasChosen) {
   ::setenv("OMPI_MCA_osc", "rdma", 1);
   ::setenv("OMPI_MCA_pml", "ucx", 1);
   EXPECT_EQ(exchange_parts().variables, std::vector<std::string>{"OMPI_MCA_osc"});
@@ -238,7 +238,7 @@ TEST(ExchangeParts, TellWhatTheUserHasChosen) {
   ::unsetenv("OMPI_MCA_pml");
 }
 
-TEST(Findings, HostsWithOtherVersionsAreTold) {
+TEST(Findings, HostsWithOtherVersionsAreReported) {
   const Finding one{.subject = "mpi", .what = "4.1.4", .hosts = {"a"}};
   const Finding other{.subject = "mpi", .what = "5.0.1", .hosts = {"b"}};
   EXPECT_TRUE(check_agreement(merged({one, one})).empty());
@@ -294,7 +294,7 @@ TEST_F(Doctor, DiskOfAFileIsThatOfItsFolder) {
   EXPECT_EQ(try_disk(file).error, 0);
 }
 
-TEST_F(Doctor, EachRefusalHasItsMend) {
+TEST_F(Doctor, EachRefusalHasItsFix) {
   const auto elsewhere = [](const std::string& mend) { return mend.find("another file system") != std::string::npos; };
   const auto file = write("a file", "text");
   EXPECT_EQ(mend_of_refusal(root() / "new", ENOENT), "mkdir -p " + (root() / "new").string());
@@ -308,7 +308,7 @@ TEST_F(Doctor, EachRefusalHasItsMend) {
   EXPECT_EQ(mend_of_refusal("no such folder", EACCES), "namei -l 'no such folder'");
 }
 
-TEST_F(Doctor, NobodyIsToldToChangeTheFoldersOfOthers) {
+TEST_F(Doctor, NoFixChangesTheFoldersOfOthers) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: only root can give a folder to somebody";
   const auto folder = root() / "theirs";
   fs::create_directories(folder);
@@ -348,7 +348,7 @@ TEST(Findings, HostsThatAgreeTakeOneLine) {
             "1 warning\n");
 }
 
-TEST(Findings, ExitCodeTellsOfWarnings) {
+TEST(Findings, ExitCodeReportsWarnings) {
   EXPECT_EQ(exit_code_of({{.level = Level::ok}, {.level = Level::note}}), 0);
   EXPECT_EQ(exit_code_of({{.level = Level::ok}, {.level = Level::warning}}), 3);
 }

@@ -74,7 +74,7 @@ TEST(EventGenerator, MakesTheSameHoweverFarItIsAskedToGo) {
 }
 
 /// Every event that has begun is complete, no further one begins, and hits and truth agree.
-TEST(EventGenerator, StopsBehindTheEventsThatHaveBegun) {
+TEST(EventGenerator, StopsAfterTheEventsThatHaveBegun) {
   auto s = settings("poisson");
   s.noise = 0;
   for (const Tick at : {Tick(0), Tick(500), Tick(123'456), Tick(1'999'999)}) {

@@ -160,7 +160,7 @@ TEST_F(Looped, HitsAreThoseOfTheRecordingLater) {
   }
 }
 
-TEST_F(Looped, NumbersAndPlacesGoOn) {
+TEST_F(Looped, NumbersAndPlacesContinue) {
   auto source = loop(write(with_payload_header(recording().with_index())));
   const auto all = walk(source, 50);
   std::uint64_t hits = 0;

@@ -59,7 +59,7 @@ TEST(EventText, DrawsHitsAtTheirTimes) {
   EXPECT_TRUE(holds(text, "duration  60ns") && holds(text, "5us (5000 ticks)")) << text;
 }
 
-TEST(EventText, TellsEachHitOfAFew) {
+TEST(EventText, ListsEachHitOfAFew) {
   const auto text = Example().text();
   EXPECT_TRUE(holds(text, "            30ns       0            7  -\n")) << text;
   EXPECT_TRUE(holds(text, "            60ns       1            7  0x00000002\n")) << text;
