@@ -133,7 +133,7 @@ TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
     of.stalls = {milliseconds(800), milliseconds(0)};
     const Messages messages;
     const auto outcome = play(of);
-    EXPECT_EQ(messages.with("rank").size(), 0U) << "the watch says it; " << text_of(of);
+    EXPECT_EQ(messages.with("rank").size(), 0U) << "the watchdog reports it; " << text_of(of);
     EXPECT_EQ(outcome.ended_at_ns.size() + 1, outcome.errors.size()) << text_of(of);
     for (const auto time : outcome.ended_at_ns) {
       EXPECT_GE(time, of.peer_lost_after_ns + 500'000'000) << text_of(of);

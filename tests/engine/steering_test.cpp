@@ -59,10 +59,10 @@ TEST_F(Steering, TimePassesInAPause) {
     const auto outcome = expect_whole(of);
     EXPECT_GT(outcome.paused_ns, 290'000'000) << text_of(of);
     const auto before = [&](const auto& sent) { return sent.second < 290'000'000; };
-    EXPECT_LT(std::ranges::count_if(outcome.sent_at, before), 40) << "nothing was left to be begun; " << text_of(of);
+    EXPECT_LT(std::ranges::count_if(outcome.sent_at, before), 40) << "nothing remained to begin; " << text_of(of);
     const auto built = [&](const auto& entry) { return entry.second.at_ns < 290'000'000; };
     EXPECT_GE(std::ranges::count_if(outcome.slices, built) + 1, std::ranges::count_if(outcome.sent_at, before))
-        << "what was begun is not built; " << text_of(of);
+        << "slices begun were not built; " << text_of(of);
   }
 }
 
@@ -130,7 +130,7 @@ TEST_F(Steering, ReplayContinuesAtAnotherSpeed) {
     if (factor > 1) {
       EXPECT_LT(first->second - late, by_then + 200'000) << "fell behind; " << text_of(of);
     } else {
-      EXPECT_GT(first->second - late, by_then + 1'000'000) << "went on as before; " << text_of(of);
+      EXPECT_GT(first->second - late, by_then + 1'000'000) << "continued as before; " << text_of(of);
     }
   }
 }

@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto counters = reader->counts().counters;
       const auto whole = counters[Metric::records];
       fuzz::require(hits + counters[Metric::bad_records] <= whole, "every record is a hit, bad, or left out");
-      fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the one that is cut");
+      fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the truncated one");
     } catch (const UserError&) {
       continue;  // refusing is what the reader may do
     }

@@ -55,22 +55,22 @@ class Checked {
     check();
     fuzz::require(out_.ended && stream_.held_bytes() == 0, "a stream that is stopped ends and keeps nothing");
     const auto counters = stream_.counters();
-    fuzz::require(hits_ == counters[Metric::hits], "the hits that are counted are those that were handed over");
-    fuzz::require(lost_ == counters[Metric::lost_hits], "the losses that are counted are those of the damage");
+    fuzz::require(hits_ == counters[Metric::hits], "the hits counted are those handed over");
+    fuzz::require(lost_ == counters[Metric::lost_hits], "the losses counted are those of the damage");
   }
 
  private:
   void check() {
-    fuzz::require(stream_.held_bytes() <= ReassemblyBuffer::kMostBytes, "what waits is bounded");
+    fuzz::require(stream_.held_bytes() <= ReassemblyBuffer::kMostBytes, "waiting data are bounded");
     Epoch damaged = complete_;
     for (const auto& damage : out_.damage) {
-      fuzz::require(rises(damaged, damage.first_epoch), "damage begins after what was complete, and rises");
+      fuzz::require(rises(damaged, damage.first_epoch), "damage begins after the complete epochs, and ascends");
       fuzz::require(damage.n_epochs != 0, "damage has a place");
       damaged = damage.first_epoch;
       if (damage.cause == DropCause::lost) lost_ += damage.n_hits;
     }
     const bool jumped = check_buffers();
-    fuzz::require(jumped || out_.complete >= complete_, "what is complete stays so");
+    fuzz::require(jumped || out_.complete >= complete_, "complete epochs stay complete");
     fuzz::require(!ended_ || (out_.buffers.empty() && out_.damage.empty()), "nothing follows the end");
     complete_ = out_.complete;
     ended_ = out_.ended;
@@ -88,14 +88,14 @@ class Checked {
       const auto header = read_epoch_buffer_header(bytes);
       fuzz::require(header && header->stored_bytes() <= bytes.size(), "whole epoch buffers are handed over");
       fuzz::require(words_intact(*header, words_of(*header, bytes)), "intact epoch buffers are handed over");
-      fuzz::require(rises(next, header->first_epoch), "epoch buffers rise");
+      fuzz::require(rises(next, header->first_epoch), "epoch buffers ascend");
       fuzz::require(header->epochs().end - 1 <= max_epoch(TimeBase{}.epoch_ticks), "their times fit 64 bits");
       jumped = jumped || header->first_epoch < next;
       next = header->epochs().end;
       hits_ += header->n_hits;
       bytes = bytes.subspan(header->stored_bytes());
     }
-    fuzz::require(out_.complete >= next, "what was handed over is complete");
+    fuzz::require(out_.complete >= next, "data handed over are complete");
     return jumped;
   }
 

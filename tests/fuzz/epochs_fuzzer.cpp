@@ -43,8 +43,8 @@ void require_whole_buffers(std::span<const std::byte> bytes) {
   Epoch next = 0;
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
-    fuzz::require(header && header->stored_bytes() <= bytes.size(), "a source gives whole epoch buffers");
-    fuzz::require(header->first_epoch >= next, "a source gives epoch buffers in rising epochs");
+    fuzz::require(header && header->stored_bytes() <= bytes.size(), "a source returns whole epoch buffers");
+    fuzz::require(header->first_epoch >= next, "a source returns epoch buffers in ascending order");
     next = header->epochs().end;
     bytes = bytes.subspan(header->stored_bytes());
   }

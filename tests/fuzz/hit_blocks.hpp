@@ -13,7 +13,7 @@ namespace eventloom::fuzz {
 /// Of a reader whose hits have `words` payload words each, and of a file of this many bytes.
 inline void check(const HitBlock& block, std::size_t words, std::uint64_t file_bytes) {
   require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
-  require(block.channel.size() == block.size(), "the columns are as long as each other");
+  require(block.channel.size() == block.size(), "the columns have equal lengths");
   require(block.payload.size() == block.size() * words, "every hit has its payload");
   for (const auto channel : block.channel) require(channel <= 0x0fffffff, "a channel has 28 bits");
   std::size_t before = 0;

@@ -110,7 +110,7 @@ std::size_t accepted_in(std::string_view replies) {
       check_reply(parser.get(), false);
     } else {
       replies.remove_prefix(std::min(replies.size(), parser.put(boost::asio::buffer(replies), error)));
-      fuzz::require(!error && parser.is_done(), "a reply is as long as it says");
+      fuzz::require(!error && parser.is_done(), "a reply has the length that it states");
       check_reply(parser.get(), true);
     }
     if (parser.get().result_int() == 202) ++accepted;

@@ -26,7 +26,8 @@ void check_block(const HitBlock& block) {
   std::size_t words = 0;
   for (std::size_t i = 0; i < hits; ++i) {
     const auto payload = block.payload_of(i);
-    fuzz::require(!payload.empty() && payload.size() == payload[0] + std::size_t{1}, "there are as many words as said");
+    fuzz::require(!payload.empty() && payload.size() == payload[0] + std::size_t{1},
+                  "the number of words is as stated");
     fuzz::require(block.channel[i] <= kValueMask, "channels have 28 bits");
     words += payload.size();
   }
@@ -44,7 +45,7 @@ std::uint64_t items_of(const std::string& path) {
     fuzz::require(bytes == 8 + 2 * std::uint64_t{event.dlen}, "subevents fill their event");
     items += event.items();
   }
-  fuzz::require(!file.next(event) && file.problems().empty(), "after the end nothing comes");
+  fuzz::require(!file.next(event) && file.problems().empty(), "nothing follows the end");
   return items;
 }
 

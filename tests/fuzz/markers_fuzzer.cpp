@@ -131,8 +131,8 @@ void read_and_rewrite(Words words, const Setup& setup) {
   if (!read(words, setup, payload, first)) return;
   read(words, setup, payload, rewriter);
   Recorder second;
-  fuzz::require(read(rewriter.words(), setup, payload, second), "what was written can be read");
-  fuzz::require(first.log == second.log, "what was written is what was read");
+  fuzz::require(read(rewriter.words(), setup, payload, second), "words written can be read");
+  fuzz::require(first.log == second.log, "the words read are those written");
 }
 
 /// One source's stored epoch buffers, aligned as the builder demands.
@@ -219,7 +219,7 @@ void build(Words words, const Setup& setup) {
   auto& built = kinds.front();
   fuzz::require(built.ledger.balances(), "every hit of a slice is accounted for");
   if (std::ranges::all_of(stored, &Stored::good)) {
-    fuzz::require(problems.empty() && built.ledger.dropped() == 0, "what can be read is not dropped");
+    fuzz::require(problems.empty() && built.ledger.dropped() == 0, "readable data are not dropped");
   }
   require_same_after_travel(built);
   EventFilter filter;

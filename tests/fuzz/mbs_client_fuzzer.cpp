@@ -35,7 +35,7 @@ class Client {
     std::size_t at = 0;
     while (at < bytes.size() && !over_) {
       const auto room = decoder_.room();
-      fuzz::require(!room.empty() && room.size() <= (1U << 20), "memory follows what has come");
+      fuzz::require(!room.empty() && room.size() <= (1U << 20), "memory is limited by the data received");
       const std::size_t n = std::min({piece, bytes.size() - at, room.size()});
       std::memcpy(room.data(), bytes.data() + at, n);
       decoder_.took(n);
@@ -100,6 +100,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = fuzz::bytes_of(data + 1, size - 1);
   const auto pieces = std::make_unique<Client>()->run(bytes, 1 + data[0] % 64);
   const auto whole = std::make_unique<Client>()->run(bytes, bytes.size() + 1);
-  fuzz::require(pieces == whole, "it does not matter how the bytes are cut");
+  fuzz::require(pieces == whole, "how the bytes are split does not matter");
   return 0;
 }

@@ -62,7 +62,8 @@ void talk(std::span<const std::byte> bytes, std::size_t piece, bool by_request,
   }
   const auto wanted = count_wanted(requests);
   if (by_request) fuzz::require(client.counts().events <= wanted, "no more is sent than was asked for");
-  if (client.end() != MbsClientEnd::none) fuzz::require(wanted < requests.size(), "only words that say so end it");
+  if (client.end() != MbsClientEnd::none)
+    fuzz::require(wanted < requests.size(), "only the words meant to do so end it");
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = fuzz::bytes_of(data + 1, size - 1);
   const auto requests = decode(bytes, bytes.size() + 1);
   fuzz::require(requests.size() == bytes.size() / MbsRequestDecoder::kRequestBytes, "12 bytes are a request");
-  fuzz::require(decode(bytes, piece) == requests, "how bytes are cut does not matter");
+  fuzz::require(decode(bytes, piece) == requests, "how the bytes are split does not matter");
   talk(bytes, piece, data[0] >= 128, requests);
   return 0;
 }

@@ -37,9 +37,9 @@ bool has_controls(std::string_view text) {
 
 void check_terminal(const std::string& name) {
   const auto safe = for_terminal(name);
-  fuzz::require(is_utf8(safe) && !has_controls(safe), "a terminal gets characters that can be seen");
+  fuzz::require(is_utf8(safe) && !has_controls(safe), "a terminal gets visible characters only");
   fuzz::require(safe.find("\xc2\x9b") == std::string::npos, "a terminal gets no C1 sequence");
-  fuzz::require(for_terminal(safe) == safe, "what is safe stays as it is");
+  fuzz::require(for_terminal(safe) == safe, "safe text is unchanged");
   fuzz::require(columns_of(end_of(safe, 24)) <= 24 && is_utf8(end_of(safe, 24)), "the end of a text is whole");
   auto lines = lines_for_terminal(name);
   std::erase(lines, '\n');

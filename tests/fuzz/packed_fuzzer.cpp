@@ -19,7 +19,7 @@ void read_all(const std::string& uri, const TimeBase& base, std::uint64_t file_b
   const auto counters = reader->counts().counters;
   const auto whole = counters[Metric::records];
   fuzz::require(hits + counters[Metric::bad_records] == whole, "every record is a hit or a loss");
-  fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the one that is cut");
+  fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the truncated one");
 }
 
 }  // namespace

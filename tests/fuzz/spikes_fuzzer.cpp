@@ -22,7 +22,7 @@ using Random = std::minstd_rand;
 
 void check(const HitBlock& block, std::uint64_t file_bytes) {
   fuzz::require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
-  fuzz::require(block.channel.size() == block.size() && block.payload.empty(), "the columns are as long as each other");
+  fuzz::require(block.channel.size() == block.size() && block.payload.empty(), "the columns have equal lengths");
   for (const auto channel : block.channel) fuzz::require(channel <= 0x0fffffff, "a channel has 28 bits");
   std::size_t before = 0;
   for (const auto& loss : block.losses) {

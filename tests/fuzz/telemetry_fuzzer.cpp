@@ -67,12 +67,12 @@ void check_changes(std::span<const std::byte> bytes) {
     take_step(now, step);
     if (i != steps / 2) continue;
     apply_telemetry(encode_telemetry(now, sent), heard);
-    fuzz::require(all_of(heard) == all_of(now), "a record is heard as it was told");
+    fuzz::require(all_of(heard) == all_of(now), "the record received is the one sent");
     now.events.clear();
     sent = now;
   }
   apply_telemetry(encode_telemetry(now, sent), heard);
-  fuzz::require(all_of(heard) == all_of(now), "changes are heard as they were told");
+  fuzz::require(all_of(heard) == all_of(now), "changes received are those sent");
 }
 
 RankRecord known_record() {
@@ -94,15 +94,16 @@ void hear(std::span<const std::byte> message) {
   }
   RankRecord again;
   apply_telemetry(all_of(record), again);
-  fuzz::require(all_of(again) == all_of(record), "what was heard can be told");
+  fuzz::require(all_of(again) == all_of(record), "a record received can be sent");
   RunPicture picture(2);
   for (int i = 0; i < 3; ++i) picture.take(1, message, {});
-  fuzz::require(picture.events().size() <= RunPicture::kMostEvents, "events that are kept are few");
+  fuzz::require(picture.events().size() <= RunPicture::kMostEvents, "few events are kept");
   (void)picture.totals();
   (void)picture.of_sources();
   const double fill = picture.ring_fill();
-  fuzz::require(fill >= 0, "rings are filled from 0 on");
-  if (const auto share = picture.share_sent()) fuzz::require(*share >= 0 && *share <= 1, "a share is one");
+  fuzz::require(fill >= 0, "the fill of rings is not negative");
+  if (const auto share = picture.share_sent())
+    fuzz::require(*share >= 0 && *share <= 1, "a share lies between 0 and 1");
 }
 
 }  // namespace

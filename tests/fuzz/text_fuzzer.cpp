@@ -172,7 +172,7 @@ void apply_map(const std::string& text) {
   const ChannelTable<std::int64_t> offsets(detector, [](const ChannelInfo& info) { return info.offset; });
   for (std::uint16_t source = 0; source < 2; ++source) {
     detector.visit(source, [&](std::uint32_t low, const ChannelInfo& info) {
-      fuzz::require(detector.at(source, low) == info, "a piece holds what is known of its channels");
+      fuzz::require(detector.at(source, low) == info, "a piece holds all values of its channels");
       fuzz::require(offsets.of(source)[low] == info.offset, "a table has the values of the pieces");
       fuzz::require(low == 0 || offsets.of(source)[low - 1] == detector.at(source, low - 1).offset,
                     "up to their borders");

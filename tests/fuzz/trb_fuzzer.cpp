@@ -33,7 +33,7 @@ void read(std::span<const std::byte> bytes) {
   std::vector<std::byte> again;
   append_trb_datagram(*subevents, again);
   const auto second = read_trb_datagram(again);
-  fuzz::require(second && std::ranges::equal(*second, *subevents), "what is composed is read");
+  fuzz::require(second && std::ranges::equal(*second, *subevents), "subevents composed are read");
 }
 
 /// Counts what becomes of events, whose bytes are their number in the input.
@@ -52,7 +52,7 @@ class Checked : private TrbSink {
     fuzz::require(!sequence.waiting(), "nothing waits at the end");
     fuzz::require(sent_ == kept_ + dropped_ + left, "every event is kept, dropped, repeated or late");
     fuzz::require(dropped_ == counters[Metric::out_of_step] && missing_ == counters[Metric::missing_numbers],
-                  "what is counted is what was told");
+                  "the counts are those reported");
   }
   [[nodiscard]] Tick next() const { return next_; }
 
@@ -66,7 +66,7 @@ class Checked : private TrbSink {
     return number;
   }
   void keep(Tick number, std::span<const std::byte> bytes) override {
-    fuzz::require(kept_ == 0 || number == next_ || restarted_, "numbers rise, and what is left out is missing");
+    fuzz::require(kept_ == 0 || number == next_ || restarted_, "numbers ascend, and skipped ones are missing");
     fuzz::require(kept_ == 0 || number >= next_, "numbers rise");
     fuzz::require(number % 65536 == Tick(number_in(bytes) % 65536), "an event has its own number");
     restarted_ = false;
@@ -74,7 +74,7 @@ class Checked : private TrbSink {
     ++kept_;
   }
   void miss(Tick from, Tick to) override {
-    fuzz::require(from < to && from == next_, "what is missing is behind what was kept");
+    fuzz::require(from < to && from == next_, "missing events follow those kept");
     missing_ += (to - from).value;
     next_ = to;
   }

@@ -115,7 +115,7 @@ class Test {
     const auto sent = communicator_.sum(messages.sent - before.sent);
     const auto received = communicator_.sum(messages.received - before.received);
     check(sent == received, fmt::format("{} messages sent, {} received", sent, received));
-    check(size_ == 1 || sent > 0, "ranks that say nothing to each other");
+    check(size_ == 1 || sent > 0, "ranks that do not communicate");
   }
 
   void check_agreement(const std::vector<Verdict>& verdicts) {
@@ -141,7 +141,7 @@ class Test {
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
       check((verdicts[i].all_done != 0) == (i + 1 == verdicts.size()), "all done before the last round");
       check(verdicts[i].any_failed == 0 && verdicts[i].request.command == Command::none,
-            "a failure or a stop that nobody told");
+            "a failure or a stop that no rank reported");
     }
   }
 
@@ -156,8 +156,8 @@ class Test {
           return status;
         },
         [&](const Verdict&) { ++rounds; });
-    check(!verdicts.empty() && verdicts.back().any_failed != 0 && verdicts.back().all_done == 0, "no failure told");
-    check(verdicts.size() >= 4, "a failure told before it was there");
+    check(!verdicts.empty() && verdicts.back().any_failed != 0 && verdicts.back().all_done == 0, "no failure reported");
+    check(verdicts.size() >= 4, "a failure reported before it happened");
   }
 
   /// Asks in some round, is done when it has been told that it asked.
@@ -178,11 +178,11 @@ class Test {
           const auto& request = verdict.request;
           const bool as_asked = request.command == Command::stop && request.cause == Cause::signal &&
                                 request.signal == 10 && verdict.asked_by == rank;
-          check(request.command == Command::none || as_asked, "another stop than asked for");
+          check(request.command == Command::none || as_asked, "not the stop that was requested");
         });
-    check(reported, "the stop was not told");
+    check(reported, "the stop was not reported");
     const auto nothing = [&](std::size_t round) { return verdicts[round].request.command == Command::none; };
-    check(verdicts.size() >= 3 && nothing(0) && nothing(1), "a stop told before it was asked for");
+    check(verdicts.size() >= 3 && nothing(0) && nothing(1), "a stop reported before it was requested");
   }
 
   /// All ask at once, each for another reason, and the last for less.
@@ -201,8 +201,8 @@ class Test {
         [&](const Verdict& verdict) {
           reported = true;
           check(verdict.asked_by == (size_ > 1 ? 1 : 0), "not the lowest rank that asked");
-          check(verdict.request.command == Command::stop, "not the greatest of what was asked for");
-          check(verdict.request.cause == (size_ > 1 ? Cause::writer : Cause::signal), "not what that rank asked for");
+          check(verdict.request.command == Command::stop, "not the strongest request");
+          check(verdict.request.cause == (size_ > 1 ? Cause::writer : Cause::signal), "not that rank's request");
         });
   }
 
@@ -222,7 +222,7 @@ class Test {
         [&](const Verdict& verdict) {
           check(verdict.begun_end == 1'000'000'000'000 * ranks, "begun_end is not the greatest");
           check(verdict.progress == 7 * ranks * (ranks + 1) / 2, "progress is not the sum");
-          check(verdict.keeps_a_pace == 1, "one rank keeps a pace, and that is not told");
+          check(verdict.keeps_a_pace == 1, "one rank keeps a pace, which is not reported");
         });
   }
 
@@ -292,11 +292,11 @@ class Test {
     const auto expected = rank_ == 0 ? silent : std::vector<int>{silent.front()};
     for (;;) {
       const auto now = Clock::now();
-      if (now > end) return check(false, "no silence is told");
+      if (now > end) return check(false, "no silence is reported");
       check(!heartbeat.do_work(now, {}), "a verdict without the silent ranks");
       const auto silence = heartbeat.silence(now);
       if (!silence.ranks.empty()) {
-        check(silence.lasts >= milliseconds(40), "silence before its time");
+        check(silence.lasts >= milliseconds(40), "silence reported too early");
         // Others may be late, too, where ranks share cores; rank 0 knows of all that are.
         check(rank_ != 0 || std::ranges::includes(silence.ranks, silent), "rank 0 does not name the silent ranks");
         const bool known = silence.ranks == expected;
@@ -317,7 +317,7 @@ class Test {
       RankStatus status;
       status.done = heard ? 1 : 0;
       if (const auto verdict = heartbeat.do_work(now, status)) {
-        check(heartbeat.silence(now).ranks.empty(), "a silence that has ended is still told");
+        check(heartbeat.silence(now).ranks.empty(), "a silence that has ended is still reported");
         heard = true;
         verdicts.push_back(*verdict);
         if (verdict->all_done != 0) break;

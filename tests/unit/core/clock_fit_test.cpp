@@ -176,7 +176,7 @@ TEST(ClockFit, GivesMoreAwayTheLaterTheNextBatch) {
   const std::int64_t end = simulation.batch(fit, kStart);
   const auto quality = fit.quality(end);
   EXPECT_NEAR(fit.quality(end + kSecond).precision_ns - quality.precision_ns, quality.rate_error_ppm * 1000, 1e-3);
-  EXPECT_GE(quality.rate_error_ppm, 200) << "one batch knows nothing of the rate";
+  EXPECT_GE(quality.rate_error_ppm, 200) << "one batch does not determine the rate";
 }
 
 TEST(ClockFit, LeavesOutWhatIsNoRoundTrip) {

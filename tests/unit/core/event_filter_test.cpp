@@ -142,7 +142,7 @@ TEST(EventFilter, CountsItsOwnEventsThatItRejects) {
   EXPECT_GT(slice.events_rejected, 0U);
   EXPECT_EQ(slice.events_rejected, own - slice.events.size());
   filter.select(slice);
-  EXPECT_EQ(slice.events_rejected, 0U) << "all that are left pass";
+  EXPECT_EQ(slice.events_rejected, 0U) << "all remaining ones pass";
 }
 
 TEST(EventFilter, LedgerCountsTheHitsThatTheSliceHolds) {

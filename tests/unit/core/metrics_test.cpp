@@ -71,10 +71,10 @@ TEST(Counters, AddUpAsTheTableSays) {
   EXPECT_EQ(a[Metric::first_number], 2U);
   EXPECT_EQ(a[Metric::last_number], 9U);
   a.add({});
-  EXPECT_EQ(a[Metric::first_number], 2U) << "who counts nothing does not lower a minimum";
+  EXPECT_EQ(a[Metric::first_number], 2U) << "counters without a count do not lower a minimum";
   Counters none;
   none.add(a);
-  EXPECT_EQ(none, a) << "nor does nobody before it";
+  EXPECT_EQ(none, a) << "in either order";
   a.add({{Metric::first_number, 0}});
   EXPECT_EQ(a[Metric::first_number], 0U);
 }

@@ -55,7 +55,7 @@ TEST(ProcessStateTest, AZombieIsDeadAndStaysSoWhenReaped) {
   const ProcessId id = id_of(child);
   child.send(SIGKILL);
   EXPECT_TRUE(comes_to(id, ProcessState::dead));
-  ASSERT_EQ(kill(child.pid(), 0), 0) << "not a zombie any more";
+  ASSERT_EQ(kill(child.pid(), 0), 0) << "no longer a zombie";
   child.exit_status();
   EXPECT_EQ(process_state(id), ProcessState::dead);
 }

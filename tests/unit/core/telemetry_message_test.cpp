@@ -132,7 +132,7 @@ TEST(RunPicture, SharesAreOfTheRanksThatStillSend) {
     return picture.share_sent();
   };
   EXPECT_EQ(share({{20, 100}, {30, 120}}), 20.0 / 120);
-  EXPECT_EQ(share({{10, 10}, {60, 120}}), 0.5) << "the first has no more";
+  EXPECT_EQ(share({{10, 10}, {60, 120}}), 0.5) << "the first has none left";
   EXPECT_EQ(share({{10, 10}, {120, 120}}), 1);
   EXPECT_EQ(share({{10, 10}, {60, 0}}), std::nullopt);
 }

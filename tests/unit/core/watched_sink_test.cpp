@@ -93,7 +93,7 @@ TEST_F(WatchedSinkTest, LeavesOutSlicesOfARunThatIsTooFast) {
   EXPECT_EQ(counted % 100'000, 0U) << "whole slices";
   EXPECT_EQ(hits_.of_sources()[2], counted);
   auto& intervals = record[HistogramKind::interval];
-  EXPECT_EQ(intervals.count(), intervals[10]) << "none across a slice that was left out";
+  EXPECT_EQ(intervals.count(), intervals[10]) << "no distance spans a slice that was left out";
 }
 
 }  // namespace

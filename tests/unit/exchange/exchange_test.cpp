@@ -116,7 +116,7 @@ TEST(Outbox, StopsWhenTheRingIsFullAndContinuesWithCredits) {
   pair.outbox.pump();
   pair.outbox.publish();
   EXPECT_FALSE(pair.outbox.free());
-  EXPECT_FALSE(pair.outbox.pump()) << "a full ring takes nothing";
+  EXPECT_FALSE(pair.outbox.pump()) << "a full ring accepts nothing";
   pair.outbox.flush();
   SliceAssembler assembler(1);
   EXPECT_EQ(pair.inbox.drain(assembler), 2U);
@@ -340,7 +340,7 @@ TEST(RingProducer, TakesGrantsInTheirOrder) {
   see(11, 3, 14);
   EXPECT_EQ(producer.credits(), 4U) << "the third was overwritten by the eleventh";
   see(12, 1, 14);
-  EXPECT_THROW((void)producer.credits(), std::runtime_error) << "a cell is taken back";
+  EXPECT_THROW((void)producer.credits(), std::runtime_error) << "a cell is reclaimed";
 }
 
 /// A grant for each cell would cost more than the cells: grants wait until half of the ring is free, unless they are
@@ -520,7 +520,7 @@ TEST(SliceAssembler, KnowsHowFarThereIsNothing) {
 TEST(SliceAssembler, TheEndOfTheDataIsThatOfTheLastOrigin) {
   SliceAssembler assembler(2);
   assembler.place({.slice = 7, .kind = ChunkHeader::kEnd}, {});
-  EXPECT_EQ(assembler.nothing_up_to({7}).value, 7U) << "the other may have something";
+  EXPECT_EQ(assembler.nothing_up_to({7}).value, 7U) << "the other source may have data";
   assembler.place({.slice = 3, .origin = 1, .kind = ChunkHeader::kEnd}, {});
   EXPECT_EQ(assembler.data_end().value, 7U);
   EXPECT_EQ(assembler.nothing_up_to({6}).value, 6U);
@@ -569,7 +569,7 @@ TEST(SliceAssembler, ForgetsGapsThatArePassed) {
   EXPECT_EQ(assembler.nothing_up_to({50}), SliceId{50});
   EXPECT_EQ(assembler.nothing_up_to({150}), SliceId{200});
   place_gap(assembler, 0, {{20}, {30}});
-  EXPECT_EQ(assembler.nothing_up_to({25}), SliceId{25}) << "it lies before all that will be taken";
+  EXPECT_EQ(assembler.nothing_up_to({25}), SliceId{25}) << "it lies before everything that will be accepted";
 }
 
 /// Builders report a gap while they are still building earlier slices, which may turn out empty as well.

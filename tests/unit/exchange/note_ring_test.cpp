@@ -91,7 +91,7 @@ TEST(NoteRing, IsReadyForAsManyNotesAsItHasCells) {
   EXPECT_FALSE(pair.sender.has_room());
   pair.fabric.rank(0).flush_all();
   ASSERT_TRUE(pair.receiver.poll());
-  EXPECT_FALSE(pair.sender.has_room()) << "the note may still be looked at";
+  EXPECT_FALSE(pair.sender.has_room()) << "the note may still be read";
   pair.receiver.release();
   pair.fabric.rank(1).flush_all();
   EXPECT_TRUE(pair.sender.has_room());

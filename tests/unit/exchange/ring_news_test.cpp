@@ -56,7 +56,7 @@ TEST_F(RingNewsTest, AreAllRingsWhereTheWindowCannotTell) {
 TEST_F(RingNewsTest, AreThoseWithANewDescriptor) {
   const auto ring = kGeometry.descriptor_bytes();
   window_.written = {2 * ring + 64, ring - 64, 2 * ring, 3 * ring, 5000};
-  EXPECT_EQ(changed(), (Rings{0, 2})) << "what lies behind the descriptors are cells";
+  EXPECT_EQ(changed(), (Rings{0, 2})) << "cells follow the descriptors";
   window_.written->clear();
   EXPECT_EQ(changed(), Rings{});
 }

@@ -49,7 +49,7 @@ TEST(FairShares, ALinkThatIsNotSharedLimitsEachFlow) {
   EXPECT_EQ(shares_of(shares), (std::vector<double>{2.5, 2.5, 2.5, 2.5}));
   shares.remove(0);
   shares.remove(1);
-  EXPECT_EQ(shares_of(shares), (std::vector<double>{7, 3})) << "the last has taken the number of the first";
+  EXPECT_EQ(shares_of(shares), (std::vector<double>{7, 3})) << "the last flow has taken the number of the first";
 }
 
 TEST(FairShares, AreAsBeforeWithoutTheFlowsThatHaveEnded) {

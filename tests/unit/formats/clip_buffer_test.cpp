@@ -88,7 +88,7 @@ TEST(ClipStored, KeepsWhatIsInTheRange) {
   EXPECT_EQ(header->hits_before, 1U);
   EXPECT_EQ(header->source, 3U);
   EXPECT_EQ(items_of(out, stream_of()), (std::vector<Item>{{5, 20, 2, {}}, {5, 20, 3, {}}}));
-  EXPECT_EQ(std::memcmp(&*header, out.data(), sizeof *header), 0) << "the header that it returns is the one it wrote";
+  EXPECT_EQ(std::memcmp(&*header, out.data(), sizeof *header), 0) << "it returns the header that it wrote";
 }
 
 TEST(ClipStored, KeepsAllThatIsThereWhenTheRangeIsWider) {

@@ -550,7 +550,7 @@ std::string table_refusal(const std::string& text) {
 
 TEST(Table, AcceptsAFileThatFits) {
   EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n"), "");
-  EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n0,0,7,0\n"), "") << "a source that is not there";
+  EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n0,0,7,0\n"), "") << "a source that does not exist";
 }
 
 TEST(Table, RefusesWhatItCannotRead) {

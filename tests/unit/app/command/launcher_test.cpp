@@ -70,7 +70,7 @@ TEST(Launcher, SaysHowManyRanksAreOnTheHost) {
   EXPECT_EQ(share({{"MPI_LOCALNRANKS", "3"}, {"MPI_LOCALRANKID", "0"}}), std::tuple(3, true, true));
   EXPECT_EQ(share(with(step("100"), variable("PMIX_RANK", "5"), variable("SLURM_LOCALID", "1"))),
             std::tuple(16, false, true))
-      << "srun does not say";
+      << "srun does not state it";
   EXPECT_EQ(share(with(step("50"), variable("SLURM_PTY_PORT", "33"))), std::tuple(1, true, false));
 }
 

@@ -35,7 +35,7 @@ TEST(SeriesColour, DiffersForEachOfManyNumbers) {
   EXPECT_EQ(colours.size(), 512U);
   EXPECT_EQ(series_colour(6), "#666666");
   EXPECT_EQ(colour_number_of_group(5), 5U);
-  EXPECT_EQ(colour_number_of_group(6), 7U) << "grey is for no group";
+  EXPECT_EQ(colour_number_of_group(6), 7U) << "grey means no group";
 }
 
 TEST(TickText, DiffersFromTickToTick) {

@@ -96,7 +96,7 @@ TEST(AlarmCommand, IsEndedWhenItTakesLongerThanAsked) {
     command.finish(std::chrono::milliseconds(50));
   }
   std::signal(SIGPIPE, SIG_IGN);
-  EXPECT_EQ(write(writer, "x", 1), -1) << "whoever reads what it prints would wait for it";
+  EXPECT_EQ(write(writer, "x", 1), -1) << "a reader of its output would wait forever";
   EXPECT_EQ(errno, EPIPE);
   close(writer);
   std::filesystem::remove(pipe);

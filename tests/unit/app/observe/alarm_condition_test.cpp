@@ -171,7 +171,7 @@ TEST(AlarmCondition, APauseIsNoSlowRun) {
     EXPECT_EQ(value("rate<1", *snapshot), std::nullopt);
     EXPECT_LT(value("stalled>5s", *snapshot).value(), 1);
   }
-  EXPECT_EQ(value("rate<1", *run.look()), std::nullopt) << "of the pause for the most part";
+  EXPECT_EQ(value("rate<1", *run.look()), std::nullopt) << "most of it lies in the pause";
   for (int second = 0; second < 4; ++second) run.look();
   EXPECT_EQ(value("rate<1", *run.look()), 0);
 }
@@ -200,7 +200,7 @@ TEST(AlarmCondition, ASilentRankDoesNothing) {
   run.be_silent(1);
   std::vector<std::optional<double>> rates;
   for (int second = 0; second < 5; ++second) rates.push_back(value("rate:3<1", *run.look()));
-  EXPECT_GT(rates[0].value(), 50) << "of what it has told";
+  EXPECT_GT(rates[0].value(), 50) << "by its own reports";
   EXPECT_EQ(rates[4], 0);
 }
 

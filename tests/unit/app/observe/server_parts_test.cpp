@@ -27,12 +27,12 @@ using std::chrono::seconds;
 TEST(Pace, RestsOnceTheShareIsUsed) {
   Pace pace(0.1, seconds(2));
   EXPECT_EQ(pace.rest_after(seconds(1000), seconds(0)).count(), 0);
-  EXPECT_EQ(pace.rest_after(seconds(1000), seconds(2)).count(), 0) << "what was saved up";
+  EXPECT_EQ(pace.rest_after(seconds(1000), seconds(2)).count(), 0) << "what has accumulated";
   EXPECT_DOUBLE_EQ(pace.rest_after(seconds(1000), seconds(3)).count(), 10);
   EXPECT_NEAR(pace.rest_after(seconds(1010), seconds(3)).count(), 0, 1e-9);
   EXPECT_DOUBLE_EQ(pace.rest_after(seconds(1020), seconds(5)).count(), 10);
   EXPECT_EQ(pace.rest_after(seconds(9000), seconds(7)).count(), 0);
-  EXPECT_DOUBLE_EQ(pace.rest_after(seconds(9000), seconds(8)).count(), 10) << "no more than the most is saved up";
+  EXPECT_DOUBLE_EQ(pace.rest_after(seconds(9000), seconds(8)).count(), 10) << "no more than the limit accumulates";
 }
 
 TEST(Token, IsPrintableAndNeitherShortNorLong) {
@@ -108,7 +108,7 @@ TEST(RefusalLog, LogsAFewAMinute) {
 TEST(Viewers, AreWaitedForWhileTheyLook) {
   Viewers viewers;
   const auto at = [](int second) { return Viewers::Time(seconds(1000 + second)); };
-  EXPECT_TRUE(viewers.all_saw_the_end(at(0))) << "there is nobody";
+  EXPECT_TRUE(viewers.all_saw_the_end(at(0))) << "there are no viewers";
   viewers.looked("page", false, at(0));
   viewers.looked("top", false, at(1));
   EXPECT_FALSE(viewers.all_saw_the_end(at(2)));

@@ -174,7 +174,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheRestOfTheSliceIsEmpty) {
   receive(milliseconds(999));
   EXPECT_FALSE(ready_first(11));
   receive(seconds(1));
-  EXPECT_FALSE(inputs().request(0, {10, 20})) << "nobody has come so far";
+  EXPECT_FALSE(inputs().request(0, {10, 20})) << "no source has come that far";
   EXPECT_TRUE(ready_first(11));
   EXPECT_TRUE(ready_second(11));
   EXPECT_EQ(first.passed, std::vector<Epoch>{11});
@@ -536,7 +536,7 @@ TEST_F(LiveInputsTest, HurryWaitsForDataHeldBack) {
   inputs().hurry();
   receive(milliseconds(199));
   EXPECT_FALSE(ready_first(20));
-  EXPECT_FALSE(first.finished) << "it may have more to say";
+  EXPECT_FALSE(first.finished) << "it may have more data";
   receive(milliseconds(200));
   EXPECT_FALSE(ready_first(20));
   EXPECT_TRUE(first.finished);
@@ -598,13 +598,13 @@ TEST_F(LiveInputsTest, AnOptionalSourceThatIsSilentIsNotWaitedFor) {
   EXPECT_FALSE(ready_second(10));
   receive(milliseconds(260));
   EXPECT_TRUE(ready_second(10));
-  EXPECT_FALSE(ready_second(11)) << "nobody has passed it yet";
+  EXPECT_FALSE(ready_second(11)) << "no source has passed it yet";
   EXPECT_EQ(second.settled, (std::vector<Epoch>{10}));
   EXPECT_TRUE(second.passed.empty()) << "--flush-after has nothing to do with it";
   EXPECT_TRUE(second.given_up.empty());
   first.come(20);
   receive(milliseconds(300));
-  EXPECT_FALSE(ready_second(20)) << "its next data may be under way";
+  EXPECT_FALSE(ready_second(20)) << "its next data may be in flight";
   receive(milliseconds(350));
   EXPECT_TRUE(ready_second(20));
   second.come(21);

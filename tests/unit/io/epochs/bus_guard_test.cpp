@@ -138,7 +138,7 @@ TEST_F(LostFile, ALostRecordingComesToAnEnd) {
   EXPECT_TRUE(source.tail_damage());
   data.clear();
   source.collect({150, 160}, data);
-  EXPECT_EQ(data.damage.size(), 1U) << "damage goes on for ever";
+  EXPECT_EQ(data.damage.size(), 1U) << "damage has no end";
 }
 
 }  // namespace

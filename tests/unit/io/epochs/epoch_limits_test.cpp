@@ -69,7 +69,7 @@ TEST_F(EpochLimits, EpochsWithoutTicksAfterAGapAreCounted) {
   EXPECT_EQ(source.hits_read(), 14U);
   SliceData between;
   source.collect({20, 21}, between);
-  EXPECT_EQ(between.damage.size(), 1U) << "nobody knows when these hits were";
+  EXPECT_EQ(between.damage.size(), 1U) << "the times of these hits are unknown";
 }
 
 TEST_F(EpochLimits, ACutBufferOfEpochsWithoutTicksIsDamageOfTheEnd) {

@@ -66,7 +66,7 @@ Collected collect(EpochsSource& source, EpochRange range) {
   for (auto piece : data.pieces) {
     while (!piece.empty()) {
       const auto header = read_epoch_buffer_header(piece);
-      EXPECT_TRUE(header) << "a source must give buffers with good headers only";
+      EXPECT_TRUE(header) << "a source must return buffers with good headers only";
       if (!header) return out;
       const auto words = words_of(*header, piece);
       if (words_intact(*header, words)) {
@@ -147,7 +147,7 @@ class EpochsFile : public testing::Test {
     if (lossless) {
       EXPECT_EQ(all.hits, hits_) << what;
     } else if (all.hits != hits_) {
-      EXPECT_TRUE(reported) << what << ": hits are missing and nothing is said";
+      EXPECT_TRUE(reported) << what << ": hits are missing and nothing is reported";
     }
   }
 

@@ -121,7 +121,7 @@ inline std::uint64_t hits_in(const SliceData& data) {
   for (auto piece : data.pieces) {
     while (!piece.empty()) {
       const auto header = read_epoch_buffer_header(piece);
-      EXPECT_TRUE(header) << "a source gives whole buffers";
+      EXPECT_TRUE(header) << "a source returns whole buffers";
       if (!header) return hits;
       hits += header->n_hits;
       piece = piece.subspan(header->stored_bytes());

@@ -88,7 +88,7 @@ TEST_F(EventFilesTest, FilesEndAtASize) {
   EXPECT_EQ(fs::file_size(folder_ / "out_0001.lmd"), kLmdHeader + 3 * kHitEvent);
   EXPECT_EQ(fs::file_size(folder_ / "out_0002.lmd"), kLmdHeader + kHitEvent);
   EXPECT_EQ(summary.bytes, 3 * kLmdHeader + 7 * kHitEvent);
-  EXPECT_EQ(read("out_0001.lmd").at(12 + 3), 4U) << "numbers go on";
+  EXPECT_EQ(read("out_0001.lmd").at(12 + 3), 4U) << "numbers continue";
 }
 
 TEST_F(EventFilesTest, TheEndOfAnHldFileCounts) {

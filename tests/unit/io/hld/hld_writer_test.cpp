@@ -140,7 +140,7 @@ TEST(HldOrigin, StreamsOfEarlierVersions) {
   EXPECT_TRUE(order_of(0x8020, 0));
   EXPECT_TRUE(order_of(0xffffffff, 0));
   EXPECT_FALSE(order_of(0x8000, 0)) << "an id that is not named";
-  EXPECT_FALSE(order_of(0x8020, 2)) << "what the hit says counts";
+  EXPECT_FALSE(order_of(0x8020, 2)) << "the hit's own value counts";
   EXPECT_TRUE(order_of(0x8000, 1));
   const auto big = parse_hld_origin("Number of the run: 1\nByte order of the subevents in the file: big-endian\n");
   EXPECT_TRUE(big->big_endian && big->others.empty());

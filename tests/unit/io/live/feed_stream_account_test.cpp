@@ -336,7 +336,7 @@ TEST_F(FeedStreamAccount, OfARunThatKeepsUp) {
     late += play.hits_late();
     beyond += play.count("hits_after_the_end");
   }
-  EXPECT_GT(late, kSeeds / 4) << "the model plays what it is to test";
+  EXPECT_GT(late, kSeeds / 4) << "the model exercises what it is meant to test";
   EXPECT_GT(beyond, kSeeds / 4);
 }
 

@@ -155,7 +155,7 @@ TEST(FeedStream, SaysWhetherAnythingHasCome) {
   EXPECT_EQ(live.stream.receive(), 0U);
   live.stream.give_up(100, true);
   live.feed.next.complete = 5;
-  EXPECT_NE(live.stream.receive(), 0U) << "a word of a source that has been given up";
+  EXPECT_NE(live.stream.receive(), 0U) << "a report of a source that has been given up";
   EXPECT_EQ(live.stream.receive(), 0U);
 }
 
@@ -297,7 +297,7 @@ TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   EXPECT_EQ(live.stream.receive(), 0U) << "it was received before, and only asked for now";
   EXPECT_TRUE(live.stream.settle(10));
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{5, 5}));
-  EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any more";
+  EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any longer";
   EXPECT_EQ(live.feed.settled.size(), 1U);
   EXPECT_TRUE(live.request({0, 20}));
   live.feed.next.seen_end = 22;
@@ -305,7 +305,7 @@ TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   live.feed.add(make_buffer(19, 1));
   live.stream.receive();
   EXPECT_EQ(live.count("hits_dropped_late"), 1U);
-  EXPECT_EQ(live.stream.progress().late_passed, 0U) << "of what --flush-after has ended";
+  EXPECT_EQ(live.stream.progress().late_passed, 0U) << "in what --flush-after has ended";
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
 }
 
@@ -412,7 +412,7 @@ TEST(FeedStreamHolds, NoSliceForWhichForgettingMakesNoRoom) {
   live.stream.release_before(8);
   EXPECT_FALSE(live.stream.progress().listens) << "it is full";
   EXPECT_FALSE(live.request({8, 16}));
-  EXPECT_TRUE(live.stream.progress().listens) << "to wait would be for ever";
+  EXPECT_TRUE(live.stream.progress().listens) << "waiting would never end";
   feed_epochs(live, {12, 16});
   EXPECT_TRUE(live.request({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size() + live.count("hits_dropped_congested"), 8U);

@@ -139,7 +139,7 @@ TEST(StepFilter, ARunThatBeginsElsewhereLeavesOutAll) {
 TEST(StepFilter, AJumpBeforeTheRunHasBegunIsOne) {
   Filtered stream;
   stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
-  EXPECT_EQ(stream.kept().size(), 4U) << "nobody knows yet where the others are";
+  EXPECT_EQ(stream.kept().size(), 4U) << "it is not yet known where the others are";
   stream.filter.begin_at(0, 10 * kReach);
   stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
   EXPECT_EQ(stream.kept(), (Epochs{0, 1}));

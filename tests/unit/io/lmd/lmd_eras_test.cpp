@@ -114,7 +114,7 @@ TEST_F(LmdErasTest, TheBeginningOfALongEraIsRemembered) {
   for (std::uint32_t number = 0; number < 200'000; ++number) ASSERT_EQ(send(number), EraStep::comes_again) << number;
   EXPECT_EQ(send(200'000), EraStep::continues);
   reconnect();
-  EXPECT_EQ(send(50'000), EraStep::begins_anew) << "nobody knows what it was";
+  EXPECT_EQ(send(50'000), EraStep::begins_anew) << "its contents are unknown";
 }
 
 TEST_F(LmdErasTest, TheUserDecides) {

@@ -405,7 +405,7 @@ TEST_F(LmdClassic, FragmentAtTheEnd) {
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::breaks_off);
   EXPECT_EQ(found.problems[0].offset, 512 + 48 + plain_event(1).size());
-  EXPECT_EQ(found.problems[0].hits, 1U) << "of the subevents one has been seen to begin";
+  EXPECT_EQ(found.problems[0].hits, 1U) << "one of the subevents has begun";
 }
 
 TEST_F(LmdClassic, MissingBuffers) {
@@ -459,7 +459,7 @@ TEST_F(LmdClassic, DamagedBufferHeader) {
         classic_header() + buffer({.number = 1}, plain_event(1)) + bad + buffer({.number = 3}, plain_event(3));
     const auto found = found_in(write(bytes));
     EXPECT_EQ(found.numbers, (Numbers{1, 3}));
-    ASSERT_EQ(found.problems.size(), 1U) << "the hole is told once";
+    ASSERT_EQ(found.problems.size(), 1U) << "the hole is reported once";
     EXPECT_EQ(found.problems[0].offset, 1024U);
   }
 }

@@ -60,7 +60,7 @@ std::string decoder_error(const std::string& bytes) {
   Decoded result;
   feed(decoder, bytes, bytes.size(), result);
   EXPECT_EQ(result.found.back(), Found::garbage);
-  EXPECT_EQ(decoder.next(), Found::garbage) << "nothing behind it is read";
+  EXPECT_EQ(decoder.next(), Found::garbage) << "nothing after it is read";
   return decoder.complaint();
 }
 

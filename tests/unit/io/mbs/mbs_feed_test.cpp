@@ -52,7 +52,7 @@ std::vector<Stored> split(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
-      ADD_FAILURE() << "no whole epoch buffer";
+      ADD_FAILURE() << "not a whole epoch buffer";
       return buffers;
     }
     const auto words = words_of(*header, bytes);
@@ -178,7 +178,7 @@ TEST(MbsFeed, StoppedThoughTheServerIsSilent) {
   const auto feed = open(server.place() + "/transport");
   feed->stop();
   const auto batch = take_all(*feed);
-  EXPECT_TRUE(batch.damage.empty()) << "nobody knows of a loss";
+  EXPECT_TRUE(batch.damage.empty()) << "no loss is known";
   EXPECT_EQ(feed->anomalies(), 0U);
   over.open();
 }
@@ -205,7 +205,7 @@ TEST(MbsFeed, WhoDoesNotTakeHoldsTheServerUp) {
     still = sent == last ? still + 1 : 0;
     last = sent;
   }
-  EXPECT_LT(sent, kEvents / 2) << "what nobody takes stays with the server";
+  EXPECT_LT(sent, kEvents / 2) << "data not taken stay with the server";
   std::size_t most = 0;
   std::uint64_t hits = 0;
   take_until(*feed, [&](FeedBatch& batch) {

@@ -211,7 +211,7 @@ Server::Serve answers(std::string greeting, std::vector<std::string> buffers, st
     for (std::size_t i = 0; i < buffers.size(); i += per_reply) {
       EXPECT_EQ(peer.receive(12), request);
       for (std::size_t k = i; k < i + per_reply; ++k) {
-        EXPECT_TRUE(peer.is_quiet()) << "the next request comes behind the whole reply";
+        EXPECT_TRUE(peer.is_quiet()) << "the next request follows the whole reply";
         peer.send(buffers[k]);
       }
     }
@@ -254,7 +254,7 @@ TEST(MbsStream, SaysWhenItStops) {
     while (reader->read(block)) append(block, result.all);
   }
   EXPECT_EQ(farewell, std::string("CLOSE\0\0\0\0\0\0\0", 12));
-  EXPECT_EQ(result.numbers(), from_to(1, 60)) << "what has come is handed over";
+  EXPECT_EQ(result.numbers(), from_to(1, 60)) << "data received are handed over";
   EXPECT_TRUE(result.all.losses.empty());
 }
 

@@ -116,7 +116,7 @@ TEST(FollowingAStream, CollectUpToWhatIsCompleteReadsNothing) {
   EXPECT_EQ(*complete, Epoch(32)) << "the last hit of the block lies in epoch 37, its buffer begins here";
   EXPECT_GT(bytes_of(live, {0, *complete}).size(), 0U);
   EXPECT_FALSE(live.end_epoch()) << "the end would be known if all had been read";
-  EXPECT_EQ(live.hits_read(), 100U) << "with no wait every hit that has come is encoded";
+  EXPECT_EQ(live.hits_read(), 100U) << "without waiting, every hit received is encoded";
 }
 
 TEST(FollowingAStream, HitsWaitForEarlierOnesAsLongAsSet) {
@@ -169,7 +169,7 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   const std::vector<Ticks> blocks = {{1000, 2000}, {}, {2050, 9000}};
   auto patient = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kNever});
   EXPECT_LE(patient.read_on(), Epoch(20));
-  EXPECT_EQ(patient.seen_end(), Epoch(21)) << "this has come";
+  EXPECT_EQ(patient.seen_end(), Epoch(21)) << "these have arrived";
   auto hasty = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
   EXPECT_EQ(hasty.read_on(), Epoch(21));
   EXPECT_GT(bytes_of(hasty, {20, 21}).size(), 0U);
@@ -208,7 +208,7 @@ TEST(FollowingAStream, AClockThatGoesBackBeginsASeparateStream) {
   ASSERT_NE(back, nullptr);
   EXPECT_EQ(follow(*back), 5U);
   EXPECT_EQ(back->first_epoch(), Epoch(21));
-  EXPECT_EQ(back->counts().by_name().at("hits_dropped_late"), 2U) << "one ahead, and one behind the jump";
+  EXPECT_EQ(back->counts().by_name().at("hits_dropped_late"), 2U) << "one ahead of the jump, and one after it";
   EXPECT_EQ(back->behind_the_jump(), nullptr) << "all has been read";
 }
 
@@ -268,7 +268,7 @@ TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersContinueWithout) {
   EXPECT_GT(bytes_of(live, {15, 20}).size(), 0U);
   EXPECT_EQ(live.hits_read(), 2U);
   EXPECT_EQ(live.read_on(20), Epoch(20));
-  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U) << "what comes later for these epochs";
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U) << "data that come later for these epochs";
   EXPECT_EQ(live.read_on(21), Epoch(21)) << "the others are in time";
   EXPECT_EQ(live.hits_read(), 6U);
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
@@ -300,7 +300,7 @@ TEST(FollowingAStream, WhatTheReaderHoldsBackIsWaitedFor) {
 TEST(FollowingAStream, HitsWaitInBoundedMemory) {
   auto live = stream_of(rising(50, 100), 1000, LiveReading{.longest_wait = kNever, .most_bytes = 1000});
   for (int block = 0; block < 20; ++block) live.read_on();
-  EXPECT_GE(live.hits_read(), 1800U) << "but for the newest block or two they wait no longer";
+  EXPECT_GE(live.hits_read(), 1800U) << "except in the newest block or two, they wait no longer";
 }
 
 TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {

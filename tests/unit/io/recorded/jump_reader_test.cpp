@@ -142,11 +142,11 @@ TEST(JumpReader, FramesMayComeInAnyOrder) {
 
 TEST(JumpReader, FramesThatDoNotFitAreJumps) {
   for (const auto at_once : kPortions) {
-    EXPECT_NE(refusal(frames({5, 6, 7, 5}), at_once), "") << "one comes again";
+    EXPECT_NE(refusal(frames({5, 6, 7, 5}), at_once), "") << "one is repeated";
     EXPECT_NE(refusal(frames({5, 6, 7}) + every(650'000'000, 1000, 9), at_once), "") << "inside another";
-    EXPECT_NE(refusal(frames({5, 7, 6}) + every(699'000'000, 1'000'000, 9), at_once), "") << "reaches into the next";
+    EXPECT_NE(refusal(frames({5, 7, 6}) + every(699'000'000, 1'000'000, 9), at_once), "") << "extends into the next";
     EXPECT_NE(refusal(frames({9, 25, 8}), at_once), "") << "more than a second back";
-    EXPECT_NE(refusal(frames({5, 7, 8, 6}, 5), at_once), "") << "such rare hits show no frames";
+    EXPECT_NE(refusal(frames({5, 7, 8, 6}, 5), at_once), "") << "so rare hits reveal no frames";
     EXPECT_NE(refusal(frames({5, 6, 7}) + std::vector<Tick>(300, 0), at_once), "") << "a tail that was never written";
   }
 }

@@ -69,7 +69,7 @@ TEST(LossAccount, AHoleExtendsToTheNextHit) {
   EXPECT_EQ(damage_of({block_of({350, 980}, {hole})}), (List{{3, 7, 8, 2}}));
   EXPECT_EQ(damage_of({block_of({350, 399}, {hole})}), (List{{3, 1, 8, 2}}));
   EXPECT_EQ(damage_of({block_of({350, 400}, {hole})}), (List{{3, 2, 8, 2}}));
-  EXPECT_EQ(damage_of({block_of({350}, {hole})}), (List{{3, kMost - 3, 8, 2}})) << "no hit comes behind it";
+  EXPECT_EQ(damage_of({block_of({350}, {hole})}), (List{{3, kMost - 3, 8, 2}})) << "no hit follows it";
 }
 
 TEST(LossAccount, ALossWaitsForTheNextHitInALaterBlock) {
@@ -146,7 +146,7 @@ TEST(LossAccount, OtherLossesAtTheEndAreNotTakenForItsBreak) {
   EXPECT_EQ(account.tail()->cause, DropCause::corrupt);
   EXPECT_GT(account.tail()->n_epochs, Epoch(std::uint64_t{1} << 60));
   const auto damage = collected(account, {Epoch(std::uint64_t{1} << 60), (Epoch(std::uint64_t{1} << 60)) + 1});
-  for (const auto& d : damage) EXPECT_EQ(d.cause, DropCause::corrupt) << "the others do not go on";
+  for (const auto& d : damage) EXPECT_EQ(d.cause, DropCause::corrupt) << "the others do not continue";
 }
 
 TEST(LossAccount, OnlyTheEndBreaksOff) {
@@ -159,7 +159,7 @@ TEST(LossAccount, OnlyTheEndBreaksOff) {
   LossAccount numbered(header_of(kNumbered));
   numbered.take(block_of({350}, {{.before = 1, .offset = 9, .hits = 6, .breaks_off = true}}));
   numbered.finish();
-  EXPECT_FALSE(numbered.tail()) << "events that are not there show by their numbers";
+  EXPECT_FALSE(numbered.tail()) << "missing events show in the numbers";
 }
 
 TEST(LossAccount, AStreamOfLossesAloneHasThemInItsFirstEpoch) {

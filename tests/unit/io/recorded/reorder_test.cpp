@@ -63,7 +63,7 @@ TEST(ReorderBuffer, DeliversWhatLiesFurtherBackThanItsSpan) {
   ReorderBuffer::Hit hit;
   while (buffer.next(hit)) {
   }
-  EXPECT_EQ(hit.time, Tick(899)) << "of 999: a hit of 899 may still come, and goes behind this one";
+  EXPECT_EQ(hit.time, Tick(899)) << "999: a hit of 899 may still come, and is placed after this one";
   EXPECT_EQ(buffer.waiting(), 100U);
 }
 

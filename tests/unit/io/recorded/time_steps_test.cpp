@@ -48,7 +48,7 @@ TEST(TimeSteps, WhatFollowsAWrongFirstIsDoubtedToo) {
 
 TEST(TimeSteps, TheLastGoesWhenNothingConfirmsIt) {
   EXPECT_EQ(kept({10, 20, 70'000}), (Ticks{10, 20}));
-  EXPECT_EQ(kept({70'000}), (Ticks{70'000})) << "the only one stays";
+  EXPECT_EQ(kept({70'000}), (Ticks{70'000})) << "the only one is kept";
 }
 
 TEST(TimeSteps, JustTheLimitIsNear) {

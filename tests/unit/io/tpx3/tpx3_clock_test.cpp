@@ -108,7 +108,7 @@ TEST(Tpx3Clock, AResetIsNoPlaceWhereTimesStartAgain) {
     EXPECT_EQ(place.step, Tpx3Step::back) << seconds;
     EXPECT_LE(place.time, (seconds - 1) * kSecond) << seconds;
     EXPECT_EQ((place.time - kSecond / 1000) % kPeriod, 0) << seconds;
-    EXPECT_EQ(extended(clock, kSecond / 100) - place.time, kSecond / 100 - kSecond / 1000) << "it goes on from there";
+    EXPECT_EQ(extended(clock, kSecond / 100) - place.time, kSecond / 100 - kSecond / 1000) << "it continues from there";
   }
 }
 
@@ -145,7 +145,7 @@ TEST(Tpx3Clock, GlobalTimesBridgeAPause) {
   for (std::int64_t time = kSecond; time < 5 * kPeriod; time += kSecond) clock.heed(time);
   EXPECT_EQ(extended(clock, 5 * kPeriod), 5 * kPeriod);
   clock.heed(1000 * kPeriod);
-  EXPECT_EQ(extended(clock, 5 * kPeriod + 96), 5 * kPeriod + 96) << "one alone is not believed";
+  EXPECT_EQ(extended(clock, 5 * kPeriod + 96), 5 * kPeriod + 96) << "a single one is not accepted";
   clock.heed(1000 * kPeriod + kSecond);
   EXPECT_EQ(extended(clock, 1000 * kPeriod + kSecond), 1000 * kPeriod + kSecond);
 }

@@ -53,7 +53,7 @@ class Board : private TrbSink {
   }
   void keep(Tick number, std::span<const std::byte> bytes) override {
     EXPECT_TRUE(kept.empty() || number > kept.back());
-    EXPECT_EQ(number % kWrap16, number_in(bytes) % kWrap16) << "an event gets no other's number";
+    EXPECT_EQ(number % kWrap16, number_in(bytes) % kWrap16) << "no event gets another's number";
     kept.push_back(number);
   }
   void miss(Tick from, Tick to) override {
@@ -302,7 +302,7 @@ TEST(TrbSequence, ABoardWithGapsWaitsForTheOthersToConfirmIt) {
   EXPECT_EQ(board.dropped, Numbers{900'000}) << "far beyond the others";
   board.send(900'000);
   EXPECT_TRUE(board.sequence.waiting());
-  EXPECT_FALSE(board.sequence.holds()) << "it has no place";
+  EXPECT_FALSE(board.sequence.holds()) << "it cannot be placed";
 }
 
 TEST(TrbSequence, ABoardWithoutGapsIsNotConfirmedByOthers) {

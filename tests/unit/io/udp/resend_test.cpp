@@ -117,7 +117,7 @@ TEST(Resend, NothingIsRequestedOfABoardThatDoesNotTakeRequests) {
   to.take(board.one(a, 0));
   to.take(board.one(board.buffer(20, 1, 9), 2));
   for (std::int64_t ns = 0; ns < BoardStream::kPatience_ns; ns += kAskStep) EXPECT_EQ(to.ask_after(kAskStep), Pieces());
-  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 7U) << "given up as soon as ever";
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 7U) << "given up as soon as possible";
 }
 
 TEST(Resend, TheGapIsGivenUpInTheEndAndCounted) {
@@ -157,7 +157,7 @@ TEST(Resend, APieceThatComesTwiceMayComeAfterTheEnd) {
   to.take(piece);
   EXPECT_EQ(to.stream.counters()[Metric::after_end], 0U);
   to.take(board.one(board.buffer(30, 1, 5), 1));
-  EXPECT_EQ(to.stream.counters()[Metric::after_end], 1U) << "what it has not sent before";
+  EXPECT_EQ(to.stream.counters()[Metric::after_end], 1U) << "data not sent before";
 }
 
 TEST(Resend, ThePastIsRequestedOnlyOfASessionThatHasJustBegun) {
@@ -198,11 +198,11 @@ TEST(Resend, RequestsGoToTheAddressOfTheBoardAndAreNoMoreThanHalf) {
   EXPECT_EQ(board.may_send(), 500U);
   board.note_sent(400);
   board.note(peer(2), 77, 5000, BoardPeer::kSilence_ns - 1);
-  EXPECT_TRUE(board.address() == peer(1)) << "a forged address does not turn the requests";
+  EXPECT_TRUE(board.address() == peer(1)) << "a forged address does not divert the requests";
   EXPECT_EQ(board.may_send(), 100U);
   board.note(peer(2), 77, 300, BoardPeer::kSilence_ns);
   EXPECT_TRUE(board.address() == peer(2)) << "the board has moved";
-  EXPECT_EQ(board.may_send(), 150U) << "what has come from there";
+  EXPECT_EQ(board.may_send(), 150U) << "data received from there";
   board.note(peer(3), 78, 100, BoardPeer::kSilence_ns);
   EXPECT_TRUE(board.address() == peer(3)) << "a new session";
   EXPECT_EQ(board.may_send(), 50U);

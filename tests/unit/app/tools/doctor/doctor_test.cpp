@@ -225,7 +225,7 @@ TEST_F(Doctor, ExchangeThatIsNotOverUcx) {
   EXPECT_EQ(by_file.level, Level::warning);
   EXPECT_NE(by_file.mend.find("openmpi-mca-params"), std::string::npos);
   const auto unknown = exchange({"", "", "tcp", false}, {});
-  EXPECT_EQ(unknown.level, Level::note) << "an MPI that does not tell";
+  EXPECT_EQ(unknown.level, Level::note) << "an MPI that does not report it";
   EXPECT_EQ(unknown.what, "MPI, UCX 1.0");
   EXPECT_EQ(unknown.mend, "");
 }

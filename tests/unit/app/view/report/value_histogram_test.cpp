@@ -25,7 +25,7 @@ ValueHistogram histogram_of(const Values& values) {
 /// Each bin holds the values between its edges, and every value is in exactly one bin.
 void expect_counts(const Values& values, const Bins& bins) {
   ASSERT_EQ(bins.edges.size(), bins.counts.size() + 1);
-  ASSERT_TRUE(std::ranges::is_sorted(bins.edges, std::less_equal<>())) << "edges must rise";
+  ASSERT_TRUE(std::ranges::is_sorted(bins.edges, std::less_equal<>())) << "edges must ascend";
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
     const auto inside = [&](std::uint64_t v) { return bins.edges[i] <= v && v < bins.edges[i + 1]; };
     EXPECT_EQ(bins.counts[i], static_cast<std::uint64_t>(std::ranges::count_if(values, inside))) << bins.edges[i];
