@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Ranks that take no turn for a while, or never again; sessions continued by others.
+/// Some ranks take no turn for a while, or never again; others continue their sessions.
 class Sessions : public Engine {
  protected:
   /// A run of 12 ms with at least `ranks` ranks, one of which leaves it in the middle.
@@ -45,7 +45,7 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
   }
 }
 
-/// A laptop is closed, or a virtual machine moved: no rank has anything to reproach the others with.
+/// A laptop is closed, or a virtual machine is moved: no rank reports another one as silent.
 TEST_F(Sessions, SuspendedHostContinuesSilently) {
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -61,7 +61,7 @@ TEST_F(Sessions, SuspendedHostContinuesSilently) {
   }
 }
 
-/// All ranks take their turns and hear of each other, but no data arrive.
+/// All ranks take their turns and hear from one another, but no data arrive.
 TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
   std::uint64_t stood_still = 0;
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
@@ -82,7 +82,7 @@ TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
   EXPECT_GT(stood_still, cases(20));
 }
 
-/// How far any source got ahead of its lowest slice that it had not handed over, in slices.
+/// The largest lead of a source over the lowest slice that it has not handed over, in slices.
 std::uint64_t greatest_lead(const Outcome& outcome) {
   std::map<std::uint16_t, std::pair<std::uint64_t, std::set<std::uint64_t>>> by_source;
   std::uint64_t greatest = 0;
@@ -95,7 +95,7 @@ std::uint64_t greatest_lead(const Outcome& outcome) {
   return greatest;
 }
 
-/// Epochs of slices that wait stay in memory.
+/// Epochs of waiting slices stay in memory.
 TEST_F(Sessions, SourcesWaitForABuilderThatIsFarBehind) {
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -142,7 +142,7 @@ TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
   }
 }
 
-/// The rank of a builder never answers again; the others continue from what is written, with fewer builders or as many.
+/// A builder's rank never answers again; the others continue from the slices written, with fewer builders or as many.
 TEST_F(Sessions, OthersContinueWithoutABuilder) {
   std::uint64_t rebuilt = 0;
   for (std::uint64_t seed = 1; seed <= cases(120) && !HasFailure(); ++seed) {
@@ -166,7 +166,7 @@ TEST_F(Sessions, OthersContinueWithoutABuilder) {
   EXPECT_GT(rebuilt, cases(60));
 }
 
-/// A lone live source.
+/// A single live source.
 RunCase lone_source(CaseMaker& maker) {
   auto of = maker.steady(40);
   of.roles.sources = 1;
@@ -204,7 +204,7 @@ TEST_F(Sessions, QuietSourceLetsItsLastSliceGo) {
   }
 }
 
-/// No data for as long as the margin that ended with the first burst: nothing of the second is late.
+/// The pause is as long as the margin that ended with the first burst: nothing of the second burst is late.
 TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
   for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -225,8 +225,8 @@ TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
   }
 }
 
-/// Within the precision of the clocks. After a pause slots are whole cycles later; slices already begun when it is
-/// requested may be late.
+/// Slices are sent in their slots, within the precision of the clocks. After a pause, slots are whole cycles later;
+/// slices begun before the request may be late.
 void expect_in_slots(const RunCase& of, const Outcome& outcome) {
   constexpr std::int64_t kExact = 5'000;
   const auto schedule = make_scheduler(of.schedule_settings(of.roles));
@@ -273,7 +273,7 @@ TEST_F(Sessions, TransfersBeginInLaterSlotsAfterAPause) {
   }
 }
 
-/// Complete rows: losses by cause and source, each in its own slice only; the builder.
+/// Rows are complete: losses by cause and source, each in its own slice only, and the builder.
 TEST_F(Sessions, RowsOfTheLedger) {
   for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

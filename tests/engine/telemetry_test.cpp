@@ -9,7 +9,7 @@
 namespace eventloom::test {
 namespace {
 
-/// What rank 0 knows of whole runs, against what was written.
+/// Compares rank 0's view of whole runs with their output.
 class Telemetry : public Engine {
  protected:
   static RunTotals written(const Outcome& outcome) {
@@ -115,8 +115,7 @@ TEST_F(Telemetry, IsSilentUnlessAsked) {
   EXPECT_EQ(outcome.picture.bytes_received(), 0U);
 }
 
-/// 64 ranks, and hits on any of 2^28 channels. To have a run of few turns, an interval of 10 ms stands for that of a
-/// second.
+/// 64 ranks, and hits on any of 2^28 channels. To keep the run short, an interval of 10 ms represents that of a second.
 TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
   auto of = CaseMaker(5).steady(60);
   of.roles = {.sources = 32, .builders = 24, .filters = 8, .ranks = 64};

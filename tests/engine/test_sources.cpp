@@ -38,7 +38,7 @@ void RecordedStream::collect(EpochRange epochs, SliceData& out) {
   }
 }
 
-/// As for sources read as they come: the end is known only once read.
+/// As with sources read on demand, the end is known only once it has been read.
 std::optional<Damage> RecordedStream::tail_damage() const {
   if (!breaks_off_) return std::nullopt;
   constexpr Epoch kForEver(std::uint64_t{1} << 60);

@@ -9,8 +9,9 @@
 #include "fuzz_input.hpp"
 #include "io/udp/board_stream.hpp"
 
-/// The input tells what a board sends: steps of eight bytes, the first of which says what the others mean. Checksums
-/// are set here, else nothing behind them would ever be reached. The whole input is also read as one datagram.
+/// The input describes what a board sends: steps of eight bytes, the first of which determines the meaning of the
+/// others. Checksums are set here, since otherwise no code after them would ever be reached. The whole input is also
+/// read as one datagram.
 
 namespace {
 
@@ -20,24 +21,24 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t kStep = 8;
 constexpr std::int64_t kMs = 1'000'000;
 
-/// A number that is small most of the time, and now and then at the end of what 64 bits hold.
+/// A number that is usually small, and occasionally near the limit of 64 bits.
 std::uint64_t spread(std::uint8_t value) {
   if (value < 192) return value;
   if (value < 248) return std::uint64_t{1} << (value - 192);
   return ~std::uint64_t{0} - (value - 248U);
 }
 
-/// Less than BoardStream::kMostJump_s of TimeBase's own epochs of 65 us: neighbours that are farther apart have jumped.
+/// Less than BoardStream::kMostJump_s of TimeBase's own epochs of 65 us: a larger step between neighbours is a jump.
 constexpr Epoch kFar = 900'000;
 
-/// Only a jump leads back.
+/// Only a jump leads backwards.
 bool rises(Epoch from, Epoch to) { return to >= from || from - to > kFar; }
 
-/// What the feed of a run may rely on.
+/// Checks what the feed of a run may rely on.
 class Checked {
  public:
   void take(std::span<const std::byte> bytes) {
-    const Bytes exact(bytes.begin(), bytes.end());  // so that a read beyond it shows
+    const Bytes exact(bytes.begin(), bytes.end());  // exactly sized, so that a read beyond it is detected
     if (const auto datagram = read_datagram(exact)) stream_.take(*datagram, now_, out_);
     check();
   }
@@ -111,7 +112,7 @@ class Checked {
   std::uint64_t lost_ = 0;
 };
 
-/// Sends what the steps say, by itself in good order.
+/// Sends what the steps describe, by default in order.
 class Board {
  public:
   explicit Board(Checked& to) : to_(to) {}
@@ -130,7 +131,7 @@ class Board {
   }
 
  private:
-  /// And sends it at once, but for one step in two.
+  /// Also sends the buffer at once, except in one step of two.
   void make_buffer(std::span<const std::uint8_t> s) {
     EpochBufferHeader header;
     header.source = s[1] == 255 ? 2 : 1;

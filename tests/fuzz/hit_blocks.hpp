@@ -10,7 +10,7 @@
 
 namespace eventloom::fuzz {
 
-/// Of a reader whose hits have `words` payload words each, and of a file of this many bytes.
+/// Checks a block of a reader whose hits have `words` payload words each, from a file of this many bytes.
 inline void check(const HitBlock& block, std::size_t words, std::uint64_t file_bytes) {
   require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
   require(block.channel.size() == block.size(), "the columns have equal lengths");
@@ -24,10 +24,10 @@ inline void check(const HitBlock& block, std::size_t words, std::uint64_t file_b
   }
 }
 
-/// Offsets in a file refer to this: its contents, unpacked if they are compressed.
+/// Offsets in a file refer to its contents, unpacked if they are compressed.
 inline std::uint64_t unpacked_bytes(const std::string& path) { return FileReader(path).size(); }
 
-/// Hits that a reader gives until its end, and those that it lost.
+/// Hits that a reader returns until its end, and those that it lost.
 struct HitCount {
   std::uint64_t hits = 0;
   std::uint64_t lost = 0;

@@ -8,8 +8,8 @@
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_reader.hpp"
 
-// LMD files of both kinds and byte orders, with times from everywhere. What must hold of any file: blocks are what
-// HitReader says they are, every event's hits are read or counted as lost, and reading ends.
+// LMD files of both kinds and byte orders, with times from every place. For any file, blocks are as HitReader
+// specifies, every event's hits are read or counted as lost, and reading ends.
 
 namespace {
 
@@ -34,7 +34,7 @@ void check_block(const HitBlock& block) {
   fuzz::require(words == block.payload.size(), "every word is of a hit");
 }
 
-/// Hits that the whole events of the file make.
+/// The number of hits in the whole events of the file.
 std::uint64_t items_of(const std::string& path) {
   LmdFile file(path);
   LmdEvent event;
@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_file(std::vector<std::string>(query == "?concat" ? 2 : 1, file.path()), query, items);
     }
   } catch (const UserError&) {
-    // No LMD file.
+    // Not an LMD file.
   }
   return 0;
 }

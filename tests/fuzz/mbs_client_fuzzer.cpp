@@ -9,16 +9,15 @@
 #include "io/lmd/lmd_event.hpp"
 #include "io/mbs/mbs_decoder.hpp"
 
-// What an MBS server may send, in pieces: the first byte says how it is cut. What must hold of any bytes: memory
-// follows what has come, buffers lie back to back and are found however the bytes are cut, and all events
-// lie in them.
+// Bytes that an MBS server may send, in pieces: the first byte determines how they are cut. For any input, memory is
+// limited by the data received, buffers are contiguous and found however the bytes are cut, and all events lie in them.
 
 namespace {
 
 using namespace eventloom;
 using Found = MbsDecoder::Found;
 
-/// What one way of cutting gives.
+/// The result of one way of cutting.
 struct Outcome {
   std::vector<Found> found;
   std::vector<std::uint64_t> offsets;

@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       read_all("midas:" + file.path() + keys);
     } catch (const UserError&) {
-      continue;  // refusing is what the reader may do
+      continue;  // the reader may refuse
     }
   }
   for (const char* keys :

@@ -11,8 +11,8 @@
 #include "io/udp/bulk_transfer.hpp"
 #include "io/udp/resend_window.hpp"
 
-/// The input says what a board answers during the transfer of a file, and what a receiver requests of a sender: steps
-/// of sixteen bytes. Checksums are set here. The whole input is also read as one datagram.
+/// The input describes what a board answers during the transfer of a file, and what a receiver requests of a sender:
+/// steps of sixteen bytes. Checksums are set here. The whole input is also read as one datagram.
 
 namespace {
 
@@ -29,7 +29,7 @@ const Bytes& file() {
   return bytes;
 }
 
-/// A number that is small, of the size of the file, or at the end of what 64 bits hold.
+/// A number that is small, about the size of the file, or near the limit of 64 bits.
 std::uint64_t spread(std::uint8_t value) {
   if (value < 192) return std::uint64_t{value} * 6144;
   if (value < 248) return std::uint64_t{1} << (value - 192);

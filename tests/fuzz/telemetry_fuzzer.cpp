@@ -7,8 +7,8 @@
 #include "core/monitor/telemetry_message.hpp"
 #include "fuzz_input.hpp"
 
-/// What ranks tell rank 0. The first byte: whether the rest is a message as it arrives, or what a rank has counted, in
-/// steps of 16 bytes.
+/// The telemetry that ranks send to rank 0. The first byte selects whether the rest is a received message, or the
+/// counts of a rank, in steps of 16 bytes.
 
 namespace {
 
@@ -52,10 +52,10 @@ void take_step(RankRecord& record, const Step& step) {
   }
 }
 
-/// All of a record, but which rows without counts it has.
+/// All of a record except which rows without counts it has.
 Bytes all_of(const RankRecord& record) { return encode_telemetry(record, {}); }
 
-/// A rank that tells its record in two messages is understood.
+/// A rank that sends its record in two messages is understood.
 void check_changes(std::span<const std::byte> bytes) {
   RankRecord now;
   RankRecord sent;
@@ -115,7 +115,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // A copy of just this size: reading on shows.
+  // A copy of exactly this size: reads beyond it are detected.
   const std::vector<std::uint8_t> copy(data + 1, data + size);
   const auto bytes = fuzz::bytes_of(copy.data(), copy.size());
   if (data[0] % 2 == 0) {

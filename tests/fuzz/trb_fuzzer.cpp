@@ -9,9 +9,9 @@
 #include "io/hld/hld_file.hpp"
 #include "io/trb/trb_sequence.hpp"
 
-// What comes to the port of a TRB board. The whole input is read as a datagram; then, behind a byte that says how wide
-// the numbers are, steps of four bytes say which numbers come, and when. What must hold: events are kept in rising
-// numbers, each is kept, missing, dropped or repeated, and little waits.
+// Data that arrive at the port of a TRB board. The whole input is read as a datagram; then the first byte is the width
+// of the numbers, and steps of four bytes determine which numbers arrive, and when. For any input, events are kept in
+// ascending order, each is kept, missing, dropped or repeated, and little waits.
 
 namespace {
 
@@ -19,7 +19,8 @@ using namespace eventloom;
 constexpr std::size_t kStep = 4;
 
 void read(std::span<const std::byte> bytes) {
-  const std::vector<std::byte> exact(bytes.begin(), bytes.end());  // so that a read beyond it shows
+  const std::vector<std::byte> exact(bytes.begin(),
+                                     bytes.end());  // of this size, so that a read beyond it is detected
   const auto subevents = read_trb_datagram(exact);
   if (!subevents) return;
   std::vector<HldSubevent> found;
@@ -92,7 +93,7 @@ class Checked : private TrbSink {
   bool restarted_ = false;
 };
 
-/// Most numbers are near those before.
+/// Most numbers are close to the previous ones.
 std::uint32_t number_of(std::span<const std::uint8_t> step, std::uint32_t last) {
   switch (step[0] % 4) {
     case 0: return last + step[1] % 8;
