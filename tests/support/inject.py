@@ -57,14 +57,15 @@ class Injected:
 
 
 def assert_nothing_left(jobs, pids, told):
-    """No process and no shared memory, a moment after the end."""
+    """Waits until no process and no shared memory is left, for a moment after the end."""
     until(lambda: all(map(gone, pids)), "all ranks gone", 5, lambda: told)
     until(lambda: not shared_memory_of(jobs, pids), "no shared memory left", 5,
           lambda: f"{shared_memory_of(jobs, pids)} {told}")
 
 
 def crashed_in(text):
-    """Name of the function of the program where a process crashed, by the backtrace in its output; empty: none."""
+    """The function of the program in which a process crashed, by the backtrace in its output; empty if there is
+    none."""
     frame = re.search(r"eventloom\(\+0x([0-9a-f]+)\)", text)
     if frame is None:
         return ""

@@ -95,7 +95,7 @@ class Started:
         os.kill(self.ranks()[rank], number)
 
     def wait(self, code, timeout=60):
-        """Its messages, after it has ended with this code."""
+        """Its messages, once it has ended with this code."""
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired as error:
@@ -158,7 +158,7 @@ def content(path, ignore=()):
 
 
 def state(folder):
-    """{name: (inode, time of change, bytes)} of the files of a run: equal when nothing touched them."""
+    """{name: (inode, time of change, bytes)} of the files of a run: equal if nothing has touched them."""
     found = {}
     for path in sorted(folder.glob("run.*")):
         about = path.stat()

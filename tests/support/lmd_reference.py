@@ -367,7 +367,7 @@ def signed_step(a, b):
 
 
 def sort_out(events):
-    """Keeps events with rising numbers; `events`: of any format with number, ids and hits()."""
+    """Keeps events with ascending numbers; `events`: of any format with number, ids and hits()."""
     kept, seen, dropped, hits = [], set(), Counter(), Counter()
 
     def drop(event, cause):
