@@ -1,4 +1,5 @@
-"""`run --alarm`: raised when the condition is true and never else, told in the log, the status and by a program."""
+"""`run --alarm`: raised when the condition is true and never otherwise, and reported in the log, the status and by a
+program."""
 
 import json
 import re
@@ -23,13 +24,13 @@ printf "%s\\n" "$line" >>told
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Half a second."""
+    """Half a second of data."""
     return generate(tmp_path_factory.mktemp("recording"), sources=2, rate=2000, noise=4000, duration="500ms")
 
 
 @pytest.fixture
 def program(tmp_path):
-    """A program that adds a line on what it is told to the file `told` of its folder."""
+    """A program that appends a line on what it receives to the file `told` of its folder."""
     path = tmp_path / "tells"
     path.write_text(TELLS)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -51,7 +52,7 @@ def told(folder):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_lost_hits(recording, program, tmp_path, np):
-    """Also in a run that is over before anybody could look, and of which nothing else is told."""
+    """Also in a run that is over before anyone could look, and that reports nothing else."""
     name = "$(touch x);`touch x`'|& \"touch x.epochs"
     uris = [damaged(recording[0], tmp_path / name), recording[1]]
 
@@ -85,7 +86,8 @@ def kept(path):
 
 
 def test_alarms_are_kept_in_the_output(recording, tmp_path):
-    """Also those raised at the very end; of a resumed run those of each invocation. Report and inspect show them."""
+    """The output also keeps alarms raised at the very end, and those of each invocation of a resumed run. Report and
+    inspect show them."""
     uris = [damaged(recording[0], tmp_path / "a.epochs"), recording[1]]
     alarms = ("--alarm", "lost>0", "--alarm", "rate:1>1", "--alarm", "lost:1>0", "--alarm", "stalled>5min")
     with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.02, *alarms, np=2) as run:
@@ -127,7 +129,7 @@ def test_an_alarm_that_is_over(recording, tmp_path):
 
 
 def test_nothing_is_raised_where_all_is_well(recording, tmp_path):
-    """Neither before the first reports nor after the end of the data."""
+    """No alarm is raised before the first reports or after the end of the data."""
     conditions = ("lost>0", "stalled>5s", "rate<1", "rate:0<1", "rate:1<1", "event_rate<0.1", "byte_rate<1", "incomplete_slices>=1",
                   "memory>100GiB", "missing_packets>0")
     words = [word for condition in conditions for word in ("--alarm", condition)]

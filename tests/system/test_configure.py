@@ -1,4 +1,5 @@
-"""`send --configure`: a file reaches a board whole, on a bad network and after a break; a board that misbehaves does no harm."""
+"""`send --configure`: a file reaches a board completely, over a bad network and after an interruption; a misbehaving
+board does no harm."""
 
 import os
 import random
@@ -158,7 +159,7 @@ def nonsense(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nonsense_replies(tmp_path, seed):
-    """The transfer ends whole: what contradicts it is ignored."""
+    """The transfer completes: contradicting replies are ignored."""
     path = written(tmp_path, 3 * MIB)
     with BulkBoard(nonsense=nonsense(seed)) as board:
         configure(path, board.address[1])
@@ -167,7 +168,8 @@ def test_nonsense_replies(tmp_path, seed):
 
 
 def test_answers_from_elsewhere(tmp_path):
-    """A stranger that knows the session claims that all is there, or that it refuses: only the board's word counts."""
+    """A stranger that knows the session claims that everything has arrived, or refuses: only the board's own answers
+    count."""
     path = written(tmp_path, 2 * MIB)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         def lies(board, peer):

@@ -26,13 +26,13 @@ from spikes_reference import write_spikes
 CASES = int(os.environ.get("EVENTLOOM_HOSTILE", 6))
 SEED = os.environ.get("EVENTLOOM_HOSTILE_SEED", "0")
 SECONDS = 4  # of processor time
-MEMORY, PER_BYTE = 96 << 20, 16  # resident: of the program, and for each byte of the file
+MEMORY, PER_BYTE = 96 << 20, 16  # resident: of the program, and per byte of the file
 PYTHON_MEMORY = 192 << 20  # with numpy and h5py
-MAPPED = 16 << 30  # MPI and UCX map much that they do not use
+MAPPED = 16 << 30  # MPI and UCX map much memory that they do not use
 
 
 def bounded(command, mapped, folder, env):
-    """(exit code, what it said, resident bytes); the system ends it after too much time."""
+    """(exit code, output, resident bytes); the system ends it after too much time."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_AS, (mapped, mapped))
@@ -118,7 +118,7 @@ def test_python_and_damaged_files(tmp_path, installed, folder, kind):  # noqa: F
 
 @pytest.mark.parametrize("name", ["run.h5", "merged.h5", "run.part-0000-0000.h5"])
 def test_damaged_lists_of_links(tmp_path, folder, name):
-    """Where a group has many: HDF5 1.10 crashes when it puts them in order. Damage in what is not read does no harm."""
+    """If a group has many links, HDF5 1.10 crashes when it sorts them. Damage in data that are not read is harmless."""
     whole = (folder / name).read_bytes()
     places = [found.start() for found in re.finditer(b"FRHP|FHDB|FHIB|BTHD|BTLF|BTIN", whole)]
     found = 0
@@ -132,10 +132,10 @@ def test_damaged_lists_of_links(tmp_path, folder, name):
     assert found > len(places) // 2
 
 
-# Rows that are declared, but not there; in files without checksums of Eventloom, and with.
+# Rows that are declared but absent; in files with and without checksums of Eventloom.
 
 def declare(path, group, rows):
-    """False where there is no such column."""
+    """Returns False if the column does not exist."""
     with h5py.File(path, "a") as file:
         names = []
         file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.maxshape == (None,) else None)
@@ -168,7 +168,7 @@ def test_rows_that_are_not_there(tmp_path, installed, folder, version, name, row
 
 @pytest.mark.parametrize("rows", [1 << 20, 1 << 28])
 def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, folder, rows):  # noqa: F811
-    """A chunk may stand for 1032 times its bytes and no more; a filter that makes it smaller is none of ours."""
+    """A chunk may expand to 1032 times its bytes and no more; a filter that compresses better is not one of ours."""
     copy = shutil.copytree(DATA / "older" / "64c9316", tmp_path / "copy")
     with h5py.File(copy / "merged.h5", "a") as file:
         del file["payload"]
@@ -181,7 +181,7 @@ def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, fol
 
 @pytest.mark.parametrize("name", ["run.h5", "merged.h5"])
 def test_heaps_of_texts_that_lie(tmp_path, installed, folder, name):  # noqa: F811
-    """HDF5 1.10 trusts their sizes: it crashes, or does not end."""
+    """HDF5 1.10 trusts their sizes: it crashes, or does not terminate."""
     copy = shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("in"))
     whole = (copy / name).read_bytes()
     heaps = [found.start() for found in re.finditer(b"GCOL", whole)]
