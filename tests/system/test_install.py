@@ -1,4 +1,5 @@
-"""What `cmake --install` and the Debian package hold, tried as their users would; what CMake says when something is missing."""
+"""The contents of `cmake --install` and the Debian package, tried as their users would; the messages of CMake when
+something is missing."""
 
 import os
 import re
@@ -33,7 +34,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """The contents of the Debian package, and what it says of itself."""
+    """The contents of the Debian package, and its metadata."""
     folder = tmp_path_factory.mktemp("deb")
     done("cpack", "-B", folder, "--config", BUILD / "CPackConfig.cmake", cwd=folder)
     (deb,) = folder.glob("*.deb")
@@ -60,7 +61,7 @@ def commands_of(program, *words):
 
 
 def all_commands(program):
-    """As words, those of `bench` among them."""
+    """Each command as words, including those of `bench`."""
     return [words for command in commands_of(program) for words in ([command], *([command, part] for part in commands_of(program, command)))]
 
 
@@ -69,7 +70,7 @@ def bare(text):
 
 
 def test_each_command_has_a_man_page(prefix):
-    """With all of its options, in the same words as --help."""
+    """The page has all of its options, in the same words as --help."""
     program, pages = prefix / "bin/eventloom", prefix / "share/man/man1"
     assert {page.name.split(".")[0] for page in pages.iterdir()} == {"-".join(["eventloom", *words]) for words in [[], *all_commands(program)]}
     assert ["bench", "patterns"] in all_commands(program)
@@ -91,7 +92,7 @@ def test_man_pages_fit_a_terminal(installed):
 
 
 def completed(prefix, *words):
-    """What bash offers for the last word."""
+    """The completions that bash offers for the last word."""
     script = prefix / "share/bash-completion/completions/eventloom"
     return done("bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _eventloom; echo "${COMPREPLY[@]-}"',
                 script, prefix / "bin/eventloom", *words).split()
@@ -110,14 +111,14 @@ def test_completion(prefix):
 
 
 def test_each_option_that_is_offered_exists(installed):
-    """And each that there is, is offered."""
+    """Every option offered exists."""
     program = installed / "bin/eventloom"
     for words in all_commands(program):
         listed = re.findall(r"^  (?:-\w \[ )?(--[\w-]+)", done(program, *words, "--help"), flags=re.M)
         assert completed(installed, *words, "--") == listed, words
     for words in (["run"], ["inspect"], ["show"], ["plan"], ["bench", "patterns"]):
         for option in completed(installed, *words, "--"):
-            # The first is the value of an option that takes one.
+            # The first one is the value of an option that takes one.
             told = subprocess.run([program, *words, option, *["--no-such-option"] * 2], capture_output=True, text=True, timeout=60)
             assert told.returncode == 2 and "unrecognised option '--no-such-option'" in told.stderr
 
@@ -136,11 +137,11 @@ def test_job_scripts_find_the_installed_program(prefix, tmp_path):
 
 
 def here(found):
-    """In place of an address, one of this machine; nothing in place of a server."""
+    """Replaces an address by one of this machine, and a server by nothing."""
     return f"127.0.0.1:{free_port()}" if found[0][0] == "0" else ""
 
 
-# What their sources are replaced by, and the exit code; the boards send nothing.
+# The replacements of their sources, and the exit code; the boards send nothing.
 EXAMPLES = {"recorded.ini": (r"/data/run7/\*", "recording/*", 0),
             "triggered.ini": (r"lmd:/data/.*|hld:/data/.*", f"lmd:{DATA}/lmd/var_small.lmd", 0),
             "live.ini": (r"0[.]0[.]0[.]0:\d+|\nsource = mbs:.*", here, 3)}
@@ -180,7 +181,7 @@ def test_the_installed_program_finds_its_package(prefix, tmp_path):
 
 
 def test_links_between_pages_hold(prefix):
-    """But for those to tests and to headers, which are not installed."""
+    """Except those to tests and to headers, which are not installed."""
     shared = prefix / "share/eventloom"
     pages = sorted(shared.rglob("*.md"))
     assert {"README.md", "io/inputs.md", "jobs/live.md"} <= {str(page.relative_to(shared)) for page in pages}
@@ -190,7 +191,8 @@ def test_links_between_pages_hold(prefix):
 
 
 def test_the_commands_of_the_page(tmp_path):
-    """They configure and build a bare copy: its smallest part, as `jobs/setup.sh` builds all before any test."""
+    """The commands configure and build a bare copy: only its smallest part, since `jobs/setup.sh` builds everything
+    before any test."""
     clone = shutil.copytree(ROOT, tmp_path / "clone", ignore=shutil.ignore_patterns("build", "build-*", ".git", "data"))
     (command,) = [example.command for example in examples("jobs/README.md") if "cmake --preset" in example.command]
     assert command.endswith("cmake --build --preset release")
@@ -217,7 +219,7 @@ def without(names, folder):
 
 
 def test_missing_tools_are_named_in_one_line(tmp_path):
-    """CMake itself does not say which package they are in."""
+    """CMake itself does not report their packages."""
     names = ["ninja", "ninja-build", "samu", "c++", "g++", "clang++", "CC", "icpx"]
     hidden = without(names, tmp_path / "bin") | {"CXX": ""}
     words = ["cmake", "--preset", "release", "-S", ROOT, "-B", tmp_path / "build"]
@@ -227,7 +229,7 @@ def test_missing_tools_are_named_in_one_line(tmp_path):
 
 
 def test_make_does_in_place_of_ninja(tmp_path):
-    """As the message says."""
+    """As the message states."""
     words = ["cmake", "--preset", "release", "-G", "Unix Makefiles", "-S", ROOT, "-B", tmp_path / "build"]
     done(*words, env=without(["ninja", "ninja-build", "samu"], tmp_path / "bin"), cwd=ROOT)
     assert (tmp_path / "build/Makefile").exists()
@@ -238,7 +240,7 @@ def git(folder, *words):
 
 
 def told_commit(folder):
-    """What a build of the sources in `folder` says of commit and tag."""
+    """The commit and tag that a build of the sources in `folder` reports."""
     output = folder.parent / f"{folder.name}.cpp"
     done("cmake", f"-DFOLDER={folder}", f"-DOUTPUT={output}", "-P", folder / "app/command/commit.cmake")
     return tuple(re.findall('"(.*)";', output.read_text()))
@@ -272,7 +274,7 @@ def test_commit_and_tag_are_those_of_the_sources(repository, tmp_path):
 
 
 def test_an_archive_tells_its_commit(repository, tmp_path):
-    """As an image of Apptainer is built, also within another repository."""
+    """Also when an image of Apptainer is built, and within another repository."""
     git(repository, "tag", "v1.2")
     for folder in (tmp_path / "archive", repository / "archive"):
         folder.mkdir()
@@ -285,7 +287,8 @@ def test_an_archive_tells_its_commit(repository, tmp_path):
 
 @pytest.fixture
 def user(tmp_path):
-    """A user with programs of his own first in PATH, among them a python3 that lacks h5py, and the scripts in a clone."""
+    """A user whose own programs come first in PATH, including a python3 without h5py, and who has the scripts in a
+    clone."""
     scripts = {"cmake": f'echo "$0 $*" >>{tmp_path}/called', "dpkg-query": 'for name; do echo "$name installed"; done',
                "python3": f'case "$*" in *h5py*) exit 1;; esac; echo "$0" >>{tmp_path}/called; exec /usr/bin/python3 "$@"',
                "mpirun": ":"}
@@ -327,7 +330,7 @@ def test_the_main_job_reads_its_result_where_the_first_python_has_no_h5py(user):
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
 def test_what_is_missing_is_named_in_one_line(tmp_path):
-    """With its package, all of it at once; and without what only tests need."""
+    """Each missing item is named with its package, all in one line; items needed only by tests are not."""
     words = ["cmake", "-S", ROOT, "-G", "Ninja", "-DEVENTLOOM_TESTS=ON"]
     hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("HDF5", "spdlog", "GTest")]
     ended = subprocess.run([*words, *hidden, "-B", tmp_path / "bare"], capture_output=True, text=True, timeout=120)

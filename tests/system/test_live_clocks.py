@@ -1,4 +1,5 @@
-"""Boards whose clock jumps: set aside, named and counted, taken back; no run becomes endless or grows by one."""
+"""Boards whose clock jumps: excluded, named and counted, and accepted again; no run becomes endless or grows because of
+one."""
 
 import signal
 
@@ -33,7 +34,7 @@ def together(steady, other, begin, end, shift=0):
 @pytest.mark.parametrize("np", [None, 2])
 @pytest.mark.parametrize("timeout", ["0s", "1s"])
 def test_a_jump_and_back(tmp_path, recording, np, timeout):
-    """The run goes on without the board that has jumped, and with it when it is back."""
+    """The run continues without the board that has jumped, and with it when it returns."""
     ports = [free_port(), free_port()]
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout",
                  timeout, np=np).listening() as run, \
@@ -53,7 +54,7 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
         run.signal(signal.SIGINT)
         found, report = run.found(3, timeout=20), run.report()
     away = recording.hits(1, 1_000, 2_000)
-    # Behind a slice that was closed while it was away.
+    # The hits lie in slices that were closed while it was away.
     late = losses_of(report, 1).pop("late", 0)
     assert losses_of(report, 1).items() - {("late", late)} == {("out_of_step", away)} and losses_of(report, 0) == {}
     assert late <= recording.hits(1, 2_000, 2_100)
@@ -92,7 +93,7 @@ def test_a_server_jumps_and_is_back(tmp_path, recording, np):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR1, "--duration"])
 def test_a_board_that_stays_away(tmp_path, recording, how):
-    """It ends as it is told to, and nothing is written of the stretch between."""
+    """The run ends on request, and nothing is written of the stretch in between."""
     ports = [free_port(), free_port()]
     more = ["--duration", "10s"] if how == "--duration" else []
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout", "1s",
@@ -104,7 +105,7 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
         run.until_told("source 1 (", "set aside")
         if not more:
             run.signal(how)
-        # Within --epoch-timeout and 10 s; what is left of the duration comes on top.
+        # Ends within --epoch-timeout and 10 s, in addition to the rest of the duration.
         run.wait(STOPPED if how == signal.SIGUSR1 else 3, timeout=11 + (10 if more else 0))
         if how != signal.SIGUSR1:
             assert max(rows(merged(tmp_path))) < 40
@@ -112,7 +113,7 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
 
 
 def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
-    """The run begins where the other is."""
+    """The run begins at the other board's place."""
     ports = [free_port(), free_port()]
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--builders", "1", "--epoch-timeout", "5s").listening() as run, \
             Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:

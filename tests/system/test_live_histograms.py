@@ -1,4 +1,4 @@
-"""`/histograms` of a run in progress: counts of all ranks so far, against what is counted here."""
+"""`/histograms` of a run in progress: counts of all ranks so far, compared with those counted here."""
 
 import json
 
@@ -38,7 +38,7 @@ def recording(tmp_path_factory):
 
 
 def sizes_of(times):
-    """Numbers of hits of the events of at least two."""
+    """Sizes of the events of at least two hits."""
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], np.diff(times) > GAP, [True]])))
     return sizes[sizes >= 2]
 
@@ -61,7 +61,7 @@ def ask(run, name):
 
 
 def until_counted(run, name, condition=lambda told: True):
-    """The first answer with counts of which the condition holds."""
+    """The first answer with counts that satisfy the condition."""
     found = {}
 
     def holds(_):
@@ -72,8 +72,8 @@ def until_counted(run, name, condition=lambda told: True):
 
 
 def until_final(run, names):
-    """Keeps looking until the run has ended. It then waits until all that is looked at has been seen, and closes. Only what
-    has been looked at before has counts then."""
+    """Keeps looking until the run has ended. It then waits until all histograms being viewed have been seen, and
+    closes. Only those viewed earlier have counts then."""
     found = {}
 
     def holds(_):
@@ -91,7 +91,7 @@ def looked_at(run, names):
 
 
 def assert_told(told, counts, underflow, overflow):
-    """Neighbouring bins may be joined: the edges say which."""
+    """Neighbouring bins may be joined, as the edges show."""
     bins = np.array(counts)
     for axis, of in enumerate(told["axes"]):
         low, high = of["edges"][0], of["edges"][-1]
@@ -103,14 +103,14 @@ def assert_told(told, counts, underflow, overflow):
 
 
 def slowly(uris, folder, *options, define=DEFINE, **how):
-    """80 s, so that it is not over before it is looked at."""
+    """80 s, so that it does not end before the test looks."""
     return Monitored(folder, uris, *define, *words(HISTS), "--speed", 0.005, "--epochs-per-slice", 40, *options, **how)
 
 
 @pytest.mark.parametrize("how", [dict(), dict(np=3, extra=["--builders", 2, "--filters", 2, "--filter", "n_hits>=3"]),
                                  dict(np=2, extra=["--segment-size", "20000"])])
 def test_counts_are_true(recording, tmp_path, how):
-    """At a pause, those of what has been built; at the end, those of run.h5 and of what is counted here."""
+    """In a pause, the counts are those of the slices built; at the end, those of run.h5 and those counted here."""
     with slowly(recording[0], tmp_path / "run", *how.get("extra", []), np=how.get("np")) as run:
         run.held()
         listed = json.loads(run.ask("/histograms")[2])["histograms"]
@@ -141,7 +141,7 @@ def assert_final(run, found, counts, definition=""):
 
 
 def test_each_definition_has_its_own(recording, tmp_path):
-    """Named by definition; also when the run is resumed."""
+    """Histograms are named by definition, also when the run is resumed."""
     least = {"pair": 2, "triple": 3}
     define = [word for name, n in least.items() for word in ("--define", f"{name}=gap:{GAP}ns,{n}")]
     names = [f"{definition}/{name}" for definition in least for name in HISTS]
@@ -208,7 +208,7 @@ def test_what_is_not_there(recording, tmp_path):
 
 
 def test_many_cells(recording, tmp_path):
-    """Nearly as many as there may be: those who look do not change the result, and are served fewer bins."""
+    """Nearly the maximum number of cells: viewers do not change the result, and receive fewer bins."""
     reference = Run(tmp_path / "reference", recording[0], *DEFINE, *words(BIG), np=2)
     with Monitored(tmp_path / "run", recording[0], *DEFINE, *words(BIG), "--speed", 0.005, np=2) as run:
         run.held()
@@ -231,7 +231,7 @@ def test_one_who_looks_late(recording, tmp_path):
         until_counted(run, "where")
         run.go_on()
         run.until_status(lambda s: s["state"] == "ended", "the end")
-        size, where = ask(run, "size"), ask(run, "where")  # the run waits for who has looked at `where`
+        size, where = ask(run, "size"), ask(run, "where")  # the run waits for the viewer of `where`
         assert where["final"] and where["counts"] is not None
         assert size["final"] and size["counts"] is None and size["entries"] is None
         run.wait(0)

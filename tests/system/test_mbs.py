@@ -57,7 +57,7 @@ def lmd_file(folder, events, name="made.lmd"):
 
 
 def in_background(call):
-    """Starts `call`; its result by calling what is returned."""
+    """Starts `call`; calling the returned function gives its result."""
     result = []
     thread = threading.Thread(target=lambda: result.append(call()), daemon=True)
     thread.start()
@@ -73,7 +73,7 @@ def in_background(call):
 
 
 def test_the_reference_gives_events_as_they_lie_in_files():
-    """What is compared below are the bytes of the files."""
+    """The comparisons below are of the bytes of the files."""
     for name in ("var_small", "var_2byte", "comb_0002"):
         data = (DATA / "lmd" / f"{name}.lmd").read_bytes()
         assert b"".join(stored(DATA / "lmd" / f"{name}.lmd")) == data[HEADER_BYTES:]
@@ -125,11 +125,12 @@ def test_streams_of_one_buffer_have_whole_events(tmp_path):
 
 @pytest.mark.parametrize("size", ["16KiB", "64KiB"])
 def test_native_headers_are_those_of_the_foreign_writer(tmp_path, size):
-    """classic_16k is of GSI's own program: the fields that it fills are filled alike; larger buffers count in free[2]."""
+    """classic_16k comes from GSI's own program: fields that it fills are filled equally; larger buffers count in
+    free[2]."""
     groups = check_serving(tmp_path, DATA / "lmd" / "classic_16k.lmd", "transport", "native", "little", "--buffer-size", size)
     first = next(buffer for group in groups for buffer in group)
     theirs = (DATA / "lmd" / "classic_16k.lmd").read_bytes()[16384:16384 + HEADER_BYTES]
-    if size == "16KiB":  # but for the time
+    if size == "16KiB":  # except for the time
         assert first.header[:24] + first.header[32:] == theirs[:24] + theirs[32:]
         assert len(groups) == 90
     else:
@@ -190,7 +191,7 @@ def test_a_damaged_file_is_told_and_counted(tmp_path):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """More than the system's buffers hold for a client when it is sent a few times."""
+    """More data than the system's buffers hold for a client, when sent a few times."""
     return lmd_file(tmp_path_factory.mktemp("large"), made(2000, words=1000))
 
 
@@ -207,7 +208,7 @@ def test_a_late_client_gets_what_is_left_from_an_event_on(tmp_path, large):
     with Serving(tmp_path, large, "--loop", 10, "--once") as serving:
         with serving.client(receive_bytes=1 << 16) as first:
             seen = first.events(at_most=1)
-            with serving.client() as late:  # the first one reads nothing meanwhile: the server waits for it
+            with serving.client() as late:  # the first client does not read: the server waits for it
                 wait = in_background(first.events)
                 events = late.events()
             seen += wait()
@@ -264,7 +265,7 @@ def test_a_client_that_takes_nothing_is_sent_off(tmp_path, large):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_hostile_clients_harm_nobody(tmp_path, protocol):
-    """Beside a good client, which waits for its first event until they have been there."""
+    """Beside a good client, which waits for its first event until the hostile ones have connected."""
     garbage = [b"\0" * 12, b"\xff" * 12, b"GET / HTTP/1.1\r\n\r\n", b"GETEVTX\0\0\0\0\0", os.urandom(1 << 20)]
     with Serving(tmp_path, SMALL, "--clients", 20, "--client-timeout", "2s", "--once", protocol=protocol) as serving:
         good = serving.client()
@@ -273,16 +274,16 @@ def test_hostile_clients_harm_nobody(tmp_path, protocol):
                 with contextlib.suppress(ConnectionError):
                     client.say(data)
                 assert client.closed_by_server()
-        for data in (b"", b"GETEV", b"G"):  # gone in the middle of a word
+        for data in (b"", b"GETEV", b"G"):  # disconnects in the middle of a word
             with serving.client() as client:
                 client.say(data)
         with serving.client() as hasty, contextlib.ExitStack() as others:
             word, sent = request("GETEVT"), 0
             hasty.socket.setblocking(False)
-            with contextlib.suppress(BlockingIOError):  # asks and asks, and never reads
+            with contextlib.suppress(BlockingIOError):  # requests endlessly and never reads
                 for _ in range(10_000):
                     sent += hasty.socket.send(1000 * word)
-            if protocol == "transport":  # whose server reads on; who stops within a word is no client
+            if protocol == "transport":  # whose server continues to read; one that stops within a word is not a client
                 hasty.socket.setblocking(True)
                 hasty.say(word[sent % len(word):])
             assert serving.memory() < 64 << 20
@@ -326,7 +327,7 @@ def test_ipv6(tmp_path):
 @pytest.mark.parametrize("words", [("--rate", "1000"), ("--speed", "2")])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_events_come_no_sooner_than_they_are_due(tmp_path, protocol, words):
-    """300 events, 2 ms apart by their stamps; by rate and at double speed 1 ms."""
+    """300 events, 2 ms apart by their stamps; 1 ms by rate and at double speed."""
     events = [Event(number, [Subevent(1, white_rabbit(10**15 + 2_000_000 * number))]) for number in range(300)]
     uri = f"lmd:{lmd_file(tmp_path, events)}?time=wr"
     with Serving(tmp_path, uri, *words, "--flush-after", "10ms", "--client-buffer", "1GiB", "--once",
@@ -431,7 +432,7 @@ def url(port, protocol="transport"):
 
 
 def convert(folder, uri, *options, code=0):
-    """What `convert` makes of a source, as its hits."""
+    """The hits that `convert` makes of a source."""
     done = eventloom("convert", uri, "--output", folder / "made.epochs", "--force", *options, code=code, timeout=60)
     return done, hits_of_file(read_epochs_file(folder / "made.epochs")) if (folder / "made.epochs").exists() else None
 
@@ -488,7 +489,7 @@ def test_a_source_reads_bytes_that_come_one_by_one(tmp_path, layout, protocol):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("order", "<>")
 def test_a_source_reads_a_server_in_legacy_mode(tmp_path, order, protocol):
-    """Buffers of one size, each with the length of what is in it in its header; empty ones and slack are no data."""
+    """Buffers of one size, each with the length of its contents in its header; empty ones and slack are not data."""
     layout = Layout(False, order, 4096, 4, legacy=True)
     events = made(300, words=40)
     groups = [layout.buffers(events[:7]), layout.buffers(events[7:150]), layout.buffers(events[150:])]
@@ -503,13 +504,13 @@ ERA = 10**9
 
 
 def acquisition(first, count, mark):
-    """From start to stop; `mark` is in all its events."""
+    """From start to stop; all its events contain `mark`."""
     triggers = [14, *[1] * (count - 2), 15]
     return [Event(first + k, [Subevent(1, [mark, k])], trigger) for k, trigger in enumerate(triggers)]
 
 
 def assert_eras(run, *eras):
-    """The events that were built: of each era its number and the numbers of its events."""
+    """The events that were built: for each era, its number and the numbers of its events."""
     expected = [ERA * era + number for era, numbers in eras for number in numbers]
     assert sorted(read_merged(run.merged)["events/time"].tolist()) == expected
     counts = run.report()["per_source"][0]["counts"]
@@ -519,7 +520,7 @@ def assert_eras(run, *eras):
 
 @pytest.mark.parametrize("layout", [LAYOUTS[0], LAYOUTS[3]], ids=name_of)
 def test_a_stop_and_a_start_open_an_era(tmp_path, layout):
-    """Though the events of the second are the first's once more; numbers that go on do not."""
+    """Although the events of the second acquisition repeat the first's; continued numbers do not open one."""
     groups = layout.buffers([*acquisition(1, 50, 7), *acquisition(1, 30, 7), *acquisition(31, 30, 7)])
     with Server(sends(layout, groups)) as server:
         run = Run(tmp_path, [url(server.port)], "--define", "tag")
@@ -538,7 +539,7 @@ def test_a_server_that_is_started_anew_opens_an_era(tmp_path, layout):
 
 @pytest.mark.parametrize("key, eras", [("era=repeat", [(0, range(1, 51))]), ("era=new", [(0, range(1, 51)), (1, range(1, 51))])])
 def test_the_user_says_what_numbers_are_behind_a_reconnection(tmp_path, key, eras):
-    """And what comes again is told in one line."""
+    """Repeated events are reported in one line."""
     layout = Layout()
     groups = layout.buffers(acquisition(1, 50, 7))
     with Server(sends(layout, groups), sends(layout, groups)) as server:
@@ -549,7 +550,7 @@ def test_the_user_says_what_numbers_are_behind_a_reconnection(tmp_path, key, era
 
 
 def test_servers_that_begin_anew_together_have_one_era(tmp_path):
-    """Though one of them has lost the last events of the era before."""
+    """Although one of them has lost the last events of the previous era."""
     layout = Layout()
     streams = [[*acquisition(1, 50, mark)[:kept], *acquisition(1, 20, mark)] for kept, mark in ((50, 7), (45, 8))]
     with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
@@ -563,7 +564,7 @@ def test_servers_that_begin_anew_together_have_one_era(tmp_path):
 @pytest.mark.parametrize("first", [(-200, 50), (50, -200), (-200, 0), (-300, -100), (10, 150)])
 @pytest.mark.parametrize("bits", [16, 24])
 def test_narrow_counters_of_servers_that_begin_apart(tmp_path, bits, first):
-    """Also where one of them has wrapped around before it began: events meet by number, those before it lack it."""
+    """Also if one of them has wrapped before it restarted: events meet by number, and earlier ones lack it."""
     layout, last = Layout(), 400
     streams = [[Event(k % 2**bits, [Subevent(1, [mark, 2**bits + k])]) for k in range(begin, last)] for mark, begin in enumerate(first)]
     with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
@@ -576,7 +577,8 @@ def test_narrow_counters_of_servers_that_begin_apart(tmp_path, bits, first):
 
 @pytest.mark.parametrize("apart", [333, 5000])
 def test_an_optional_server_that_rarely_has_an_event(tmp_path, apart):
-    """Each is built, though its slice is built while the server is silent, and nothing has confirmed its number."""
+    """Each event is built, although its slice is built while the server is silent, and nothing has confirmed its
+    number."""
     layout, rare = Layout(), [100 + k * apart for k in range(4)]
     data = [queue.SimpleQueue(), queue.SimpleQueue()]
     with contextlib.ExitStack() as stack:
@@ -626,14 +628,14 @@ def test_what_came_before_a_server_was_killed_in_a_buffer_is_kept(tmp_path, layo
         done, found = convert(tmp_path, url(server.port, protocol), code=3)
     assert_told(done)
     times = found.time.tolist()
-    # Of the last buffer, whose end is not there, events that are whole may be kept too.
+    # Complete events of the last buffer, whose end is missing, may be kept, too.
     assert times == list(range(1, 1 + len(times))) and 16 <= len(times) < 24
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=name_of)
 def test_a_connection_that_is_reset_is_told(tmp_path, layout, protocol):
-    """The system throws away what had not been read, at worst the handshake: then there is no source."""
+    """The system discards unread data, in the worst case the handshake: then there is no source."""
     groups = [layout.buffers(made(8, 40, 1 + 8 * part), 1 + layout.per_stream * part)[0] for part in range(3)]
     with Server(breaks_off(layout, groups, 1000, protocol, reset=True)) as server:
         done, found = convert(tmp_path, url(server.port, protocol), code=None)
@@ -667,7 +669,7 @@ def test_a_garbage_handshake_is_told(tmp_path, name):
 @pytest.mark.parametrize("layout", LAYOUTS, ids=name_of)
 @pytest.mark.parametrize("place, value", [(0, 0xFFFFFFFF), (0, 0x7FFFFFF0), (40, 0xFFFFFFFF), (4, 0xDEADBEEF), (48, 0xFFFFFFFF)])
 def test_absurd_lengths_in_buffers_are_told(tmp_path, layout, place, value):
-    """In the header of the second buffer, or in that of its first event; what came before is kept."""
+    """In the header of the second buffer, or in that of its first event; earlier data are kept."""
     first, second = (b"".join(layout.buffers(made(8, 40, 1 + 8 * part), 1 + part)[0][:1]) for part in range(2))
     raw = bytearray(layout.seen(second))
     struct.pack_into("<I", raw, place, value)
@@ -704,7 +706,7 @@ def test_a_server_that_is_not_there_is_told(tmp_path):
 
 
 def assert_built(run, events):
-    """The hits that a run found are those of `events` by number."""
+    """The hits of a run are those of `events` by number."""
     expected, _ = built([sort_out(events).kept])
     names = ("events/time", "events/n_hits", "hits/time", "hits/channel", "payload")
     found = read_merged(run.merged)

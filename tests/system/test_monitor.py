@@ -1,4 +1,4 @@
-"""`run --monitor`: what it serves is true, who may steer, and that nobody who asks disturbs the run."""
+"""`run --monitor`: what it serves is true, who may steer, and that no client disturbs the run."""
 
 import contextlib
 import http.client
@@ -34,14 +34,14 @@ LEDGER = ("hits_in", "hits_in_events", "hits_outside", "hits_rejected", "slices"
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Half a second, and what an undisturbed run makes of it."""
+    """Half a second, and the result of an undisturbed run."""
     folder = tmp_path_factory.mktemp("recording")
     uris = generate(folder / "streams", sources=2, rate=2000, noise=4000, duration="500ms")
     return uris, read_merged(Run(folder / "reference", uris, *DEFINE).merged)
 
 
 def slowly(uris, folder, *options, speed=0.02, **how):
-    """25 s, so that it is not over before it is steered."""
+    """25 s, so that it does not end before it is steered."""
     return Monitored(folder, uris, *DEFINE, "--speed", speed, *options, **how)
 
 
@@ -114,8 +114,8 @@ def test_what_is_served_is_true(recording, tmp_path, np):
 
 @pytest.mark.parametrize("np", [1, 2])
 def test_replays_of_tables_tell_how_much_is_left(tmp_path, np):
-    """Of inputs that do not know their end; one of them has a tenth of the length of the other, so that much is left to
-    pause in."""
+    """Inputs that do not know their end; one of them has a tenth of the other's length, so that enough is left to pause
+    in."""
     hits = {"long": 40_000, "short": 4_000}
     for name, rows in hits.items():
         (tmp_path / f"{name}.csv").write_text("t_us,ch\n" + "".join(f"{100 * i},1\n" for i in range(rows)))
@@ -147,7 +147,7 @@ def assert_events(events, reference):
 
 
 def test_live_sources_have_their_own_speed(recording, tmp_path):
-    """Also nothing of what was refused is kept."""
+    """Refused values are not kept either."""
     uris, reference = recording
     port = free_port()
     with Monitored(tmp_path / "run", [f"udp://{HOST}:{port}"], *DEFINE) as run:
@@ -169,7 +169,7 @@ def test_live_sources_have_their_own_speed(recording, tmp_path):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_what_is_known_before_the_first_data(recording, tmp_path, np):
-    """What the command line says is there; what the silent board will tell is null."""
+    """What the command line states is known; what the silent board has yet to state is null."""
     uris = [recording[0][0], f"udp://{HOST}:{free_port()}"]
     options = ("--builders", 2, "--filters", 1, "--filter", "n_hits>=5", "--alarm", "lost>0")
     with Monitored(tmp_path / "run", uris, *DEFINE, *options, np=np) as run:
@@ -199,7 +199,7 @@ def test_what_is_known_before_the_first_data(recording, tmp_path, np):
 @pytest.mark.parametrize("np", [None, 2])
 @pytest.mark.parametrize("command, code", [("stop", STOPPED), ("end", 0)])
 def test_stopped_before_the_first_data(tmp_path, command, code, np):
-    """A board that is silent, and a crew that gives up."""
+    """A board is silent, and a crew gives up."""
     with Monitored(tmp_path / "run", [f"udp://{HOST}:{free_port()}"], *DEFINE, np=np) as run:
         run.listening()
         assert run.control("pause")[0] == 202
@@ -279,7 +279,7 @@ def test_top_tells_a_run_that_dies(recording, tmp_path):
 
 @pytest.fixture(scope="module")
 def attacked(recording, tmp_path_factory):
-    """A run that waits while it is asked for this and that, and then has to be what it would have been without."""
+    """A run that waits while it receives all sorts of requests, and then must equal one without them."""
     uris, reference = recording
     with slowly(uris, tmp_path_factory.mktemp("attacked") / "run", np=2) as run:
         yield run.held()
@@ -321,7 +321,7 @@ def test_who_may_not(attacked):
 
 
 def raw(port, data, then=b""):
-    """What is answered to these bytes until the server closes; `then` follows its first words."""
+    """The answer to these bytes until the server closes; `then` follows its first words."""
     answer = b""
     with socket.create_connection((HOST, port), 20) as client, contextlib.suppress(ConnectionError):
         client.sendall(data)
@@ -371,7 +371,7 @@ def test_what_is_not_quite_http(attacked):
 
 
 def patiently(ask, what):
-    """The answer, though the connections of others take the place of ours."""
+    """The answer, although other clients' connections displace ours."""
     def attempt():
         with contextlib.suppress(OSError, http.client.HTTPException):
             return ask()
@@ -421,7 +421,7 @@ def test_names_cannot_break_out(recording, tmp_path):
 
 @contextlib.contextmanager
 def prometheus(folder, target):
-    """A server that scrapes `target`; gives the function that asks it. Without Debian's one, nothing."""
+    """A server that scrapes `target`; yields the function that queries it. Yields None without Debian's package."""
     if shutil.which("prometheus") is None:
         yield None
         return
@@ -445,7 +445,7 @@ def prometheus(folder, target):
 
 
 def test_a_prometheus_server_scrapes_a_run(recording, tmp_path):
-    """At the rate of the events in its data. And what it says in a batch log meanwhile."""
+    """At the rate of the events in its data. Also tests its messages in a batch log meanwhile."""
     uris, reference = recording
     in_the_data = len(reference["events/time"]) / 0.5  # s
     with slowly(uris, tmp_path / "run", "--loop", 100, speed=1, np=2) as run:
@@ -471,7 +471,7 @@ def test_without_it_nothing_listens(recording, tmp_path):
     found = {}
     for name, options in (("without", []), ("with", ["--monitor", "0"])):
         with PlainRun(tmp_path / name, uris, *DEFINE, "--speed", 0.02, *options) as run:
-            # MPI has opened what it opens.
+            # MPI has opened its files.
             until((tmp_path / name / "run.h5").exists, "the first slice", so_far=run.text)
             found[name] = (len(run.listeners()), run.threads())
             run.send(15, 0)
@@ -512,7 +512,7 @@ def http_reply(body, code="200 OK"):
 
 @contextlib.contextmanager
 def answering():
-    """A server that answers each request with the bytes in `answer`, over and over while `endless`; gives its URL."""
+    """A server that answers each request with the bytes in `answer`, repeatedly while `endless`; yields its URL."""
     class Hostile(socketserver.BaseRequestHandler):
         answer, endless = b"", False
 
@@ -590,12 +590,12 @@ def rules_of(expressions):
 
 
 def unknown_names(expression, known):
-    """Of metrics in an expression of PromQL: those that match nothing."""
+    """The metrics in an expression of PromQL that match nothing."""
     return set(re.findall(r"\beventloom_\w+", re.sub(r'"[^"]*"', "", expression))) - known
 
 
 def test_masked_hits_alert_nobody(recording, tmp_path):
-    """Neither by the rules nor on the dashboard's panel of losses; lost hits do."""
+    """Neither by the rules nor on the dashboard's panel of losses, unlike lost hits."""
     uris, _ = recording
     (tmp_path / "map.csv").write_text("source,mask\n0,1\n")
     with slowly(uris, tmp_path / "run", "--detector", tmp_path / "map.csv") as run:
@@ -611,7 +611,7 @@ def test_masked_hits_alert_nobody(recording, tmp_path):
 
 
 def assert_alerts(folder, counts, expected):
-    """What promtool makes of counters that begin at 0 and grow to these."""
+    """The result of promtool for counters that begin at 0 and grow to these."""
     panels = json.loads((MONITORING / "eventloom.dashboard.json").read_text())["panels"]
     losses, = [panel["targets"] for panel in panels if panel["title"] == "Losses by cause"]
     shown = {target["legendFormat"]: target["expr"].replace("$__rate_interval", "2m").replace("$instance", ".*") for target in losses}
@@ -655,7 +655,7 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
 
 
 def assert_they_can_be_evaluated(folder, told, expressions):
-    """For what a run tells: rules that parse may still match two series where one is needed."""
+    """Evaluates them for a run's metrics: rules that parse may still match two series where one is needed."""
     texts = [expression.replace("$__rate_interval", "2m").replace("$instance", ".*") for expression in expressions]
     tests = {"interval": "1m", "input_series": [{"series": name, "values": "1+1x3"} for name in told],
              "promql_expr_test": [{"expr": f"0 * count({text}) or vector(0)", "eval_time": "3m", "exp_samples": [{"labels": "{}", "value": 0}]}

@@ -15,7 +15,7 @@ MOST_CHANNELS = 1024  # of a source, counted one by one
 
 
 def run_to_its_end(folder, uris, *options, np):
-    """The last status, the report, and what was written."""
+    """The last status, the report, and the output."""
     with Monitored(folder, uris, *DEFINE, *options, np=np) as run:
         run.held()
         run.go_on()
@@ -90,7 +90,7 @@ def test_clocks_and_ranks(run):
 
 def test_any_channels_in_bounded_memory(tmp_path):
     uris = generate(tmp_path / "streams", sources=2, rate=100_000, hits=8, channels=65536, duration="100ms")
-    status, _, found = run_to_its_end(tmp_path / "run", uris, "--speed", 0.01, np=2)  # not over before it is asked to pause
+    status, _, found = run_to_its_end(tmp_path / "run", uris, "--speed", 0.01, np=2)  # still runs at the pause
     written = channels_in(found)
     assert all(len(of) > 10 * MOST_CHANNELS for of in written.values())
     for of in status["channels"]:

@@ -25,7 +25,7 @@ def by_name(path):
 
 
 def served(folder, *words, code=0, protocol="transport"):
-    """The events that a client gets, and the server's summary."""
+    """The events that a client receives, and the server's summary."""
     with Serving(folder, *words, "--once", protocol=protocol) as serving, serving.client() as client:
         return client.events(), serving.ended(code)
 
@@ -132,7 +132,7 @@ def test_files_of_different_kinds_follow_one_another_repeatedly(tmp_path, run, f
 
 
 def test_speed_takes_the_times_of_ticks(tmp_path, run):
-    """As fast as 20 ms of data in a second: no event comes before it is due, which the server's flush shows."""
+    """Plays 20 ms of data in a second: no event comes before it is due, as the server's flush shows."""
     events, said = served(tmp_path, run.merged, "--speed", "0.02", "--flush-after", "1ms")
     assert_events(events, merged_as_lmd(tmp_path, run))
     assert said.buffers > 50

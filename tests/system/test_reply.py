@@ -1,4 +1,4 @@
-"""run --reply: what boards are told of events while a run goes on, against the output and the serial reference."""
+"""run --reply: what boards receive about events during a run, compared with the output and the serial reference."""
 
 import socket
 

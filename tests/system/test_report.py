@@ -1,4 +1,5 @@
-"""report and show: their numbers are those that h5py and numpy find in the files of the run; mistakes; names that would act."""
+"""report and show: their numbers are those that h5py and numpy find in the files of the run; mistakes; names that would
+act."""
 
 import json
 import re
@@ -26,7 +27,7 @@ EVIL = "<img src=x onerror=alert(1)>\u2028\x1b[31m\"'&.epochs"
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """A real one, in two writers' parts."""
+    """A real recording, in two writers' parts."""
     return Run(tmp_path_factory.mktemp("real"), [RECORDINGS[1].uri()], *OPTIONS, "--builders", 2, "--epochs-per-slice", 20, np=2)
 
 
@@ -43,7 +44,7 @@ def columns(path):
 
 
 def counts_in(values, edges):
-    """As a histogram with half-open bins counts them."""
+    """Counted like a histogram with half-open bins."""
     places = np.searchsorted(edges, values, side="right") - 1
     return np.bincount(places, minlength=len(edges) - 1).tolist()
 
@@ -56,7 +57,7 @@ def assert_histogram(histogram, values):
 
 
 def assert_document(found, merged, ledger, n_sources, slice_ns):
-    """What the page shows of a run with a tick of 1 ns."""
+    """The contents of the page for a run with a tick of 1 ns."""
     time = merged["events/time"]
     assert_histogram(found["histograms"]["multiplicity"], merged["events/n_hits"])
     assert_histogram(found["histograms"]["duration"], merged["events/duration"])
@@ -72,8 +73,8 @@ def assert_document(found, merged, ledger, n_sources, slice_ns):
 
 
 def assert_fit(histogram, merged, ledger, slice_ns):
-    """Over the intervals in which every slice has hits, from where events can follow each other on: maximum likelihood of a
-    geometric distribution of ticks."""
+    """Fitted over the intervals in which every slice has hits, from where events can follow one another: maximum
+    likelihood of a geometric distribution of ticks."""
     time, duration = merged["events/time"], merged["events/duration"]
     slices = ledger["slice"][ledger["hits_in"] > 0].astype(np.int64)
     place = np.searchsorted(slices, time // slice_ns)
@@ -147,7 +148,7 @@ def test_events_of_a_report_are_those_of_the_file(recording, document):
 
 
 def without_account(document):
-    """But for what run.h5 alone holds."""
+    """Without what only run.h5 holds."""
     ours = {key: value for key, value in document.items() if key not in ("message", "clocks", "run_series")}
     ours["run"] = {key: document["run"][key] for key in ("data_s",)}
     ours["counters"] = [counter for counter in document["counters"] if counter["name"] in SUMS]
@@ -237,7 +238,7 @@ def test_counters_of_run_and_sources(recording, document):
 
 
 def test_losses_by_source_and_cause(tmp_path):
-    """Half of an epoch buffer of one source is damaged."""
+    """Half of one source's epoch buffer is damaged."""
     uris = generate(tmp_path / "in", sources=2, rate=100_000, hits=8, duration="20ms", seed=5)
     damaged = tmp_path / "in" / "source_001.epochs"
     data = bytearray(damaged.read_bytes())
@@ -256,7 +257,7 @@ def test_losses_by_source_and_cause(tmp_path):
 
 
 def test_latency_of_a_live_run(tmp_path):
-    """And the time of tick 0, which its boards state; the run began after it."""
+    """Also tests the time of tick 0, which its boards state; the run began after it."""
     port, made = free_port(), tmp_path / "made"
     stream = ["--sources", 2, "--rate", 20_000, "--hits", 8, "--duration", "1500ms", "--seed", 3]
     with LiveRun(tmp_path / "run", [udp(port, sources="0,1")], *OPTIONS, "--epoch-timeout", "20s").listening() as run, \
@@ -294,7 +295,7 @@ def test_quality_of_clocks(tmp_path):
 
 
 def test_files_of_earlier_versions(recording, tmp_path):
-    """They have none of it."""
+    """They lack all of it."""
     for path in recording.output.parent.glob("run*.h5"):
         shutil.copy(path, tmp_path)
     with h5py.File(tmp_path / "run.h5", "r+") as file:
@@ -328,7 +329,7 @@ def test_damaged_accounts_are_refused(recording, tmp_path, damage, said):
 
 
 def test_a_run_that_was_stopped(tmp_path):
-    """What its finished parts hold, and that there is more to come."""
+    """Contents of its finished parts, and that more is to come."""
     uris = generate(tmp_path / "in", sources=2, rate=20_000, hits=8, width="50ns", noise=200_000, duration="100ms", seed=3)
     words = ["run", *uris, *OPTIONS, "--epochs-per-slice", "250", "--speed", "0.02", "--segment-size", "1", "--output", "run.h5"]
     with Started(tmp_path, *words) as started:
@@ -383,7 +384,7 @@ def test_plots_as_files(recording, tmp_path):
 
 
 def test_plots_give_way_to_those_of_another_report(recording, tmp_path):
-    """Only Eventloom's own do, and none of another run stays beside them."""
+    """Only Eventloom's own plots are replaced, and none of another run stays beside them."""
     shutil.which("gnuplot") or pytest.skip("SKIPPED: gnuplot is not installed")
     empty = Run(tmp_path / "empty", generate(tmp_path / "streams", sources=1, rate=1, noise=1000, duration="10ms"), "--define", "gap:1ns,99")
     plots = tmp_path / "plots"
