@@ -145,10 +145,10 @@ class Page:
 
     def until_text(self, selector, *words, timeout=PATIENCE):
         """The text of an element once it contains all the words."""
-        def told():
+        def reported():
             found = self.text(selector)
             return found if all(word in found for word in words) else None
-        return until(told, f"{words} in {selector}", timeout, self.text)
+        return until(reported, f"{words} in {selector}", timeout, self.text)
 
     def _place(self, selector, share_x=0.5, share_y=0.5):
         """The position in the window of a point of an element, which is scrolled into view."""

@@ -106,7 +106,7 @@ class Started:
     def text(self):
         return self.errors.read_text(errors="replace") + self.output.read_text(errors="replace")
 
-    def until_told(self, *words, timeout=60):
+    def until_reported(self, *words, timeout=60):
         """The first line that contains all the words."""
         return until(lambda: next(iter(lines_with(self.text(), *words)), None), f"a line with {words}", timeout, self.text)
 

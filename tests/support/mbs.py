@@ -90,7 +90,7 @@ class Buffer:
     number: int
     used: int  # bytes
     continues: bool
-    goes_on: bool
+    unfinished: bool
     elements: int
     last_length: int  # l_dlen of the whole event that continues
     payload: bytes
@@ -155,7 +155,7 @@ class Client:
         if first is None:
             return None
         raw = layout.seen(first)
-        (dlen, kind, subkind, short_used, continues, goes_on, number, elements, _, _, _, mark, last_length,
+        (dlen, kind, subkind, short_used, continues, unfinished, number, elements, _, _, _, mark, last_length,
          long_used, _) = struct.unpack_from("<IHHHBBIIIIIIIII", raw)
         if (kind, subkind) != (EVENT if layout.native else VARIABLE):
             raise Broken(f"a buffer of type {kind}/{subkind}")
@@ -166,7 +166,7 @@ class Client:
             raw = raw[:HEADER_BYTES] + layout.seen(self._exactly(used))
         elif 2 * dlen + HEADER_BYTES != layout.buffer_bytes or used > 2 * dlen or mark != 1:
             raise Broken("the header of a native buffer")
-        return Buffer(number, used, bool(continues), bool(goes_on), elements, last_length,
+        return Buffer(number, used, bool(continues), bool(unfinished), elements, last_length,
                       raw[HEADER_BYTES:HEADER_BYTES + used], raw[:HEADER_BYTES])
 
     def group(self):
@@ -204,7 +204,7 @@ class Client:
             piece = buffer.payload[at:after]
             if at == 0 and buffer.continues:
                 piece = self.open_event + piece[8:] if self.open_event else None
-            if after == buffer.used and buffer.goes_on:
+            if after == buffer.used and buffer.unfinished:
                 self.open_event, self.open_length = piece, buffer.last_length
             elif piece is not None:
                 if at == 0 and buffer.continues:
@@ -292,7 +292,7 @@ def sends(layout, groups, protocol="transport", piece=None, handshake=None):
     return behave
 
 
-def sends_as_told(layout, groups):
+def sends_on_request(layout, groups):
     """A behaviour: sends each of `groups` when it comes out of the queue, and ends with None."""
     def behave(connection):
         connection.send(layout.handshake())

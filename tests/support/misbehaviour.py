@@ -66,7 +66,7 @@ class Peer:
             self.end(epoch) if self.kind else self.begin(epoch)
             self.until = now + (self.random.uniform(0.2, 1.5) if self.kind else self.random.uniform(0.3, 1) * self.calm)
         if self.kind != "stall":
-            self.go_on(epoch)
+            self.proceed(epoch)
 
     def begin(self, epoch):
         self.kind = self.random.choice(KINDS)
@@ -85,7 +85,7 @@ class Peer:
         if self.kind:
             self.end(epoch)
         self.until = float("inf")
-        self.go_on(epoch)
+        self.proceed(epoch)
 
     def due(self, epoch):
         """The epoch buffers, by number, that are complete by now."""
@@ -125,7 +125,7 @@ class BadBoard(Peer):
         self.sequence, self.hits = 0, 0
         self.put(self.framed(HEADER, bytes(8) + self.file.data[:self.file.buffers[0].offset]))
 
-    def go_on(self, epoch):
+    def proceed(self, epoch):
         for number in self.due(epoch):
             if self.kind != "silence":
                 self.put_buffer(number)
@@ -193,7 +193,7 @@ class BadServer(Peer):
             self.client.close()
         self.client, self.waiting = None, b""
 
-    def go_on(self, epoch):
+    def proceed(self, epoch):
         if self.client is None and select.select([self.listener], [], [], 0)[0]:
             self.client, _ = self.listener.accept()
             self.client.setblocking(False)

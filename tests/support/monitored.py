@@ -42,7 +42,7 @@ class Monitored(PlainRun):
 
     def listening(self):
         """Returns itself, once it has printed its address."""
-        line = self.until_told("monitor: http://")
+        line = self.until_reported("monitor: http://")
         found = re.search(r"^eventloom: info: monitor: (http://127\.0\.0\.1:(\d+)/)(?:; token to steer the run: ([0-9a-f]{32}))?$", line.strip())
         assert found, line
         self.url, self.port, self.token = found[1], int(found[2]), found[3]
@@ -54,7 +54,7 @@ class Monitored(PlainRun):
         self.until_status(lambda s: s["state"] == "paused", "a pause")
         return self
 
-    def go_on(self, speed=0):
+    def proceed(self, speed=0):
         """Resumes a held run at this speed; it began slowly so that it could be held before its end."""
         assert self.control("speed", speed=speed)[0] == 202 and self.control("resume")[0] == 202
 
@@ -91,7 +91,7 @@ class Monitored(PlainRun):
         until(holds, what, timeout, so_far=lambda: f"{json.dumps(last)[:2000]}\n{self.text()}")
         return last
 
-    def until_all_told(self):
+    def until_all_reported(self):
         """The first status in which each rank has reported on its sources."""
         return self.until_status(lambda s: s["sources"] and all(source["state"] != "waiting" for source in s["sources"]), "all ranks")
 

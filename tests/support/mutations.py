@@ -119,7 +119,7 @@ def mutated(data, rng):
 @dataclass
 class Done:
     code: int
-    told: str
+    reported: str
     bytes: int  # peak memory
     may_refuse: bool = True  # exit code 2 is not a defect
 
@@ -129,7 +129,7 @@ class Done:
             return f"exit code {self.code}"
         if self.bytes > MOST_MEMORY:
             return f"{self.bytes >> 20} MiB of memory"
-        if self.code == 2 and not any(line.strip() for line in self.told.splitlines()):
+        if self.code == 2 and not any(line.strip() for line in self.reported.splitlines()):
             return "exit code 2 without a message"
         if self.code == 2 and not self.may_refuse:
             return "refused, although headers and structure are intact"
@@ -137,14 +137,14 @@ class Done:
 
     def wrong(self):
         """The defect, with the output of the command."""
-        return self.defect() and f"{self.defect()}: {self.told}"
+        return self.defect() and f"{self.defect()}: {self.reported}"
 
 
 def run(folder, *arguments):
     """Runs one command in `folder`, with limits on time, memory and output."""
-    told = folder / "told.txt"
+    output = folder / "told.txt"
     command = ["prlimit", f"--as={MOST_MAPPED}", f"--fsize={MOST_WRITTEN}", "--core=0", BINARY, *map(str, arguments)]
-    with told.open("wb") as out:
+    with output.open("wb") as out:
         process = subprocess.Popen(command, cwd=folder, env=environment() | {"UCX_LOG_LEVEL": "fatal"},
                                    stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     ended = os.pidfd_open(process.pid)
@@ -154,7 +154,7 @@ def run(folder, *arguments):
         process.send_signal(signal.SIGKILL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    text = told.read_text(errors="replace")
+    text = output.read_text(errors="replace")
     if late:
         return Done(124, f"no end after {LONGEST} s\n{text[-3000:]}", 0)
     return Done(process.returncode, f"{' '.join(map(str, arguments))}\n{text[-6000:]}", usage.ru_maxrss << 10)

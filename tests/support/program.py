@@ -22,19 +22,19 @@ def run_bounded(command, *, env, timeout, cwd=None):
     """Runs a command that must end within `timeout` seconds. Returns the result, and a text for messages."""
     done = subprocess.run(["timeout", "-k", "5", str(timeout), *command], env=env, cwd=cwd, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)
-    told = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    assert done.returncode not in (124, 137, -9), f"no end after {timeout} s; {told}"
-    return done, told
+    reported = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode not in (124, 137, -9), f"no end after {timeout} s; {reported}"
+    return done, reported
 
 
 def bounded(command, *, env, timeout, code=0, cwd=None):
     """Likewise. Asserts the exit code; None accepts any of the contract's."""
-    done, told = run_bounded(command, env=env, timeout=timeout, cwd=cwd)
+    done, reported = run_bounded(command, env=env, timeout=timeout, cwd=cwd)
     if code != 2 and done.returncode == 2 and "--slot" in command and "the precision of the ranks' clocks" in done.stderr:
         # The cores are too busy for slots, which the engine's tests cover with simulated clocks.
         at = command.index("--slot")
-        done, told = run_bounded([*command[:at], *command[at + 2:]], env=env, timeout=timeout, cwd=cwd)
-    assert done.returncode in ((0, 2, 3) if code is None else (code,)), told
+        done, reported = run_bounded([*command[:at], *command[at + 2:]], env=env, timeout=timeout, cwd=cwd)
+    assert done.returncode in ((0, 2, 3) if code is None else (code,)), reported
     return done
 
 

@@ -188,7 +188,7 @@ class BulkBoard:
         if one.kind == OFFER:
             self._open(one)
             self.offers += 1
-            self._tell(peer)
+            self._report_state(peer)
         elif one.kind == PIECE and self._offer and one.session == self.session:
             self.piece_bytes += len(one.contents)
             at = one.sequence * BLOCK + one.offset
@@ -198,7 +198,7 @@ class BulkBoard:
             self._since += len(one.contents) + FRAME_BYTES
             done = self._ranges.total() == self.size
             if self._since >= self.room // 4 or behind or done:
-                self._tell(peer)
+                self._report_state(peer)
 
     def _open(self, one):
         offer = OFFER_FIELDS.unpack_from(one.contents)
@@ -215,7 +215,7 @@ class BulkBoard:
             self.data[0] ^= 1
         return COMPLETE if fast_crc32c(self.data) == self._offer[1] else WRONG
 
-    def _tell(self, peer):
+    def _report_state(self, peer):
         """Reports what it has; never sends more bytes than it has received since the last time."""
         state, (_, checksum, number) = self._state(), self._offer
         known, pieces = (self._ranges.found[-1][1] if self._ranges.found else 0), []

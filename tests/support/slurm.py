@@ -102,8 +102,8 @@ class Cluster:
 
     def submit(self, script, *arguments, options=(), env=None, cwd):
         """Submits one of the job scripts from folder `cwd`, where its log goes; returns the job."""
-        told = self.call("sbatch", "--parsable", *options, self.jobs / script, *arguments, env=env, cwd=cwd)
-        return Job(self, told.strip(), cwd)
+        reported = self.call("sbatch", "--parsable", *options, self.jobs / script, *arguments, env=env, cwd=cwd)
+        return Job(self, reported.strip(), cwd)
 
     def job(self, number, cwd):
         """A job submitted in another way from folder `cwd`."""

@@ -22,7 +22,7 @@ class Tapped(Monitored):
 
     def ports(self):
         """The ports, by writer."""
-        line = self.until_told("tap: events are served at ")
+        line = self.until_reported("tap: events are served at ")
         return [int(port) for port in re.findall(rf"mbs://127\.0\.0\.1:(\d+)/{self.kind} on ", line)]
 
     def client(self, writer=0, **options):

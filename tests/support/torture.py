@@ -169,11 +169,11 @@ class Attempt:
             self.launcher = subprocess.Popen(command, cwd=place, env=env | {name: value}, stdin=subprocess.DEVNULL,
                                              stdout=stderr, stderr=stderr, start_new_session=True)
 
-    def told(self):
+    def reported(self):
         return self.stderr.read_text(errors="replace")
 
     def over(self):
-        assert time.monotonic() < self.deadline, f"no end after {LONGEST} s:\n{self.told()[-3000:]}"
+        assert time.monotonic() < self.deadline, f"no end after {LONGEST} s:\n{self.reported()[-3000:]}"
         return self.launcher.poll() is not None
 
     def wait_for_ranks(self):
@@ -230,7 +230,7 @@ class Attempt:
 
     def wait_for_line(self, pattern, after=0):
         """Waits for the line in its messages from character `after` on; returns False if run.h5 is replaced first."""
-        while not re.search(pattern, self.told()[after:]):
+        while not re.search(pattern, self.reported()[after:]):
             if self.over() or self.closing is not None:
                 return False
             self._count_events()
@@ -249,8 +249,8 @@ class Attempt:
     def _end_stuck_launcher(self):
         """mpirun 4.1 may hang at its own end, after reporting which rank was killed, if that happened while the rank
         connected to it: once no rank is left, it is killed, too, and the exit code is the one that it had reported."""
-        told = self.told()
-        if "PMIX ERROR: UNREACHABLE" not in told or "exited on signal 9" not in told:
+        reported = self.reported()
+        if "PMIX ERROR: UNREACHABLE" not in reported or "exited on signal 9" not in reported:
             return
         if not any("OMPI_COMM_WORLD_RANK" in variables for _, variables in _processes(self.mark)):
             self.launcher.kill()
@@ -258,7 +258,7 @@ class Attempt:
     def _wait_until(self, condition, what, seconds=15):
         deadline = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < deadline, f"{what()}\n{self.told()[-3000:]}"
+            assert time.monotonic() < deadline, f"{what()}\n{self.reported()[-3000:]}"
             time.sleep(0.02)
 
     def debris(self):

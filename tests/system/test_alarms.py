@@ -92,7 +92,7 @@ def test_alarms_are_kept_in_the_output(recording, tmp_path):
     alarms = ("--alarm", "lost>0", "--alarm", "rate:1>1", "--alarm", "lost:1>0", "--alarm", "stalled>5min")
     with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.02, *alarms, np=2) as run:
         run.listening()
-        run.until_told("alarm: rate:1>1 (")
+        run.until_reported("alarm: rate:1>1 (")
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)
         first = kept(run.folder / "run.h5")
@@ -118,7 +118,7 @@ def test_alarms_are_kept_in_the_output(recording, tmp_path):
 
 def test_an_alarm_that_is_over(recording, tmp_path):
     with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.02, "--alarm", "slices<50") as run, run.held().watched() as top:
-        run.go_on(speed=0.1)
+        run.proceed(speed=0.1)
         raised = run.last_status()["alarms"][0]["raised"]
         run.wait(0)
         assert f"\nalarm over: slices<50, last raised {raised}\n" in top.stdout.read()
@@ -140,13 +140,13 @@ def test_nothing_is_raised_where_all_is_well(recording, tmp_path):
 def test_a_rank_that_is_stopped(recording, program, tmp_path):
     options = ("--alarm", "stalled>2s", "--alarm", "rate:1<1", "--alarm", "rate:1>1", "--alarm-command", program, "--progress", "none")
     with PlainRun(tmp_path / "run", recording, *DEFINE, "--speed", 0.005, *options, np=2) as run:
-        run.until_told("alarm: rate:1>1 (")
+        run.until_reported("alarm: rate:1>1 (")
         run.send(signal.SIGSTOP, 1)
-        run.until_told("rank 0", "error: alarm: stalled>2s (")
-        run.until_told("rank 0", "error: alarm: rate:1<1 (0 hits/s)")
+        run.until_reported("rank 0", "error: alarm: stalled>2s (")
+        run.until_reported("rank 0", "error: alarm: rate:1<1 (0 hits/s)")
         run.send(signal.SIGCONT, 1)
-        run.until_told("rank 0", "warning: alarm over: stalled>2s (")
-        run.until_told("rank 0", "warning: alarm over: rate:1<1 (")
+        run.until_reported("rank 0", "warning: alarm over: stalled>2s (")
+        run.until_reported("rank 0", "warning: alarm over: rate:1<1 (")
         run.send(signal.SIGTERM, 0)
         run.wait(STOPPED)
         for condition in ("stalled>2s", "rate:1<1"):
@@ -159,7 +159,7 @@ def test_page_and_metrics_show_alarms(recording, tmp_path):
         quiet = run.until_status(lambda s: len(s["alarms"]) == 3, "alarms")["alarms"]
         assert [alarm["condition"] for alarm in quiet] == ["events>200", "lost>0", "rate:1>=1e9"]
         assert not any(alarm["active"] or alarm["raised"] for alarm in quiet)
-        run.go_on(speed=0.1)
+        run.proceed(speed=0.1)
         alarms = run.until_status(lambda s: s["alarms"][0]["active"], "an alarm")["alarms"]
         assert alarms[0]["value"] > 200 and alarms[0]["raised"] and not alarms[1]["active"] and alarms[1]["value"] == 0
         metrics = run.ask("/metrics")[2].decode()
@@ -193,6 +193,6 @@ def test_a_program_that_fails(recording, tmp_path):
 ])
 def test_bad_usage_is_one_line(recording, tmp_path, words, parts):
     only_line(eventloom("run", *recording, *DEFINE, *words, "--output", "run.h5", cwd=tmp_path, code=2), "--alarm", *parts)
-    told_by_ranks = eventloom("run", *recording, *DEFINE, *words, "--output", "run.h5", cwd=tmp_path, code=2, np=2).stderr
-    assert len(lines_with(told_by_ranks, "eventloom run: ", *parts)) == 1, told_by_ranks
+    messages_of_ranks = eventloom("run", *recording, *DEFINE, *words, "--output", "run.h5", cwd=tmp_path, code=2, np=2).stderr
+    assert len(lines_with(messages_of_ranks, "eventloom run: ", *parts)) == 1, messages_of_ranks
     assert not (tmp_path / "run.h5").exists()

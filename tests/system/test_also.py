@@ -121,8 +121,8 @@ def test_payload_is_left_out_of_resumed_runs_as_well(tmp_path, recording, expect
     job = Job(tmp_path, recording, *SLICED, "--no-payload", "--also", "lmd:out")
     job.stop()
     words = [word for word in job.words if word != "--no-payload"]
-    told = eventloom(*words, "--resume", code=2, cwd=tmp_path).stderr
-    assert lines_with(told, "payload in the output was 'false', is 'true'"), told
+    reported = eventloom(*words, "--resume", code=2, cwd=tmp_path).stderr
+    assert lines_with(reported, "payload in the output was 'false', is 'true'"), reported
     job.resume()
     assert_events(sorted(hit_lists(read_lmd_files(sorted(tmp_path.glob("out*.lmd"))))), expected)
     assert "payload" not in read_merged(job.merged())
@@ -189,7 +189,7 @@ def test_files_of_a_size(tmp_path, kind, path, options):
     assert_events(found, source)
 
 
-def test_numbers_of_events_go_on(tmp_path, recording, expected):
+def test_numbers_of_events_continue(tmp_path, recording, expected):
     Run(tmp_path, recording, *SLICED, "--segment-size", 50_000, "--also", f"lmd:{tmp_path}/out")
     found = [e.number for e in read_lmd_files(sorted(tmp_path.glob("out*")))]
     assert len(names(tmp_path)) > 3 and found == [*range(1, len(expected) + 1)]
@@ -330,8 +330,8 @@ def test_killed_before_the_last_names(stopped, expected):
 def test_a_foreign_file_in_the_place_of_a_finished_one(stopped):
     (stopped.folder / "out_0002.lmd").rename(stopped.folder / "out_0002.lmd.partial")
     (stopped.folder / "out_0002.lmd").write_text("a thesis")
-    told = stopped.resume(code=2)
-    assert lines_with(told, "out_0002.lmd", "move it away"), told
+    reported = stopped.resume(code=2)
+    assert lines_with(reported, "out_0002.lmd", "move it away"), reported
     assert (stopped.folder / "out_0002.lmd").read_text() == "a thesis" and (stopped.folder / "out_0002.lmd.partial").exists()
 
 
@@ -363,8 +363,8 @@ def test_a_damaged_part_of_a_finished_run(tmp_path, recording, expected):
 def test_resumed_with_another_option(stopped, also):
     words = stopped.words[:stopped.words.index("--also")] + also + ["--output", "run.h5", "--resume"]
     before = unchanged(stopped.folder)
-    told = eventloom(*words, code=2, cwd=stopped.folder).stderr
-    assert lines_with(told, "--also was 'lmd:out and hld:out?run=1'"), told
+    reported = eventloom(*words, code=2, cwd=stopped.folder).stderr
+    assert lines_with(reported, "--also was 'lmd:out and hld:out?run=1'"), reported
     assert_still_there(before, stopped.folder)
 
 
@@ -395,8 +395,8 @@ def test_a_full_disk(tmp_path, recording, expected, np):
     """Only the files' disk is full; files with a final name are complete."""
     job = Job(tmp_path / "run", recording, *SLICED, "--segment-size", "100000", "--also", f"lmd:{tmp_path}/disk/out", np=np)
     with disk(tmp_path / "disk", "256k") as make_room:
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "out_"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "out_"), reported
         assert not list((tmp_path / "disk").glob("*.partial"))
         before = unchanged(tmp_path / "disk")
         job.resume(code=STOPPED)
@@ -421,10 +421,10 @@ def refused(folder, sources, *options, words=()):
     uris = [word for uri in sources for word in ("--source", uri)]
     before = sorted(folder.rglob("*"))
     done = eventloom("run", *uris, "--define", "gap:25ns,4", "--output", folder / "new.h5", *options, code=2, cwd=folder)
-    told = [line for line in done.stderr.splitlines() if "info:" not in line]
-    assert len(told) == 1 and all(word in told[0] for word in words), told
+    reported = [line for line in done.stderr.splitlines() if "info:" not in line]
+    assert len(reported) == 1 and all(word in reported[0] for word in words), reported
     assert sorted(folder.rglob("*")) == before
-    return told[0]
+    return reported[0]
 
 
 def test_files_of_another_run(tmp_path, small):

@@ -207,8 +207,8 @@ class TestOptions:
 
     def test_slots_finer_than_the_clocks(self):
         done = eventloom("bench", "patterns", *SHORT, "--pattern", "all-to-all", "--slot", "1ns", np=2, code=2)
-        told = [line for line in done.stderr.splitlines() if "eventloom" in line]
-        assert len(told) == 1 and "1 ns" in told[0] and "clocks" in told[0], done.stderr
+        reported = [line for line in done.stderr.splitlines() if "eventloom" in line]
+        assert len(reported) == 1 and "1 ns" in reported[0] and "clocks" in reported[0], done.stderr
 
     @pytest.mark.parametrize("how", ["look", "copy"])
     def test_receivers(self, tmp_path, how):
@@ -225,8 +225,8 @@ class TestOptions:
 
 def known_peers():
     """ZeroMQ is optional."""
-    told = eventloom("bench", "patterns", "--peer", "tin-can", code=2).stderr
-    return [peer for peer in ("mpi", "zmq-ipc", "zmq-tcp", "udp", "shm") if f" {peer}" in told]
+    reported = eventloom("bench", "patterns", "--peer", "tin-can", code=2).stderr
+    return [peer for peer in ("mpi", "zmq-ipc", "zmq-tcp", "udp", "shm") if f" {peer}" in reported]
 
 
 class TestPeers:
@@ -456,7 +456,7 @@ class TestReply:
         assert "--ranks" in eventloom("bench", "reply", np=2, code=2).stderr
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (["reply", "--epoch", "1ms"], "--epoch"),
     (["reply", "--hits", "0"], "--hits"),
     ([], "patterns"),
@@ -498,8 +498,8 @@ class TestReply:
     (["sources", "--rate", "0"], "--rate"),
     (["sources", "--define", "waterfall"], "waterfall"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_mistakes(words, told):
-    only_line(eventloom("bench", *words, code=2), told)
+def test_mistakes(words, reported):
+    only_line(eventloom("bench", *words, code=2), reported)
 
 
 @pytest.mark.parametrize("what, words", [

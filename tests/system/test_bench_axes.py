@@ -103,7 +103,7 @@ class TestBursts:
         assert sum(path.name.startswith("live") for path in tmp_path.iterdir()) == 1
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (["scan", "--read", "upside-down"], "--read"),
     (["scan", "--access", "telepathy"], "--access"),
     (["scan", "--access", ","], "--access"),
@@ -112,8 +112,8 @@ class TestBursts:
     (["sources", "--bunch", "0"], "--bunch"),
     (["sources", "--filters", "-1"], "--filters"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_mistakes(words, told):
-    only_line(eventloom("bench", *words, code=2), told)
+def test_mistakes(words, reported):
+    only_line(eventloom("bench", *words, code=2), reported)
 
 
 def test_setup_says_that_nothing_was_asked_of_the_system(tmp_path):

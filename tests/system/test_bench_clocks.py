@@ -81,9 +81,9 @@ class TestSimulated:
     def test_round_trips_are_summed_up(self, found):
         for one in found[0]["repetitions"]:
             lengths = sorted(received - sent for sent, _, received in one["trips"])
-            told = one["round_trip_ns"]
-            assert (told["least"], told["most"]) == (lengths[0], lengths[-1])
-            assert told["p50"] == lengths[(len(lengths) - 1) // 2]
+            reported = one["round_trip_ns"]
+            assert (reported["least"], reported["most"]) == (lengths[0], lengths[-1])
+            assert reported["p50"] == lengths[(len(lengths) - 1) // 2]
 
 
 class TestSimulation:
@@ -168,7 +168,7 @@ class TestHosts:
         assert true_error(best["at_sync"]) == pytest.approx(500 * (back - there), abs=250_000)
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     ([], "mpirun"),
     (["--clocks", "sundial"], "sundial"),
     ([*SIMULATED, "--drift", "fast"], "fast"),
@@ -181,5 +181,5 @@ class TestHosts:
     ([*SIMULATED, "--interval", "1ns"], "--interval"),
     ([*SIMULATED, "--jitter", "1parsec"], "1parsec"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_mistakes(words, told):
-    only_line(eventloom("bench", "clocks", *words, code=2), told)
+def test_mistakes(words, reported):
+    only_line(eventloom("bench", "clocks", *words, code=2), reported)

@@ -204,9 +204,9 @@ def test_large_events(tmp_path, large, column, row):
     other = change(large.merged, tmp_path / "other.h5", column, row, 9)
     said = assert_as_expected(large.output, other, large.merged, other, most=0)
     assert (said["same"], said["different"], said["different_in"]["payload" if column == "payload" else "hits"]) == (1, 1, 1)
-    told = eventloom("compare", large.output, other, code=3).stdout
-    marked = [line.split()[0] for line in told.splitlines() if line.startswith(("  A    ", "  B    "))]
-    assert "shown are its first 10000 hits" in told and marked == (["A", "B"] if row % 70_000 < 10_000 else [])
+    reported = eventloom("compare", large.output, other, code=3).stdout
+    marked = [line.split()[0] for line in reported.splitlines() if line.startswith(("  A    ", "  B    "))]
+    assert "shown are its first 10000 hits" in reported and marked == (["A", "B"] if row % 70_000 < 10_000 else [])
 
 
 def test_ledgers_differ_where_events_do_not(tmp_path):
@@ -281,8 +281,8 @@ def test_times_that_cannot_be_compared(tmp_path):
 
 
 def test_mistakes(run):
-    for words, told in (([], "two files, not 0"), ([run.output], "two files, not 1"), ([run.output] * 3, "two files, not 3"),
+    for words, reported in (([], "two files, not 0"), ([run.output], "two files, not 1"), ([run.output] * 3, "two files, not 3"),
                         ([run.output, "none.h5"], "none.h5"), ([run.output, run.output, "--differences", "-1"], "--differences"),
                         ([run.output, run.output, "--differences", "1e9"], "--differences"),
                         ([run.output, run.report_file], "report.json"), ([run.output, run.output.parent], "no regular file")):
-        only_line(eventloom("compare", *words, code=2), told)
+        only_line(eventloom("compare", *words, code=2), reported)

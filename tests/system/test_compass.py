@@ -200,10 +200,10 @@ def test_flags_decide(tmp_path, form, keys, out):
     ledger = read_ledger(run.output)
     assert dropped(ledger)["flagged"] == len(events) - len(kept) and ledger["hits_in"].sum() == len(events)
     assert not ledger["sources_missing"].any(), "nothing is missing"
-    told = run.done.stdout.splitlines()[-10:]
+    reported = run.done.stdout.splitlines()[-10:]
     expected = {"fake_events": 3, "saturated_events": 3, "pile_up_events": 3, "events_after_loss": 4}
     expected |= {"hits_dropped_flagged": len(events) - len(kept)} if out else {}
-    line, = [line for line in told if line.startswith("source 0")]
+    line, = [line for line in reported if line.startswith("source 0")]
     assert {k: int(n) for k, n in (item.split() for item in line.split(": ")[1].split(", "))} == expected
 
 

@@ -91,7 +91,7 @@ def test_a_bandwidth(tmp_path):
 
 # Boards that misbehave
 
-def test_nobody_answers(tmp_path):
+def test_no_answer(tmp_path):
     path = written(tmp_path, 1000)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
         deaf.bind((HOST, 0))
@@ -106,7 +106,7 @@ def test_nobody_answers(tmp_path):
     assert {offer.kind for offer in offers} == {OFFER} and 5 < len(offers) < 30, "nothing but offers, ever less often"
 
 
-def test_nobody_listens(tmp_path):
+def test_no_listener(tmp_path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gone:
         gone.bind((HOST, 0))
         port = gone.getsockname()[1]
@@ -196,9 +196,9 @@ BAD_USAGE = [
 ]
 
 
-@pytest.mark.parametrize("words, told", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
-def test_bad_usage(tmp_path, words, told):
+@pytest.mark.parametrize("words, reported", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
+def test_bad_usage(tmp_path, words, reported):
     (tmp_path / "empty").write_bytes(b"")
     names = {"F": written(tmp_path, 10), "U": "udp://127.0.0.1:17000", "EMPTY": tmp_path / "empty"}
     only_line(eventloom("send", "--configure", *[names.get(word, word) for word in words], code=2, timeout=20, cwd=tmp_path),
-              told)
+              reported)

@@ -150,7 +150,7 @@ def test_wrong_marker_behind_right_checksums(tmp_path, streams, word, reason):
     assert reason in run.done.stderr
 
 
-def test_event_that_goes_on_into_lost_epochs_is_flagged(tmp_path, streams):
+def test_event_that_continues_into_lost_epochs_is_flagged(tmp_path, streams):
     """An event has two hits on either side of an epoch's edge; the later one is lost with its epoch buffer."""
     from program import eventloom
     from recordings import write_csv

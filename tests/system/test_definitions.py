@@ -174,7 +174,7 @@ def test_a_damaged_input_is_a_loss_of_each(tmp_path, recording, np_):
     assert_as_alone(run, tmp_path, sources, definitions, *options, np=np_, code=3)
     for output in run.outputs.values():
         assert dropped(read_ledger(output))["corrupt"] == buffer.n_hits
-    assert len(lines_with(run.done.stderr, "damaged.epochs")) == 1, "told once, not for each definition"
+    assert len(lines_with(run.done.stderr, "damaged.epochs")) == 1, "reported once, not for each definition"
 
 
 def test_saved_hits_give_the_same_events(tmp_path, recording):
@@ -188,14 +188,14 @@ def test_saved_hits_give_the_same_events(tmp_path, recording):
 
 
 @pytest.mark.parametrize("np_, options", [(None, []), (3, ["--filters", 2])])
-def test_explain_tells_of_each(tmp_path, recording, np_, options):
+def test_explain_lists_each(tmp_path, recording, np_, options):
     """The first events of each definition, as in a run with it alone."""
     definitions = {"small": "gap:20,2", "large": "gap:100,6"}
     options = ["--filter", "n_hits>=7 || duration<30ns", "--explain", 5, *options]
     run = Several(tmp_path / "run", recording[0], definitions, *options, np=np_)
     for one in assert_as_alone(run, tmp_path, recording[0], definitions, *options, np=np_).values():
-        told = one.done.stdout[:re.search(r"^\d+ events with ", one.done.stdout, re.M).start()]
-        assert len(lines_with(told, "event ", "hits: ")) == 5 and told in run.done.stdout, run.done.stdout
+        reported = one.done.stdout[:re.search(r"^\d+ events with ", one.done.stdout, re.M).start()]
+        assert len(lines_with(reported, "event ", "hits: ")) == 5 and reported in run.done.stdout, run.done.stdout
 
 
 # What it writes and says.
@@ -268,7 +268,7 @@ def test_commands_that_are_given_the_index_name_the_files(tmp_path, run, command
     assert state(tmp_path) == before and not (tmp_path / "report.html").exists()
 
 
-def test_report_and_summary_tell_of_each(run, recording):
+def test_report_and_summary_list_each(run, recording):
     report, hits = run.report(), weave(recording[1])
     assert [(about["name"], about["definition"]) for about in report["definitions"]] == [*DEFINITIONS.items()]
     assert report["exit_code"] == 0
@@ -292,8 +292,8 @@ def test_the_exit_code_is_the_worst(tmp_path, recording):
         assert run.report()["exit_code"] == 3
         flags = {name: read_merged(path)["events/flags"] for name, path in run.merged_files.items()}
         assert not flags["good"].any() and flags["cut"].any()
-        told = lines_with(run.done.stderr, "truncated", "--overlap")
-        assert len(told) == 1 and "cut" in told[0]
+        reported = lines_with(run.done.stderr, "truncated", "--overlap")
+        assert len(reported) == 1 and "cut" in reported[0]
 
 
 # Interrupted, damaged, complete.
@@ -360,11 +360,11 @@ def assert_same_result(job, reference):
     ids=["USR1", "TERM", "KILL"])
 def test_interrupted_and_resumed(tmp_path, long_recording, undisturbed, number, np_, options):
     job = job_of(tmp_path, long_recording, *options, np=np_)
-    told = stop(job, number, (np_ or 1) - 1)
+    reported = stop(job, number, (np_ or 1) - 1)
     if number == signal.SIGKILL:
         assert finished_slices(tmp_path, "all") > finished_slices(tmp_path, "none"), "their segments end at different slices"
     else:
-        assert lines_with(told, number.name) and lines_with(told, "--resume")
+        assert lines_with(reported, number.name) and lines_with(reported, "--resume")
         assert_index(tmp_path, UNEQUAL, closed=0)
     before = state(tmp_path)
     job.resume()
@@ -413,8 +413,8 @@ def test_a_damaged_part_is_built_again_and_no_other(tmp_path, long_recording, un
     victim = random.Random(5).choice(parts_of(tmp_path, "some")[:-1] or parts_of(tmp_path, "some"))
     flip(victim, chunk_offsets(victim)[0][0], 0)
     before = state(tmp_path)
-    told = job.resume()
-    assert lines_with(told, victim.name, "built again"), told
+    reported = job.resume()
+    assert lines_with(reported, victim.name, "built again"), reported
     now = state(tmp_path)
     assert now.get(victim.name) != before[victim.name] and (tmp_path / f"{victim.name}.damaged").exists()
     others = [name for name in before if ".part-" in name and name != victim.name]
@@ -427,8 +427,8 @@ def test_a_damaged_part_is_built_again_and_no_other(tmp_path, long_recording, un
 def test_complete_already(tmp_path, long_recording, undisturbed, np_):
     shutil.copytree(undisturbed.folder, tmp_path, dirs_exist_ok=True)
     before = state(tmp_path)
-    told = job_of(tmp_path, long_recording, "--segment-size", "100000", np=np_).resume()
-    assert all(lines_with(told, f"run.{name}.h5", "complete") for name in UNEQUAL), told
+    reported = job_of(tmp_path, long_recording, "--segment-size", "100000", np=np_).resume()
+    assert all(lines_with(reported, f"run.{name}.h5", "complete") for name in UNEQUAL), reported
     assert state(tmp_path) == before
 
 
@@ -484,7 +484,7 @@ def test_a_long_text_with_a_mistake_is_cut(tmp_path, recording):
 
 
 @pytest.mark.parametrize("options", [("--filter", "source:0-9>=1 && source:7-9>=1"), ("--define", "coincidence:5,source:7-9>=1")])
-def test_a_range_of_sources_that_are_not_there_is_told(tmp_path, recording, options):
+def test_a_range_of_missing_sources_is_reported(tmp_path, recording, options):
     define = () if "--define" in options else ("--define", "tag")
     done = eventloom("run", *recording[0], *define, *options, "--output", tmp_path / "run.h5")
     assert len(lines_with(done.stderr, "warning", "'source:7-9'", "counts no hit")) == 1, done.stderr

@@ -257,13 +257,13 @@ def test_maps_that_cannot_be_read(tmp_path, generated):
 def test_first_map_of_any_input(tmp_path, generated):
     """The map names each channel once with its rate, changes nothing, and is not overwritten."""
     path = tmp_path / "first.csv"
-    told = eventloom("inspect", *generated.uris, "--detector-map", path).stdout
+    reported = eventloom("inspect", *generated.uris, "--detector-map", path).stdout
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     rows = list(csv.DictReader(lines))
     found = {(generated.names.index(row["source"]), int(row["channel"])): float(row["rate_hz"]) for row in rows}
     expected = {(s, int(c)): n for s, stream in enumerate(generated.streams)
                 for c, n in zip(*np.unique(stream.channel, return_counts=True))}
-    assert found.keys() == expected.keys() and f"{len(expected)} channels of 5 sources" in told
+    assert found.keys() == expected.keys() and f"{len(expected)} channels of 5 sources" in reported
     seconds = {round(expected[key] / rate, 3) for key, rate in found.items()}
     assert len(seconds) == 1 and abs(seconds.pop() - 0.02) < 0.001
     plain = Run(tmp_path / "1", generated.uris, "--define", DEFINITION)

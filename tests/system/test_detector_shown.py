@@ -287,7 +287,7 @@ def test_damaged_map_is_refused(seen, tmp_path):
 
 def test_monitor(seen, tmp_path):
     with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:  # still runs below
-        run.held().go_on()
+        run.held().proceed()
         status = run.last_status()
         assert status["share_counted"] == 1
         assert_shown(seen, status)
@@ -399,7 +399,7 @@ def test_the_page_of_a_run_shows_positions(seen, browser, tmp_path):
     with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:
         with browser.page(run.held().url) as page:
             page.until("latest && latest.state === 'paused'")
-            run.go_on()
+            run.proceed()
             page.until("latest.state === 'ended'")
             placed = event_with_positions(page, seen.known)
             assert [channel_of(title) for _, _, title, _ in views_on(page)[0]["marks"]] == placed

@@ -113,11 +113,11 @@ def in_own_mounts(script, *command, code=None):
     """Runs a command, whose mpirun may be given by `script`, with its own mounts."""
     unshare = ["unshare", "-m", "--uts"] if os.geteuid() == 0 else ["unshare", "-rm", "--uts"]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done, told = run_bounded([*unshare, "bash", "-c", f'set -e; ({script}) || exit 99; exec "$@"', "_", *map(str, command)],
+    done, reported = run_bounded([*unshare, "bash", "-c", f'set -e; ({script}) || exit 99; exec "$@"', "_", *map(str, command)],
                              env=environment() | root, timeout=120)
     if done.returncode == 99 or "unshare: " in done.stderr:
         pytest.skip(f"SKIPPED: mounts of its own are not allowed here: {done.stderr}")
-    assert code is None or done.returncode == code, told
+    assert code is None or done.returncode == code, reported
     return done
 
 
@@ -151,7 +151,7 @@ def test_shared_memory_full_of_leftovers(tmp_path, np):
     assert about(said, "shared memory")["level"] == "warning"
 
 
-def test_without_root_the_mend_of_small_shared_memory_lets_a_run_start(tmp_path, monkeypatch):
+def test_without_root_the_fix_of_small_shared_memory_lets_a_run_start(tmp_path, monkeypatch):
     mend = about(doctor("--output", tmp_path, run=shared_memory("size=1m")), "shared memory")["mend"]
     name, value = re.search(r"export (\w+)=(\S+)$", mend).groups()
     sources = generate(tmp_path / "recording", sources=2, rate=1000, duration="20ms", seed=3)

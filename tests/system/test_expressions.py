@@ -105,7 +105,7 @@ def test_each_filter_counts_all_events(tmp_path, recording):
 
 
 @pytest.mark.parametrize("options, np", [([], None), (["--filters", 3, "--epochs-per-slice", 1], 4)])
-def test_explain_tells_of_the_first_events(tmp_path, recording, options, np):
+def test_explain_lists_the_first_events(tmp_path, recording, options, np):
     uris, hits = recording
     text = "n_hits>=6 || (sources >= 3 && duration<60ns)"
     run = Run(tmp_path, uris, "--define", "gap:60,2", "--filter", text, "--explain", 12, *options, np=np)

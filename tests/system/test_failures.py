@@ -220,7 +220,7 @@ STUCK = {
 
 
 @pytest.mark.parametrize("command", STUCK)
-def test_a_signal_while_something_takes_for_ever(recording, tmp_path, command):
+def test_a_signal_while_something_never_ends(recording, tmp_path, command):
     words, path, code = STUCK[command]
     if command == "merge":
         eventloom(*run_of(recording, tmp_path))

@@ -62,13 +62,13 @@ def test_one_recogniser_for_all_commands(tmp_path):
         eventloom("convert", path, "--output", tmp_path / f"{name}.out.epochs")
         eventloom("plan", "--source", path, "--nodes", 1)
     (tmp_path / "what.xyz").write_text("neither\n")
-    told = {re.sub(r"^eventloom \w+: ", "", only_line(done, "what.xyz", "unknown scheme")) for done in (
+    reported = {re.sub(r"^eventloom \w+: ", "", only_line(done, "what.xyz", "unknown scheme")) for done in (
         eventloom("inspect", tmp_path / "what.xyz", code=2),
         eventloom("run", "--source", tmp_path / "what.xyz", *ALL, "--output", tmp_path / "o.h5", code=2),
         eventloom("convert", tmp_path / "what.xyz", "--output", tmp_path / "o.epochs", code=2),
         eventloom("plan", "--source", tmp_path / "what.xyz", "--nodes", 1, code=2),
         eventloom("serve", tmp_path / "what.xyz", code=2), eventloom("send", tmp_path / "what.xyz", code=2))}
-    assert len(told) == 1, told
+    assert len(reported) == 1, reported
 
 
 def test_names_with_signs_of_uris(tmp_path):
@@ -109,8 +109,8 @@ def test_copies_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text(rows)
     (tmp_path / "b.csv").write_text(rows)
     (tmp_path / "c.csv").write_text(rows.replace("2500,1", "2500,2"))  # as long
-    told = refused(tmp_path, f"{tmp_path}/*.csv", words=["b.csv", "same contents", "a.csv", "remove one"])
-    assert "c.csv" not in told
+    reported = refused(tmp_path, f"{tmp_path}/*.csv", words=["b.csv", "same contents", "a.csv", "remove one"])
+    assert "c.csv" not in reported
     assert len(hits_of(Run(tmp_path / "run", [f"{tmp_path}/[ac].csv"], *ALL))) == 10_000
     events = [midas.Event(n, [midas.Bank("ADC0", b"1234")]) for n in range(20)]
     midas.midas_file(tmp_path / "r_1.mid", events)

@@ -105,12 +105,12 @@ def test_verdicts_equal_the_reference(tmp_path, recording, ranks, filter_ranks, 
     run = Run(tmp_path / "run", uris, *options, "--filter-command", command, np=ranks)
     events = assert_judged(run, hits, filters, with_map, per_slice * EPOCH)
     by_expression = find_events(hits, WANTED, EPOCH, filters).rejected.sum()
-    told = run.report()["per_filter"][-1]
-    assert told["expression"] == "--filter-command " + command
-    assert told["accepted"] == (~events.rejected).sum() and told["rejected"] == events.rejected.sum() - by_expression
+    reported = run.report()["per_filter"][-1]
+    assert reported["expression"] == "--filter-command " + command
+    assert reported["accepted"] == (~events.rejected).sum() and reported["rejected"] == events.rejected.sum() - by_expression
     with h5py.File(run.output) as file:
-        assert file.attrs["filters_rejected"][-1] == told["rejected"]
-        assert file.attrs["filters_accepted"][-1] == told["accepted"]
+        assert file.attrs["filters_rejected"][-1] == reported["rejected"]
+        assert file.attrs["filters_accepted"][-1] == reported["accepted"]
 
 
 def test_several_definitions_are_judged_by_one_program(tmp_path, recording):

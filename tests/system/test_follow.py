@@ -196,8 +196,8 @@ def test_a_cut_end_is_a_loss_once_the_writer_has_ended(tmp_path, name):
         watching(run)(lambda: written.append(data[:cut]))
         assert run.process.poll() is None
         written.end(0)
-        told = run.wait(3, 12)
-    assert "error" in told
+        reported = run.wait(3, 12)
+    assert "error" in reported
     merged(run.folder)
 
 
@@ -218,8 +218,8 @@ def test_a_file_that_does_not_only_grow(tmp_path, name, what):
             other = path.with_name("other")
             other.write_bytes(data)
             other.rename(path)
-        told = run.wait(3, 12)
-    assert {"shrinks": "became shorter", "replaced": "replaced by another", "removed": "was removed"}[what] in told
+        reported = run.wait(3, 12)
+    assert {"shrinks": "became shorter", "replaced": "replaced by another", "removed": "was removed"}[what] in reported
     merged(run.folder)
 
 

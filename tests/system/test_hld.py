@@ -119,14 +119,14 @@ def check_source(folder, uri, events):
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_reference_reader_finds_what_the_manifest_says(path):
-    told, file = MANIFEST[path.name], read_hld(path)
+    reported, file = MANIFEST[path.name], read_hld(path)
     subevents = [s for event in file.events for s in event.subevents]
     orders = {"big": "BE", "little": "LE"}
     found = summary(file) | {
         "file_bytes": path.stat().st_size, "padded": sum(s.size % 8 != 0 for s in subevents), "runs": [e.run for e in file.runs],
         "ids": dict(Counter(f"{s.id:x}/{orders[s.byte_order]}" for s in subevents))}
-    assert_shows(found, told)
-    assert not found["damaged"] and {e.run for e in file.events} == set(told["runs"])
+    assert_shows(found, reported)
+    assert not found["damaged"] and {e.run for e in file.events} == set(reported["runs"])
 
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
@@ -193,8 +193,8 @@ def test_recording_time_words(tmp_path, recording):
     with gzip.open(JPET / "hits.csv.gz", "rt") as file:
         rows = csv.reader(file)
         names = next(rows)
-        told = np.array([list(map(int, row)) for row in rows])
-    assert len(told) == 394_878 + 3 * 4115
+        reported = np.array([list(map(int, row)) for row in rows])
+    assert len(reported) == 394_878 + 3 * 4115
     word, epoch, event = merged["payload"].reshape(-1, 3).T.astype(np.int64)
     trigger = {e.number: e.subevents[0].trigger_number for e in recording.events}
     found = {"event_seq": event, "trigger": np.array([trigger[n] for n in event.tolist()]),
@@ -202,10 +202,10 @@ def test_recording_time_words(tmp_path, recording):
              "coarse_5ns": word & 0x7FF, "fine": word >> 12 & 0x3FF, "rising": word >> 11 & 1}
     assert np.array_equal(found["channel"], word >> 22 & 0x7F)
     for number, name in enumerate(names):
-        assert np.array_equal(told[:, number], found[name]), name
+        assert np.array_equal(reported[:, number], found[name]), name
     assert np.array_equal(merged["hits/time"], event)
     columns = tdc_hits(recording.events)
-    assert np.array_equal(told, np.stack([columns[name] for name in TDC_COLUMNS], axis=1)), "the reference reader"
+    assert np.array_equal(reported, np.stack([columns[name] for name in TDC_COLUMNS], axis=1)), "the reference reader"
     assert_same(merged, merged_file(find_events(weave([hits_of_tdcs(columns)]), "tag", 0)))
 
 

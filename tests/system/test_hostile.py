@@ -38,18 +38,18 @@ def bounded(command, mapped, folder, env):
         resource.setrlimit(resource.RLIMIT_AS, (mapped, mapped))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    with (folder / "told.txt").open("wb") as told:
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=told, stderr=told, env=env, preexec_fn=limit)
+    with (folder / "told.txt").open("wb") as reported:
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=reported, stderr=reported, env=env, preexec_fn=limit)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, (folder / "told.txt").read_text(errors="replace")[-3000:], usage.ru_maxrss << 10
 
 
 def inspect(path):
-    code, told, most = bounded([BINARY, "inspect", path], MAPPED, path.parent, environment() | {"UCX_LOG_LEVEL": "fatal"})
-    assert code in (0, 2, 3), f"exit code {code} for {path}: {told}"
+    code, reported, most = bounded([BINARY, "inspect", path], MAPPED, path.parent, environment() | {"UCX_LOG_LEVEL": "fatal"})
+    assert code in (0, 2, 3), f"exit code {code} for {path}: {reported}"
     assert most < MEMORY + PER_BYTE * path.stat().st_size, f"{most >> 20} MiB for {path}"
-    return code, told
+    return code, reported
 
 
 READ_ALL = """
@@ -67,10 +67,10 @@ except (eventloom.EventloomError, FileNotFoundError, ValueError) as error:
 
 def read_in_python(installed, path):  # noqa: F811
     env = os.environ | {"PYTHONPATH": str(installed), "OPENBLAS_NUM_THREADS": "1"}
-    code, told, most = bounded([sys.executable, "-B", "-c", READ_ALL, path], MAPPED, path.parent, env)
-    assert code in (0, 4), f"exit code {code} for {path}: {told}"
+    code, reported, most = bounded([sys.executable, "-B", "-c", READ_ALL, path], MAPPED, path.parent, env)
+    assert code in (0, 4), f"exit code {code} for {path}: {reported}"
     assert most < PYTHON_MEMORY + PER_BYTE * path.stat().st_size, f"{most >> 20} MiB for {path}"
-    return code, told
+    return code, reported
 
 
 # Files.
@@ -126,8 +126,8 @@ def test_damaged_lists_of_links(tmp_path, folder, name):
         data = bytearray(whole)
         data[place + 14] ^= 4
         (tmp_path / name).write_bytes(data)
-        code, told = inspect(tmp_path / name)
-        assert code == 0 or name in told, told
+        code, reported = inspect(tmp_path / name)
+        assert code == 0 or name in reported, reported
         found += code != 0
     assert found > len(places) // 2
 
@@ -158,12 +158,12 @@ def test_rows_that_are_not_there(tmp_path, installed, folder, version, name, row
         shutil.copy(origin / name, copy / name)
         if not declare(copy / name, group, rows):
             continue
-        code, told = inspect(copy / name)
-        assert code != 0 and name in told, f"{group}: {told}"
+        code, reported = inspect(copy / name)
+        assert code != 0 and name in reported, f"{group}: {reported}"
         if group == "sources" and name != "run.h5":
             continue
-        code, told = read_in_python(installed, copy / ("merged.h5" if name == "merged.h5" else "run.h5"))
-        assert code == 4 and name in told, f"{group}: {told}"
+        code, reported = read_in_python(installed, copy / ("merged.h5" if name == "merged.h5" else "run.h5"))
+        assert code == 4 and name in reported, f"{group}: {reported}"
 
 
 @pytest.mark.parametrize("rows", [1 << 20, 1 << 28])

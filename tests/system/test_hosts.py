@@ -160,5 +160,5 @@ class TestPeers:
 
     @pytest.mark.parametrize("peer", ["shm", "zmq-ipc"])
     def test_memory_reaches_only_one_host(self, hosts, peer):
-        told = hosts.eventloom(*self.WORDS, "--peer", peer, np=2, code=2).stderr
-        assert f"the peer {peer} needs all ranks on one host" in told or "no ZeroMQ" in told
+        reported = hosts.eventloom(*self.WORDS, "--peer", peer, np=2, code=2).stderr
+        assert f"the peer {peer} needs all ranks on one host" in reported or "no ZeroMQ" in reported

@@ -141,10 +141,10 @@ class Campaign:
         if (of_libraries or before_main or in_json) and re.search(by_others, run.done.stderr):
             return
         assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
-        told = [line for line in run.done.stderr.splitlines() if re.match(ERROR, line)]
-        assert told, f"no cause is told\n{run.done.stderr}"
+        reported = [line for line in run.done.stderr.splitlines() if re.match(ERROR, line)]
+        assert reported, f"no cause is reported\n{run.done.stderr}"
         if run.code == 1 and "info: exchange" in run.done.stderr:  # before that, the program may not know its rank
-            assert any(re.search(rf"\brank {rank}\b", line) for line in told), f"rank {rank} is not named\n{run.done.stderr}"
+            assert any(re.search(rf"\brank {rank}\b", line) for line in reported), f"rank {rank} is not named\n{run.done.stderr}"
 
 
 @pytest.fixture(scope="module")

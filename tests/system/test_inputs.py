@@ -526,12 +526,12 @@ def test_midas_numbers_that_wrap_around(tmp_path, query, low, bits):
         assert "event 50 is dropped: no bank TRIG has data word 1 with its number" in run.done.stderr
 
 
-@pytest.mark.parametrize("query, told", [
+@pytest.mark.parametrize("query, reported", [
     ("bits=8", "16 to 32"), ("number=word:x", "word:x"), ("number=word:1:0-9", "0-9"), ("number=word:1&bits=24", "bits="),
     ("from=TRIG", "number="), ("number=word:1&from=TRIGGER", "four characters"), ("time=TIME:1&bits=24", "bits="),
     ("time=TIME:1&number=word:1", "number=")])
-def test_midas_numbers_that_cannot_be(tmp_path, query, told):
-    refused(f"midas:{midas.midas_file(tmp_path / 'a.mid', midas_events(5))}?{query}", told)
+def test_midas_numbers_that_cannot_be(tmp_path, query, reported):
+    refused(f"midas:{midas.midas_file(tmp_path / 'a.mid', midas_events(5))}?{query}", reported)
 
 
 def test_damaged_midas_files(tmp_path):

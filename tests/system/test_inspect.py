@@ -347,9 +347,9 @@ def test_damaged(tmp_path, files, name):
     uri, place = damaged_copy(tmp_path, files, name)
     shown = inspect(uri, code=3)
     assert shown["damaged"]
-    told = [entry["offset"] for entry in shown.get("damage", [])]
-    told += [int(n) for text in shown["problems"] for n in re.findall(r"offset (\d+)", text)]
-    assert told and all(place - 17_000 < offset <= place for offset in told), told
+    reported = [entry["offset"] for entry in shown.get("damage", [])]
+    reported += [int(n) for text in shown["problems"] for n in re.findall(r"offset (\d+)", text)]
+    assert reported and all(place - 17_000 < offset <= place for offset in reported), reported
     assert eventloom("inspect", uri, code=3).stdout
 
 

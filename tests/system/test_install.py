@@ -119,15 +119,15 @@ def test_each_option_that_is_offered_exists(installed):
     for words in (["run"], ["inspect"], ["show"], ["plan"], ["bench", "patterns"]):
         for option in completed(installed, *words, "--"):
             # The first one is the value of an option that takes one.
-            told = subprocess.run([program, *words, option, *["--no-such-option"] * 2], capture_output=True, text=True, timeout=60)
-            assert told.returncode == 2 and "unrecognised option '--no-such-option'" in told.stderr
+            reported = subprocess.run([program, *words, option, *["--no-such-option"] * 2], capture_output=True, text=True, timeout=60)
+            assert reported.returncode == 2 and "unrecognised option '--no-such-option'" in reported.stderr
 
 
 def test_job_scripts_find_the_installed_program(prefix, tmp_path):
     jobs = prefix / "share/eventloom/jobs"
     clean = {name: value for name, value in os.environ.items() if name != "EVENTLOOM"}
-    told = done("bash", "-c", 'JOBS=$0; source "$0/cluster.conf"; command -v "$EVENTLOOM"', jobs, env=clean | {"PATH": f"{prefix}/bin:{clean['PATH']}"})
-    assert Path(told.strip()) == prefix / "bin/eventloom"
+    reported = done("bash", "-c", 'JOBS=$0; source "$0/cluster.conf"; command -v "$EVENTLOOM"', jobs, env=clean | {"PATH": f"{prefix}/bin:{clean['PATH']}"})
+    assert Path(reported.strip()) == prefix / "bin/eventloom"
     for script in jobs.glob("*.s*"):
         done("bash", "-n", script)
         assert os.access(script, os.X_OK) or script.name == "job_functions.sh"
@@ -166,8 +166,8 @@ def test_example_configurations(prefix, tmp_path, name):
 def test_the_installed_package_for_python(prefix):
     script = "import eventloom; print(eventloom.__file__)"
     folder = prefix / "share/eventloom/io/python"
-    told = done("/usr/bin/python3", "-B", "-c", script, env=os.environ | {"PYTHONPATH": str(folder)})
-    assert Path(told.strip()) == folder / "eventloom/__init__.py" and (folder / "pyproject.toml").exists()
+    reported = done("/usr/bin/python3", "-B", "-c", script, env=os.environ | {"PYTHONPATH": str(folder)})
+    assert Path(reported.strip()) == folder / "eventloom/__init__.py" and (folder / "pyproject.toml").exists()
 
 
 @needs_readers
@@ -239,7 +239,7 @@ def git(folder, *words):
     return done("git", "-c", "user.name=n", "-c", "user.email=n@localhost", "-C", folder, *words).strip()
 
 
-def told_commit(folder):
+def reported_commit(folder):
     """The commit and tag that a build of the sources in `folder` reports."""
     output = folder.parent / f"{folder.name}.cpp"
     done("cmake", f"-DFOLDER={folder}", f"-DOUTPUT={output}", "-P", folder / "app/command/commit.cmake")
@@ -260,29 +260,29 @@ def repository(tmp_path):
 
 def test_commit_and_tag_are_those_of_the_sources(repository, tmp_path):
     commit = git(repository, "rev-parse", "--short=12", "HEAD")
-    assert told_commit(repository) == (commit, "")
+    assert reported_commit(repository) == (commit, "")
     git(repository, "tag", "v1.2")
-    assert told_commit(repository) == (commit, "v1.2")
+    assert reported_commit(repository) == (commit, "v1.2")
     copy = tmp_path / "copy"
     shutil.copytree(repository, copy)
     (copy / "app/command/commit.cmake").touch()
     if os.geteuid() == 0:
         done("chown", "-R", "12345", copy)
-    assert told_commit(copy) == (commit, "v1.2"), "other times and owners are no changes"
+    assert reported_commit(copy) == (commit, "v1.2"), "other times and owners are no changes"
     (copy / ".gitattributes").write_text("")
-    assert told_commit(copy) == (commit + "+", "")
+    assert reported_commit(copy) == (commit + "+", "")
 
 
-def test_an_archive_tells_its_commit(repository, tmp_path):
+def test_an_archive_states_its_commit(repository, tmp_path):
     """Also when an image of Apptainer is built, and within another repository."""
     git(repository, "tag", "v1.2")
     for folder in (tmp_path / "archive", repository / "archive"):
         folder.mkdir()
         done("bash", "-c", 'git -C "$0" archive HEAD | tar x -C "$1"', repository, folder)
-        assert told_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
+        assert reported_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
     (tmp_path / "no-repository/app/command").mkdir(parents=True)
     shutil.copy(ROOT / "app/command/commit.cmake", tmp_path / "no-repository/app/command")
-    assert told_commit(tmp_path / "no-repository") == ("", "")
+    assert reported_commit(tmp_path / "no-repository") == ("", "")
 
 
 @pytest.fixture
@@ -305,16 +305,16 @@ def test_scripts_use_what_is_first_in_the_path_of_the_user(user):
     folder, environ = user
     done(folder / "clone/jobs/setup.sh", env=environ)
     assert (folder / "called").read_text().startswith(f"{folder}/bin/cmake --preset release")
-    told = done("bash", "-c", 'source jobs/paths.sh; python_with json; python_with h5py; python_with no_such_module', env=environ, cwd=ROOT)
-    own, other, last = told.split()
+    reported = done("bash", "-c", 'source jobs/paths.sh; python_with json; python_with h5py; python_with no_such_module', env=environ, cwd=ROOT)
+    own, other, last = reported.split()
     assert own == f"{folder}/bin/python3" and other != own and last == "/usr/bin/python3"
     done(other, "-c", "import h5py")
     assert "source jobs/paths.sh" in (ROOT / "tests/run_tests.sh").read_text()
 
 
 def test_programs_that_the_path_lacks_are_found(tmp_path):
-    told = done("/bin/bash", "-c", "source jobs/paths.sh; command -v cat; command -v ldconfig", env={"PATH": str(tmp_path)}, cwd=ROOT)
-    assert len(told.split()) == 2
+    reported = done("/bin/bash", "-c", "source jobs/paths.sh; command -v cat; command -v ldconfig", env={"PATH": str(tmp_path)}, cwd=ROOT)
+    assert len(reported.split()) == 2
 
 
 def test_the_main_job_reads_its_result_where_the_first_python_has_no_h5py(user):

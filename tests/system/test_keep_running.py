@@ -48,16 +48,16 @@ def test_a_series_begins_its_next_run(tmp_path, words):
 
 
 def test_it_gives_up_in_the_end(tmp_path):
-    code, starts, told = kept_running(tmp_path, [9] * 20, "--resume", restarts=4)
+    code, starts, reported = kept_running(tmp_path, [9] * 20, "--resume", restarts=4)
     assert (code, starts) == (9, 5)
-    assert "died 5 times in a row" in told and "the same command continues it" in told
+    assert "died 5 times in a row" in reported and "the same command continues it" in reported
 
 
 @pytest.mark.parametrize("words", [(), ("--output", "run.h5"), ("--runs-of", "x")])
 def test_a_run_that_would_not_continue_is_refused(tmp_path, words):
-    code, starts, told = kept_running(tmp_path, [0], *words)
+    code, starts, reported = kept_running(tmp_path, [0], *words)
     assert (code, starts) == (2, 0)
-    assert "--resume" in told
+    assert "--resume" in reported
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])

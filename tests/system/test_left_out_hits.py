@@ -161,7 +161,7 @@ def test_a_resumed_run_must_be_per_source_again(tmp_path, recording):
     assert "--per-source was 'true', is 'false'" in eventloom(*options, "--resume", code=2).stderr
 
 
-def test_a_pulser_faster_than_its_dead_time_begins_anew(tmp_path):
+def test_a_pulser_faster_than_its_dead_time_restarts(tmp_path):
     """The beginnings of its dead times cannot be determined: they restart every 50, as core/dataflow/dead_time.hpp
     states, and the result is the same for all slices."""
     times = np.arange(0, 3_000_000, 100)

@@ -57,14 +57,14 @@ def warnings_of(run, number, port):
     return [line for line in lines_with(run.text(), "warning") if f":{port}" in line or f"source {number} " in line]
 
 
-def until_silence_is_told(run, number, port, before=()):
+def until_silence_is_reported(run, number, port, before=()):
     until(lambda: len(warnings_of(run, number, port)) > len(before), f"a warning that names source {number}",
           so_far=run.text)
 
 
 def until_back(run, number):
     """Waits until the source has caught up with the others."""
-    run.until_told(f"source {number} (", "is back at")
+    run.until_reported(f"source {number} (", "is back at")
 
 
 def together(boards, begin, end):
@@ -78,7 +78,7 @@ def test_a_board_that_comes_late(two_boards, recording):
     run, a, b, ports = two_boards
     a.to(2_000)
     run.until_parts(18)
-    until_silence_is_told(run, 1, ports[1])
+    until_silence_is_reported(run, 1, ports[1])
     b.header()
     b.skip_to(2_000)
     b.to(2_500)
@@ -103,7 +103,7 @@ def test_what_comes_after_its_slice(two_boards, recording):
     together((a, b), 0, 1_000)
     a.to(2_000)
     run.until_parts(18)
-    until_silence_is_told(run, 1, ports[1])
+    until_silence_is_reported(run, 1, ports[1])
     b.to(2_500)
     until_back(run, 1)
     together((a, b), 2_000, 4_000)
@@ -134,7 +134,7 @@ def test_a_board_that_leaves(two_boards, recording):
     b.__exit__()
     a.end()
     run.until_parts(38)
-    until_silence_is_told(run, 1, ports[1])
+    until_silence_is_reported(run, 1, ports[1])
     run.signal(signal.SIGINT)
     found = run.found(3)
     incomplete = masked(found)
@@ -154,7 +154,7 @@ def test_a_sender_that_is_stopped(tmp_path, recording, np):
             send(recording.paths[1:], ports[1], "--speed", "0.005") as stopped:  # 8 s
         run.until_parts(4)
         with held(stopped.process.pid):
-            until_silence_is_told(run, 1, ports[1], warnings_of(run, 1, ports[1]))
+            until_silence_is_reported(run, 1, ports[1], warnings_of(run, 1, ports[1]))
             run.until_parts(len(parts(tmp_path)) + 8)
         stopped.wait(0)
         found = run.found(3)
@@ -192,12 +192,12 @@ def test_a_sender_that_is_killed_and_comes_back(tmp_path, recording):
 # Nobody comes
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--duration"])
-def test_nobody_comes(tmp_path, recording, how):
+def test_no_source_comes(tmp_path, recording, how):
     """The run reports which source it waits for, and ends on request."""
     port = free_port()
     more = ["--duration", "1500ms"] if how == "--duration" else []
     with live(tmp_path, recording, [udp(port)], "--stall-warning", "200ms", *more).listening() as run:
-        until_silence_is_told(run, 0, port)
+        until_silence_is_reported(run, 0, port)
         if not more:
             run.ranks()
             run.signal(how)
@@ -227,8 +227,8 @@ def test_a_builder_that_is_stopped(tmp_path, heavy, what):
             send(heavy.paths, port, "--speed", "0", "--bandwidth", "100000000", "--session", "5") as sender:
         run.until_parts(3)
         with held(run.ranks()[1]):
-            told = sender.wait(0)
-        until_it_hears_the_end(run, port, told, session=5, epoch=50_000)
+            reported = sender.wait(0)
+        until_it_hears_the_end(run, port, reported, session=5, epoch=50_000)
         found, report = run.found(3), run.report()
     print(f"{size / 1e6:.0f} MB, {report['peak_rss_bytes'] / 1e6:.0f} MB resident, {losses(found)}")
     assert size > 120e6 and report["peak_rss_bytes"] < 110e6
@@ -259,7 +259,7 @@ def test_an_mbs_server_waits_for_a_stopped_builder(tmp_path):
     assert_same(found, datasets(expected.merged))
 
 
-def test_servers_fill_no_more_than_was_told(tmp_path):
+def test_servers_fill_no_more_than_the_limit(tmp_path):
     """While a builder is stopped, memory grows with --live-buffer, and by no more."""
     list_mode_file(tmp_path / "big.lmd", "lmd", 100_000)  # 100 MB
     meaning = ["--define", "tag", "--filter", "prescale=100", "--builders", "1", "--epoch", "100ns", "--epochs-per-slice", "10"]
@@ -346,7 +346,7 @@ def test_stopped_and_resumed(tmp_path, recording):
                 run.send(signal.SIGUSR1, 1)
                 run.wait(STOPPED)
         before = {path.name: path.stat().st_mtime_ns for path in parts(tmp_path)}
-        sender.until_told("nobody listens")
+        sender.until_reported("nobody listens")
         heard(port)
         with held(sender.process.pid):
             assert sender.process.poll() is None, sender.text()

@@ -161,11 +161,11 @@ def assert_accounted_for(report, number, peer):
     if counts.get("kernel_drops"):
         return
     found = counts["hits_in"] + counts["hits_before_the_run"] + counts["hits_after_the_end"]
-    told = (number, found, peer.sent.hits, peer.sent.done, counts, losses_of(report, number))
+    reported = (number, found, peer.sent.hits, peer.sent.done, counts, losses_of(report, number))
     if isinstance(peer, BadServer) and {"restart", "flood", "garbage"} & set(peer.sent.done):
-        assert 0 < found <= peer.sent.hits, told
+        assert 0 < found <= peer.sent.hits, reported
     else:
-        assert found == peer.sent.hits, told
+        assert found == peer.sent.hits, reported
 
 
 @pytest.mark.parametrize("seed", seeds())
@@ -195,15 +195,15 @@ def test_campaign(tmp_path, streams, seed):
             peer.recover(last)
         for port in ports:
             drained(port)
-        told = time.monotonic()
+        reported = time.monotonic()
         if how == "--duration":
-            told = max(told, begun + DURATION + 1)  # its clock began slightly after ours
+            reported = max(reported, begun + DURATION + 1)  # its clock began slightly after ours
         else:
             run.signal(how)
-        while run.process.poll() is None and time.monotonic() - told < TIMEOUT + 12:
+        while run.process.poll() is None and time.monotonic() - reported < TIMEOUT + 12:
             server.flush()
             time.sleep(0.01)
-        took = time.monotonic() - told
+        took = time.monotonic() - reported
         text = run.wait(3, 1)
         found, report = merged(tmp_path), run.report()
     hits = reference_of(streams, peers)

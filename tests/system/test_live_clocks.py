@@ -28,7 +28,7 @@ def together(steady, other, begin, end, shift=0):
     other.shift = shift
     for epoch in range(begin, end, 100):
         steady.to(epoch + 100)
-        other.go_on(epoch + 100)
+        other.proceed(epoch + 100)
 
 
 @pytest.mark.parametrize("np", [None, 2])
@@ -43,11 +43,11 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
         together(steady, other, 0, 1_000)
         run.until_parts(8)
         together(steady, other, 1_000, 2_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         run.until_parts(18)
         drained(ports[1])
         together(steady, other, 2_000, 3_000)
-        run.until_told("source 1 (", "is back at")
+        run.until_reported("source 1 (", "is back at")
         together(steady, other, 3_000, 4_000)
         for port in ports:
             drained(port)
@@ -72,13 +72,13 @@ def test_a_server_jumps_and_is_back(tmp_path, recording, np):
                     "--builders", "1", "--epoch-timeout", "1s", np=np).listening() as run, \
             Board(recording.files[0], port) as steady:
         steady.header()
-        until(lambda: other.go_on(0) or other.client, "the run connects", so_far=run.text)
+        until(lambda: other.proceed(0) or other.client, "the run connects", so_far=run.text)
         together(steady, other, 0, 1_000)
         run.until_parts(8)
         together(steady, other, 1_000, 2_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         together(steady, other, 2_000, 3_000)
-        run.until_told("source 1 (", "is back at")
+        run.until_reported("source 1 (", "is back at")
         together(steady, other, 3_000, 4_000)
         until(lambda: other.flush() or not other.waiting, "all is sent", so_far=run.text)
         drained(port)
@@ -102,7 +102,7 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
         steady.header()
         together(steady, other, 0, 1_000)
         together(steady, other, 1_000, 3_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         if not more:
             run.signal(how)
         # Ends within --epoch-timeout and 10 s, in addition to the rest of the duration.
@@ -119,11 +119,11 @@ def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
             Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
         steady.header()
         together(steady, other, 0, 1_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         for port in ports:
             drained(port)
         together(steady, other, 1_000, 2_000)
-        run.until_told("source 1 (", "is back at")
+        run.until_reported("source 1 (", "is back at")
         together(steady, other, 2_000, 4_000)
         for port in ports:
             drained(port)

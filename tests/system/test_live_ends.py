@@ -136,11 +136,11 @@ def test_flush_after_lets_a_slice_go_where_data_are_sparse(tmp_path):
         let_go.set()
         until_received(server, sent)
         run.signal(signal.SIGINT)
-        told = run.wait(3)
+        reported = run.wait(3)
     found = merged(tmp_path)
     assert numpy.sort(found["events/time"]).tolist() == [STAMP + STEP * n for n in (1, 2, 3, 5, 6)]
     assert losses(found) == {"late": 1}
-    assert lines_with(told, "was silent, and then sent hits of a slice that --flush-after had ended")
+    assert lines_with(reported, "was silent, and then sent hits of a slice that --flush-after had ended")
 
 
 def test_stopped_and_resumed(tmp_path):
@@ -204,8 +204,8 @@ def test_a_port_to_which_strangers_send(tmp_path, recording):
             stranger.sendto(b"GET / HTTP/1.1", (HOST, port))
         drained(port)
         found = ended(run)
-        told = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
-        assert len(told) == 1 and f"{HOST}:{port}" in told[0] and "20 that are" in told[0], run.text()
+        reported = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
+        assert len(reported) == 1 and f"{HOST}:{port}" in reported[0] and "20 that are" in reported[0], run.text()
         assert counts_of(run.report(), 0)["malformed"] == 20
     assert found["ledger/hits_in"].sum() == 0
 
@@ -219,8 +219,8 @@ def test_boards_that_were_never_heard_are_named(tmp_path, recording):
         other.end()
         drained(port)
         found = ended(run)
-        told = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
-        assert [f"board {n}" in line for n, line in zip((7, 9), told)] == [True, True], run.text()
+        reported = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
+        assert [f"board {n}" in line for n, line in zip((7, 9), reported)] == [True, True], run.text()
         assert counts_of(run.report(), 0)["foreign"] > 0
     assert found["ledger/hits_in"].sum() == 0
 

@@ -60,7 +60,7 @@ def ask(run, name):
     return json.loads(body)
 
 
-def until_counted(run, name, condition=lambda told: True):
+def until_counted(run, name, condition=lambda reported: True):
     """The first answer with counts that satisfy the condition."""
     found = {}
 
@@ -90,16 +90,16 @@ def looked_at(run, names):
         until_counted(run, name)
 
 
-def assert_told(told, counts, underflow, overflow):
+def assert_reported(reported, counts, underflow, overflow):
     """Neighbouring bins may be joined, as the edges show."""
     bins = np.array(counts)
-    for axis, of in enumerate(told["axes"]):
+    for axis, of in enumerate(reported["axes"]):
         low, high = of["edges"][0], of["edges"][-1]
         at = np.rint((np.array(of["edges"]) - low) / (high - low) * bins.shape[axis]).astype(int)
         bins = np.add.reduceat(bins, at[:-1], axis=axis)
-    assert np.array_equal(told["counts"], bins), told["name"]
-    assert (told["underflow"], told["overflow"]) == (underflow, overflow)
-    assert told["entries"] == np.sum(counts) + underflow + overflow
+    assert np.array_equal(reported["counts"], bins), reported["name"]
+    assert (reported["underflow"], reported["overflow"]) == (underflow, overflow)
+    assert reported["entries"] == np.sum(counts) + underflow + overflow
 
 
 def slowly(uris, folder, *options, define=DEFINE, **how):
@@ -117,14 +117,14 @@ def test_counts_are_true(recording, tmp_path, how):
         assert [one["name"] for one in listed] == list(HISTS) == [one["name"] for one in run.status()["spectra"]]
         assert listed[0]["axes"] == [{"quantity": "n_hits", "unit": "", "low": 0, "high": 8, "bins": 8}]
         assert [axis["bins"] for axis in listed[2]["axes"]] == [800, 12]
-        run.go_on(speed=0.005)
-        until_counted(run, "size", lambda told: told["entries"] > 3)
+        run.proceed(speed=0.005)
+        until_counted(run, "size", lambda reported: reported["entries"] > 3)
         assert run.control("pause")[0] == 202
         run.until_status(lambda s: s["state"] == "paused" and s["rates"]["hits_per_s"] == 0, "a standstill")
         ledger = run.status()["ledger"]
         for name, of in (("size", "events"), ("where", "hits_in"), ("when", "hits_in")):
-            assert 0 < until_counted(run, name, lambda told: told["entries"] >= ledger[of])["entries"] == ledger[of]
-        run.go_on()
+            assert 0 < until_counted(run, name, lambda reported: reported["entries"] >= ledger[of])["entries"] == ledger[of]
+        run.proceed()
         found = until_final(run, HISTS)
         run.wait(0)
     assert_final(run, found, wanted(recording, 3 if "extra" in how and "--filter" in how["extra"] else 2))
@@ -132,12 +132,12 @@ def test_counts_are_true(recording, tmp_path, how):
 
 def assert_final(run, found, counts, definition=""):
     for name in HISTS:
-        told = found[f"{definition}/{name}" if definition else name]
-        assert_told(told, *counts[name])
+        reported = found[f"{definition}/{name}" if definition else name]
+        assert_reported(reported, *counts[name])
         with h5py.File(run.folder / (f"run.{definition}.h5" if definition else "run.h5")) as file:
             group = file[f"histograms/{name}"]
             assert np.array_equal(group["counts"][()], counts[name][0])
-            assert told["entries"] == group.attrs["entries"]
+            assert reported["entries"] == group.attrs["entries"]
 
 
 def test_each_definition_has_its_own(recording, tmp_path):
@@ -150,10 +150,10 @@ def test_each_definition_has_its_own(recording, tmp_path):
         assert [one["name"] for one in json.loads(run.ask("/histograms")[2])["histograms"]] == names
         assert [one["name"] for one in run.status()["spectra"]] == names
         assert run.ask("/histograms/size")[0] == run.ask("/histograms/other/size")[0] == 404
-        run.go_on(speed=0.005)
-        pairs = until_counted(run, "pair/size", lambda told: told["entries"] > 20)
+        run.proceed(speed=0.005)
+        pairs = until_counted(run, "pair/size", lambda reported: reported["entries"] > 20)
         assert pairs["name"] == "pair/size" and pairs["counts"][2] > 0
-        triples = until_counted(run, "triple/size", lambda told: told["entries"] > 0)
+        triples = until_counted(run, "triple/size", lambda reported: reported["entries"] > 0)
         assert triples["counts"][2] == 0
         assert run.control("stop")[0] == 202
         stopped = until_final(run, ["triple/size"])["triple/size"]
@@ -162,7 +162,7 @@ def test_each_definition_has_its_own(recording, tmp_path):
         run.held()
         assert until_counted(run, "triple/size")["entries"] == stopped["entries"] > 0
         looked_at(run, names)
-        run.go_on()
+        run.proceed()
         found = until_final(run, names)
         run.wait(0)
     for definition, n in least.items():
@@ -172,7 +172,7 @@ def test_each_definition_has_its_own(recording, tmp_path):
 def test_include_earlier_parts_after_a_resume(recording, tmp_path):
     with slowly(recording[0], tmp_path / "run", np=2) as run:
         run.listening().until_status(lambda s: s.get("spectra"), "the beginning")
-        until_counted(run, "size", lambda told: told["entries"] > 50)
+        until_counted(run, "size", lambda reported: reported["entries"] > 50)
         assert run.control("stop")[0] == 202
         stopped = until_final(run, ["size"])["size"]
         run.wait(STOPPED)
@@ -181,7 +181,7 @@ def test_include_earlier_parts_after_a_resume(recording, tmp_path):
         first = until_counted(run, "size")
         assert first["entries"] == stopped["entries"] > 50
         looked_at(run, HISTS)
-        run.go_on()
+        run.proceed()
         found = until_final(run, HISTS)
         run.wait(0)
     assert_final(run, found, wanted(recording))
@@ -213,14 +213,14 @@ def test_many_cells(recording, tmp_path):
     with Monitored(tmp_path / "run", recording[0], *DEFINE, *words(BIG), "--speed", 0.005, np=2) as run:
         run.held()
         looked_at(run, BIG)
-        run.go_on()
+        run.proceed()
         found = until_final(run, BIG)
         run.wait(0)
-    for name, told in found.items():
+    for name, reported in found.items():
         with h5py.File(reference.output) as file, h5py.File(run.folder / "run.h5") as watched:
             counts = file[f"histograms/{name}/counts"][()]
             assert np.array_equal(watched[f"histograms/{name}/counts"][()], counts)
-        assert_told(told, counts, 0, 0)
+        assert_reported(reported, counts, 0, 0)
     assert [len(axis["edges"]) for axis in found["plane"]["axes"]] == [401, 401] and len(found["long"]["counts"]) <= 16384
 
 
@@ -229,10 +229,10 @@ def test_one_who_looks_late(recording, tmp_path):
     with slowly(recording[0], tmp_path / "run") as run:
         run.held()
         until_counted(run, "where")
-        run.go_on()
+        run.proceed()
         run.until_status(lambda s: s["state"] == "ended", "the end")
         size, where = ask(run, "size"), ask(run, "where")  # the run waits for the viewer of `where`
         assert where["final"] and where["counts"] is not None
         assert size["final"] and size["counts"] is None and size["entries"] is None
         run.wait(0)
-    assert_told(where, *wanted(recording)["where"])
+    assert_reported(where, *wanted(recording)["where"])

@@ -104,7 +104,7 @@ class Front(BadBoard):
             elif self.kind_of_board == "restarts":
                 self.kind_of_board = "good"
                 self.restart(0)
-        self.go_on(epoch)
+        self.proceed(epoch)
 
 
 def disturb(rng, ranks, stopped, now):

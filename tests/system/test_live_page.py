@@ -109,7 +109,7 @@ def test_numbers_move_and_commands_are_obeyed(browser, streams, tmp_path):
 
 def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
     with slowly(streams, tmp_path, "--filter", "n_hits>=6") as run, browser.page(run.held().url) as page:
-        run.go_on(speed=0.2)
+        run.proceed(speed=0.2)
         page.until_text("#state", "ended")
         run.wait(0)
         page.until_text("#connection", "The last state: ended")
@@ -161,7 +161,7 @@ def assert_on_axis(points, log):
 def ended(browser, streams, tmp_path_factory):
     """The page of a run that has ended, and the last status."""
     with slowly(streams, tmp_path_factory.mktemp("ended")) as run, browser.page(run.held().url) as page:
-        run.go_on(speed=0.5)
+        run.proceed(speed=0.5)
         status = run.last_status()
         page.until_text("#state", "ended")
         run.wait(0)

@@ -108,14 +108,14 @@ def test_what_a_board_sent_meanwhile_is_lost(tmp_path, recording, how, way):
                 board.header()
                 board.end()
             found = run.found(3)
-            told, report = last_lines(run), run.report()
+            reported, report = last_lines(run), run.report()
     assert before > 0
     assert found["ledger/hits_in"].sum() == recording.sent()
     lost, known = losses(found)["lost"], recording.sent() - before - received
     # With corrected times, the first of them lie in a finished slice.
     assert lost == known if way != "offsets" else known <= lost < known + 100, (lost, known)
     assert sum(counts_of(report, n)["hits_dropped_lost"] for n in (0, 1)) == lost
-    assert told.count("lost, by its own count") == 2, told
+    assert reported.count("lost, by its own count") == 2, reported
     assert report["totals"]["incomplete_slices"] > 0 and masked(found)
     assert not list((tmp_path / "run").glob("run.live-*"))
 
@@ -157,8 +157,8 @@ def test_a_board_that_was_restarted_meanwhile(tmp_path, recording):
         board.header()
         board.end()
         run.wait(3)
-        told, report = last_lines(run), run.report()
-    assert "restarted" in told and "an unknown amount of data" in told and counts_of(report, 0)["unknown_losses"] == 1
+        reported, report = last_lines(run), run.report()
+    assert "restarted" in reported and "an unknown amount of data" in reported and counts_of(report, 0)["unknown_losses"] == 1
     assert report["totals"]["incomplete_slices"] > 0
 
 
@@ -191,8 +191,8 @@ def test_a_server_that_only_stamps(tmp_path, how):
             run.ranks()
             run.signal(signal.SIGINT)
             run.wait(3)
-            told = last_lines(run)
-    assert "an unknown amount of data" in told and "unknown_losses 1" in told
+            reported = last_lines(run)
+    assert "an unknown amount of data" in reported and "unknown_losses 1" in reported
 
 
 def test_a_server_that_numbers_its_events(tmp_path):
@@ -214,9 +214,9 @@ def test_a_server_that_numbers_its_events(tmp_path):
             run.ranks()
             run.signal(signal.SIGINT)
             run.wait(3)
-            told, report = last_lines(run), run.report()
+            reported, report = last_lines(run), run.report()
     assert counts_of(report, 0)["missing_numbers"] == 9_001 - end
-    assert f"{9_001 - end} event numbers are missing" in told
+    assert f"{9_001 - end} event numbers are missing" in reported
 
 
 # Several boards at a port whose URI names none
@@ -238,13 +238,13 @@ def test_several_boards_at_a_port_that_names_none(tmp_path, three):
         drained(port)
         boards[1].end()  # and the run with it
         found = run.found(3)
-        told, report = last_lines(run), run.report()
+        reported, report = last_lines(run), run.report()
     ids = [file.source for file in three.files]
     others = three.hits(0) + three.hits(2)
     assert found["ledger/hits_in"].sum() == three.hits(1)
     counts = counts_of(report, 0)
     assert counts["other_boards"] == 2 and counts["hits_of_other_boards"] == others
-    assert f"?sources={','.join(map(str, ids))}" in told and f"{others} hits" in told
+    assert f"?sources={','.join(map(str, ids))}" in reported and f"{others} hits" in reported
 
 
 def test_boards_that_are_named_are_all_taken(tmp_path, three):
@@ -275,13 +275,13 @@ def test_a_clock_that_is_far_from_the_hosts(tmp_path, three, off_s):
         board.send(introduced(board, time.time_ns() + off_s * 1_000_000_000))
         board.end()
         found = run.found(0)
-        told, last, report = run.text(), last_lines(run), run.report()
+        reported, last, report = run.text(), last_lines(run), run.report()
     far = abs(off_s) > 60
     assert found["ledger/hits_in"].sum() == three.hits(0)
     assert ("latency" not in report) == far
     assert ("its clock is" in last) == far
-    assert sum("warning" in line and "its clock is" in line for line in told.splitlines()) == (2 if far else 0)
-    assert ("ahead of" in told) == (off_s > 0)
+    assert sum("warning" in line and "its clock is" in line for line in reported.splitlines()) == (2 if far else 0)
+    assert ("ahead of" in reported) == (off_s > 0)
     alarms = {alarm["condition"]: alarm for alarm in report["alarms"]}
     assert len(alarms) == (2 if far else 0)
     for alarm in alarms.values():

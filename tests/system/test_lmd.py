@@ -128,25 +128,25 @@ def check_source(folder, uri, events):
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_reference_reader_finds_what_the_manifest_says(path):
-    told, file = MANIFEST[path.name], read_lmd(path)
+    reported, file = MANIFEST[path.name], read_lmd(path)
     found = summary(file) | {"file_bytes": path.stat().st_size, "buffers": (file.buffers, file.buffers_continued),
                              "index_offset": file.index_offset}
     steps = [b.number - a.number for a, b in zip(file.events, file.events[1:])]
-    assert sum(step != 1 for step in steps) == told["steps"]
-    assert sorted(found["ids"]) == told["ids"]
-    assert_shows(found, {key: value for key, value in told.items() if key not in ("steps", "ids")})
+    assert sum(step != 1 for step in steps) == reported["steps"]
+    assert sorted(found["ids"]) == reported["ids"]
+    assert_shows(found, {key: value for key, value in reported.items() if key not in ("steps", "ids")})
     assert not found["damaged"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_inspect(path):
-    file, told = read_lmd(path), MANIFEST[path.name]
+    file, reported = read_lmd(path), MANIFEST[path.name]
     shown = inspect(path, "--events", 5)
     assert path.name in shown["file"]
     assert shown["problems"] == [] and isinstance(shown["header"], dict)
-    assert_shows(shown, summary(file) | {"file_bytes": told["file_bytes"]})
+    assert_shows(shown, summary(file) | {"file_bytes": reported["file_bytes"]})
     if file.format == "2000/1":
-        assert (shown["buffers"], shown["buffers_continued"]) == told["buffers"]
+        assert (shown["buffers"], shown["buffers_continued"]) == reported["buffers"]
     assert shown["first_events"] == [event.description() for event in file.events[:5]]
 
 
@@ -430,8 +430,8 @@ def check_counter(folder, key, numbers, events, lacking=(), first=None):
     kept = [(n, event) for n, event in zip(numbers, events) if n not in lacking]
     done, hits = convert(folder, f"lmd:{path}?{key}", code=code)
     assert_same_hits(hits, hits_of_events(kept))
-    told = [line for line in done.stderr.splitlines() if "is dropped: no subevent 00070002 (control, crate, procid) has data word 1 with its number" in line]
-    assert len(told) == len(lacking) and all(str(path) in line for line in told), done.stderr
+    reported = [line for line in done.stderr.splitlines() if "is dropped: no subevent 00070002 (control, crate, procid) has data word 1 with its number" in line]
+    assert len(reported) == len(lacking) and all(str(path) in line for line in reported), done.stderr
     bits = len(f"{max(numbers):b}") - 1  # each case wraps once
     shown = inspect(f"lmd:{path}?{key}", code=code and None)
     assert (shown["first_number"], shown["last_number"]) == (numbers[0], numbers[-1] % 2**bits)
@@ -468,7 +468,7 @@ def test_event_of_a_different_list_is_a_duplicate(tmp_path):
 
 
 @pytest.mark.parametrize("name, parts", {
-    "numbers_go_on": [[1, 2, 3], [4, 5], [6]],
+    "numbers_continue": [[1, 2, 3], [4, 5], [6]],
     "repeated_over_the_seam": [[1, 2, (3, 1)], [(3, 3), 4]],
     "duplicate_over_the_seam": [[1, 2, 3], [3, 4]],
     "gap_at_the_seam": [[1, 2, 3], [5_000, 5_001]],

@@ -94,7 +94,7 @@ def test_partial_with_a_hole(stopped, run, tmp_path):
     assert f"and {len(beyond)} of the slices {gone[0] + 1} to {beyond[-1]}" in missing
 
 
-def test_partial_is_told_everywhere(stopped, run):
+def test_partial_is_reported_everywhere(stopped, run):
     missing = assert_partial(stopped, run.merged)
     target = stopped / "partial.h5"
     assert missing in eventloom("inspect", target, code=3).stdout

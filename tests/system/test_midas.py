@@ -59,9 +59,9 @@ def test_records_of_other_front_ends(tmp_path, form, given):
     path.write_bytes(b"".join([*parts, midas.of_logger(0x8001, 5)]))
     run = Run(tmp_path / "run", [f"midas:{path}{'?event=1' if given else ''}"], *TAG)
     assert numbers_of(run) == list(range(1, 201))
-    told = next(line for line in run.done.stderr.splitlines() if "skipped" in line)
-    assert "those of id 1 are read" in told and ("warning" in told) == (not given)
-    assert all(f"id {ident} ({n})" in told for ident, n in others.items()), told
+    reported = next(line for line in run.done.stderr.splitlines() if "skipped" in line)
+    assert "those of id 1 are read" in reported and ("warning" in reported) == (not given)
+    assert all(f"id {ident} ({n})" in reported for ident, n in others.items()), reported
     assert re.search(rf"elements skipped in inputs +{sum(others.values()) + 4}\n", run.done.stdout + run.done.stderr)
     seen = json.loads(eventloom("inspect", path, "--json").stdout)
     assert seen["event_ids"] == {"1": 200, **others} and not seen["damaged"]

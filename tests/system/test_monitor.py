@@ -74,28 +74,28 @@ def test_what_is_served_is_true(recording, tmp_path, np):
     uris, reference = recording
     with slowly(uris, tmp_path / "run", "--filter", "n_hits>=6", np=np) as run:
         run.held()
-        paused = run.until_all_told()
+        paused = run.until_all_reported()
         assert [source["state"] for source in paused["sources"]] == ["recorded", "recorded"]
         assert paused["run"]["share_done"] < 1
         code, headers, page = run.ask("/")
         assert code == 200 and headers["Content-Type"].startswith("text/html") and page.lower().startswith(b"<!doctype html")
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         metrics = run.ask("/metrics")[2].decode()
-        told = samples(metrics)
-        assert told['eventloom_run_state{state="paused"}'] == 1
-        assert told["eventloom_hits_read_total"] == sum(told[name] for name in told if "source_read_hits" in name)
-        resident = max(value for name, value in told.items() if name.startswith("eventloom_rank_resident"))
-        assert told["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
+        reported = samples(metrics)
+        assert reported['eventloom_run_state{state="paused"}'] == 1
+        assert reported["eventloom_hits_read_total"] == sum(reported[name] for name in reported if "source_read_hits" in name)
+        resident = max(value for name, value in reported.items() if name.startswith("eventloom_rank_resident"))
+        assert reported["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
         checked = promtool("check", "metrics", text=metrics)
         assert checked.returncode == 0 and checked.stderr + checked.stdout == "", checked.stderr
-        run.go_on(speed=0.2)
+        run.proceed(speed=0.2)
         end = run.last_status()
         run.wait(0)
         totals = run.report()["totals"]
     assert end["run"]["exit_code"] == 0 and end["ledger"]["balances"]
     with h5py.File(run.folder / "run.h5") as file:
         assert end["run"]["began"] == file.attrs["began"]
-    assert told["eventloom_hits_read_total"] < totals["hits_in"]
+    assert reported["eventloom_hits_read_total"] < totals["hits_in"]
     for name in LEDGER:
         assert end["ledger"][name] == totals[name], name
     assert sum(source["hits"] for source in end["sources"]) == totals["hits_in"]
@@ -113,7 +113,7 @@ def test_what_is_served_is_true(recording, tmp_path, np):
 
 
 @pytest.mark.parametrize("np", [1, 2])
-def test_replays_of_tables_tell_how_much_is_left(tmp_path, np):
+def test_replays_of_tables_state_how_much_is_left(tmp_path, np):
     """Inputs that do not know their end; one of them has a tenth of the other's length, so that enough is left to pause
     in."""
     hits = {"long": 40_000, "short": 4_000}
@@ -123,7 +123,7 @@ def test_replays_of_tables_tell_how_much_is_left(tmp_path, np):
     slices = 40_000 * 100 / 1000  # of 1 ms
     with slowly(uris, tmp_path / "run", speed=0.2, np=np) as run:
         run.listening()
-        assert re.search(r": info: \d\d\.\d % after \d+ s: .*, \d+ s left", run.until_told(" left"))
+        assert re.search(r": info: \d\d\.\d % after \d+ s: .*, \d+ s left", run.until_reported(" left"))
         run.until_status(lambda s: s["run"]["share_done"] > 0.15, "the end of the short one")
         assert run.control("pause")[0] == 202
         paused = run.until_status(lambda s: s["state"] == "paused" and s["rates"]["hits_per_s"] == 0, "a pause")
@@ -235,10 +235,10 @@ def test_steered_by_the_command(recording, tmp_path):
             assert control("stop").stdout == "stop: accepted\n"
             assert "exit code 75" in top.stdout.read(), "it alone looks"
             assert top.wait(20) == 0
-        told = run.wait(STOPPED)
+        reported = run.wait(STOPPED)
         me = f"{HOST} ({pwd.getpwuid(os.geteuid()).pw_name}@{socket.gethostname()})"
         who = [f"{HOST} (b from c\\x09\\xe9)" if command == "resume" else me for command in given]
-        assert all(f"command {command} from {one}" in told for command, one in zip(given, who)), told
+        assert all(f"command {command} from {one}" in reported for command, one in zip(given, who)), reported
         listed = [(command["command"], command["from"]) for command in run.report()["commands"]]
     assert listed == [*zip(given, who)]
     eventloom("run", *uris, *DEFINE, "--output", "run.h5", "--resume", cwd=run.folder)
@@ -259,7 +259,7 @@ def test_all_who_look_see_the_end(recording, tmp_path):
     with slowly(uris, tmp_path / "run") as run, contextlib.ExitStack() as stack:
         run.held()
         tops = [stack.enter_context(run.watched()) for _ in range(2)]
-        run.go_on(speed=0.1)
+        run.proceed(speed=0.1)
         run.until_status(lambda s: "exit_code" in s["run"], "the end", headers={"User-Agent": "a page"})
         for top in tops:
             assert "exit code 0" in top.stdout.read()
@@ -267,7 +267,7 @@ def test_all_who_look_see_the_end(recording, tmp_path):
         assert_same_events(run, reference)
 
 
-def test_top_tells_a_run_that_dies(recording, tmp_path):
+def test_top_reports_a_run_that_dies(recording, tmp_path):
     uris, _ = recording
     with slowly(uris, tmp_path / "run", np=2) as run:
         run.listening()
@@ -309,10 +309,10 @@ def test_who_may_not(attacked):
     for host in (f"localhost:{run.port}", HOST, socket.gethostname()):
         assert run.ask("/status", headers={"Host": host})[0] == 200
     assert run.ask("/etc/passwd")[0] == run.ask("/../status")[0] == run.ask("/%73tatus")[0] == 404
-    told = run.text()
+    reported = run.text()
     for why in ("wrong token", "requests of other sites are refused", "unknown host name"):
-        assert f"a command from {HOST} was refused: {why}" in told, told
-    assert run.token not in told.partition("token to steer the run")[2].partition("\n")[2]
+        assert f"a command from {HOST} was refused: {why}" in reported, reported
+    assert run.token not in reported.partition("token to steer the run")[2].partition("\n")[2]
     code, headers, _ = run.ask("/status", "POST", "x")
     assert code == 405 and headers["Allow"] == "GET, HEAD"
     assert run.ask("/control")[0] == run.ask("/status", "OPTIONS")[0] == run.ask("/status", "TRACE")[0] == 405
@@ -400,12 +400,12 @@ def test_names_cannot_break_out(recording, tmp_path):
     (tmp_path / name).symlink_to(uris[0].removeprefix("file:"))
     with slowly([str(tmp_path / name)], tmp_path / "run") as run:
         run.held()
-        status = run.until_all_told()
+        status = run.until_all_reported()
         assert name in status["sources"][0]["name"]
         metrics = run.ask("/metrics")[2].decode()
         assert 'a\\"b\\n<script>' in metrics
         with run.watched() as top:
-            run.go_on(speed=0.2)
+            run.proceed(speed=0.2)
             shown = top.stdout.read()
             assert top.wait(20) == 0
         assert "\x1b" not in shown and 'a"b\\x0a<script>alert(1)\\x1b]0;title\\x07.epochs' in shown
@@ -457,7 +457,7 @@ def test_a_prometheus_server_scrapes_a_run(recording, tmp_path):
             if ask:
                 run.until_status(lambda s: s["run"]["elapsed_s"] > 10, "seconds of data alone in the window")
                 until(rate_is_right, "the rate of the data", 20, run.text)
-        line = run.until_told("hits/s", timeout=30)
+        line = run.until_reported("hits/s", timeout=30)
         assert re.match(r"eventloom, rank 0 \(.*\): info: [\d.]+ % after \d+ s: .* left$", line), line
         assert run.control("stop")[0] == 202
         run.last_status()
@@ -486,9 +486,9 @@ def test_bad_usage_is_one_line(recording, tmp_path):
         done = eventloom("run", *uris, *DEFINE, "--monitor", place, "--output", "run.h5", cwd=tmp_path, code=2)
         only_line(done, "--monitor", place, "in use")
     assert not (tmp_path / "run.h5").exists()
-    for words, told in ((["--monitor", "x"], "[ADDR:]PORT"), (["--monitor", "nowhere:0"], "nowhere"),
+    for words, reported in ((["--monitor", "x"], "[ADDR:]PORT"), (["--monitor", "nowhere:0"], "nowhere"),
                         (["--monitor-token-file", "x"], "--monitor"), (["--progress", "x"], "--progress")):
-        only_line(eventloom("run", *uris, *DEFINE, *words, cwd=tmp_path, code=2), told)
+        only_line(eventloom("run", *uris, *DEFINE, *words, cwd=tmp_path, code=2), reported)
     with socket.create_server((HOST, 0)) as nobody:
         url = f"http://{HOST}:{nobody.getsockname()[1]}/"
     only_line(eventloom("top", url, code=2), "does not answer")
@@ -594,17 +594,17 @@ def unknown_names(expression, known):
     return set(re.findall(r"\beventloom_\w+", re.sub(r'"[^"]*"', "", expression))) - known
 
 
-def test_masked_hits_alert_nobody(recording, tmp_path):
+def test_masked_hits_raise_no_alert(recording, tmp_path):
     """Neither by the rules nor on the dashboard's panel of losses, unlike lost hits."""
     uris, _ = recording
     (tmp_path / "map.csv").write_text("source,mask\n0,1\n")
     with slowly(uris, tmp_path / "run", "--detector", tmp_path / "map.csv") as run:
         run.listening()
         run.until_status(lambda s: s["ledger"]["dropped"].get("masked"), "masked hits")
-        told = samples(run.ask("/metrics")[2].decode())
+        reported = samples(run.ask("/metrics")[2].decode())
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)
-    counts = {name: value for name, value in told.items() if re.fullmatch("eventloom_hits_(lost|dropped_.*)_total", name)}
+    counts = {name: value for name, value in reported.items() if re.fullmatch("eventloom_hits_(lost|dropped_.*)_total", name)}
     assert counts["eventloom_hits_dropped_masked_total"] > 0 and len(counts) > 5
     assert_alerts(tmp_path, counts, False)
     assert_alerts(tmp_path, counts | {"eventloom_hits_lost_total": 5, "eventloom_hits_dropped_late_total": 5}, True)
@@ -632,8 +632,8 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     uris, _ = recording
     with slowly(uris, tmp_path / "run", "--alarm", "lost>0") as run:
         run.held()
-        run.until_all_told()
-        told = samples(run.ask("/metrics")[2].decode())
+        run.until_all_reported()
+        reported = samples(run.ask("/metrics")[2].decode())
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)
     rules = MONITORING / "eventloom.rules.yml"
@@ -642,7 +642,7 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     alerts = re.findall(r"expr: (.*)", rules.read_text())
     examples = re.findall(r"^\| `([^`]+)` \|", (MONITORING / "README.md").read_text(), re.MULTILINE)
     assert len(asked) > 20 and len(alerts) > 3 and len(examples) > 3
-    known = {name.partition("{")[0] for name in told}
+    known = {name.partition("{")[0] for name in reported}
     for expression in asked + alerts + examples:
         assert not unknown_names(expression, known), expression
     checked = promtool("check", "rules", rules)
@@ -651,13 +651,13 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     all_rules.write_text(json.dumps(rules_of([e.replace("$__rate_interval", "1m") for e in asked + examples])))
     checked = promtool("check", "rules", all_rules)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert_they_can_be_evaluated(tmp_path, told, asked + alerts + examples)
+    assert_they_can_be_evaluated(tmp_path, reported, asked + alerts + examples)
 
 
-def assert_they_can_be_evaluated(folder, told, expressions):
+def assert_they_can_be_evaluated(folder, reported, expressions):
     """Evaluates them for a run's metrics: rules that parse may still match two series where one is needed."""
     texts = [expression.replace("$__rate_interval", "2m").replace("$instance", ".*") for expression in expressions]
-    tests = {"interval": "1m", "input_series": [{"series": name, "values": "1+1x3"} for name in told],
+    tests = {"interval": "1m", "input_series": [{"series": name, "values": "1+1x3"} for name in reported],
              "promql_expr_test": [{"expr": f"0 * count({text}) or vector(0)", "eval_time": "3m", "exp_samples": [{"labels": "{}", "value": 0}]}
                                   for text in texts]}
     assert_promtool_agrees(folder, tests, [])

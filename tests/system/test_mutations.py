@@ -204,7 +204,7 @@ def built(case, uris, words=()):
         return done, None, done.wrong()
     merge = run(case.folder, "merge", "out.h5", "--output", "out.merged.h5")
     if merge.code not in (0, 3):
-        return done, None, f"the output does not merge: {merge.told}"
+        return done, None, f"the output does not merge: {merge.reported}"
     assert_balanced(read_ledger(case.folder / "out.h5"))
     return done, read_merged(case.folder / "out.merged.h5"), ""
 
@@ -214,7 +214,7 @@ def looked_at(case, uri, is_whole=lambda _: True):
     done = case.run("inspect", uri, *(["--json"] if case.rng.randrange(2) else []))
     if done.defect() or done.code != 0 or is_whole(case.damaged):
         return done.wrong()
-    return f"exit code 0 of a damaged file: {done.told}"
+    return f"exit code 0 of a damaged file: {done.reported}"
 
 
 def reads(reader):
@@ -244,7 +244,7 @@ def strict(recordings, uris, reference=None, words=(), inspect=None, convert=Tru
         written = [hits_of_file(read_epochs_file(case.folder / "converted" / name)) for name in files]
         if streams is not None and list(map(rows_of, streams)) == list(map(rows_of, written)):
             return ""
-        return f"exit code 0, but another stream is written: {done.told}"
+        return f"exit code 0, but another stream is written: {done.reported}"
 
     def judge_run(case):
         done, merged, wrong = built(case, uris, words)
@@ -253,7 +253,7 @@ def strict(recordings, uris, reference=None, words=(), inspect=None, convert=Tru
             return wrong
         streams = reference(case.folder) if reference else None
         explained = streams is not None and set(keys_of(streams)) == set(event_keys(merged))
-        return "" if explained else f"{wrong} {done.told}"
+        return "" if explained else f"{wrong} {done.reported}"
 
     def judge(case):
         way = case.rng.random()
@@ -392,7 +392,7 @@ def finished(pattern):
             done = case.run("merge", "run.h5", "--output", "again.h5")
             if done.defect() or done.code != 0 or same(datasets(case.folder / "again.h5"), clean):
                 return done.wrong()
-            return f"exit code 0, but another merged file: {done.told}"
+            return f"exit code 0, but another merged file: {done.reported}"
         return Kind(folder.name, folder, pattern, judge)
     return make
 
@@ -437,7 +437,7 @@ def stopped(pattern):
             merge = run(case.folder, "merge", "run.h5", "--output", "again.h5")
             if merge.code == 0 and same(datasets(case.folder / "again.h5"), clean):
                 return ""
-            return f"resumed with exit code 0, but the merged file is another: {done.told} {merge.told}"
+            return f"resumed with exit code 0, but the merged file is another: {done.reported} {merge.reported}"
         return Kind(folder.name, folder, pattern, judge)
     return make
 

@@ -143,9 +143,9 @@ def test_resume_builds_damaged_parts_again(tmp_path, stopped, complete, seed):
     flipped = list(flips(tmp_path, seed, 4))
     for name, offset, bit in flipped:
         flip(tmp_path / name, offset, bit)
-    told = job.resume()
+    reported = job.resume()
     for name in {name for name, _, _ in flipped[1::2]}:
-        assert lines_with(told, name, "built again"), told
+        assert lines_with(reported, name, "built again"), reported
         assert (tmp_path / f"{name}.damaged").exists()
     assert_same_result(job, complete, {"@setup"})
 
@@ -180,8 +180,8 @@ def test_a_closed_run_of_live_sources_is_looked_through(tmp_path, complete, np):
     assert lines_with(job.resume(), "complete")
     name = parts(tmp_path)[1].name
     flip(tmp_path / name, chunk_offsets(tmp_path / name)[0][0], 0)
-    told = job.resume(code=2)
-    assert lines_with(told, name, "--force") and not lines_with(told, "complete")
+    reported = job.resume(code=2)
+    assert lines_with(reported, name, "--force") and not lines_with(reported, "complete")
 
 
 @pytest.mark.parametrize("np", [None, 2])
@@ -195,8 +195,8 @@ def test_a_closed_run_is_built_again_where_it_is_damaged(tmp_path, complete, np)
     flip(tmp_path / names[1], offset, 0)
     (tmp_path / names[-1]).unlink()
     before = {name: (tmp_path / name).stat().st_ino for name in names[:-1] if name != names[1]}
-    told = job.resume()
-    assert lines_with(told, names[1], "built again")
+    reported = job.resume()
+    assert lines_with(reported, names[1], "built again")
     assert {name: (tmp_path / name).stat().st_ino for name in before} == before
     assert (tmp_path / f"{names[1]}.damaged").exists() and not list(tmp_path.glob("*.list"))
     assert_same_result(job, complete, {"@setup"})

@@ -188,7 +188,7 @@ def test_values_and_bins_of_a_run_in_progress(calibrated, tmp_path):
     eventloom("report", run.output, "--output", tmp_path / "page.html")
     report = document_of(tmp_path / "page.html")
     with Monitored(tmp_path, uris, *words, *SLOWLY) as monitored:
-        monitored.held().go_on()
+        monitored.held().proceed()
         status = monitored.last_status()
         monitored.wait(0)
     for found in (status, report):
@@ -209,7 +209,7 @@ def test_multiplicities_have_the_same_bins(tmp_path):
     eventloom("report", run.output, "--output", tmp_path / "page.html")
     report = document_of(tmp_path / "page.html")["histograms"]["multiplicity"]
     with Monitored(tmp_path, [uri], *DEFINE, *SLOWLY) as monitored:
-        monitored.held().go_on()
+        monitored.held().proceed()
         status = monitored.last_status()["histograms"]["multiplicity"]
         monitored.wait(0)
     assert status["edges"] == report["edges"] and status["counts"] == report["counts"] and status["log_x"] and report["log_x"]

@@ -60,10 +60,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("words, told", BAD, ids=[" ".join(words) or "nothing" for words, _ in BAD])
-def test_bad_usage(words, told, tmp_path):
+@pytest.mark.parametrize("words, reported", BAD, ids=[" ".join(words) or "nothing" for words, _ in BAD])
+def test_bad_usage(words, reported, tmp_path):
     done = plan(*words, code=2, cwd=tmp_path)
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and told in done.stderr, done.stderr
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and reported in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -108,7 +108,7 @@ def test_json_agrees_with_the_rank_file(tmp_path):
         assert node["sources"] >= 3 and node["builders"] == shown["builders"] / 3
 
 
-def test_rank_file_that_exists_is_written_anew(tmp_path):
+def test_rank_file_that_exists_is_rewritten(tmp_path):
     """A requeued job plans again."""
     file = tmp_path / "plan.rankfile"
     for cores in (4, 2):

@@ -34,7 +34,7 @@ def both(tmp_path_factory):
     return found
 
 
-def test_times_lie_between_those_simulated_with_one_and_with_many_transfers_under_way(tmp_path, both):
+def test_times_lie_between_those_simulated_with_one_and_with_many_transfers_in_flight(tmp_path, both):
     """A single median of three measurements scatters by 20 %."""
     for point, (real, one) in both.items():
         assert 0.8 * simulated(tmp_path, point, SLICES, transfers="auto") < real < 1.3 * one, (point, both)

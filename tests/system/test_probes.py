@@ -114,7 +114,7 @@ def test_what_the_last_client_was_not_sent_waits_for_the_next(tmp_path):
     assert numbers(rest) == list(range(2001 - len(rest), 2001))
 
 
-def test_a_silent_client_that_leaves_is_told_on_both_sides(tmp_path, recording):
+def test_a_silent_client_that_leaves_is_reported_on_both_sides(tmp_path, recording):
     """A silent connection may be a client: data it was sent cannot be distinguished from data it has read."""
     with Serving(tmp_path, recording, "--rate", "20000", "--buffer-size", "1KiB") as serving:
         with connection(serving.port) as silent:
@@ -198,7 +198,7 @@ def test_a_tap_does_not_count_probes(tmp_path, kind, saying):
     assert (said["tap_events"], said["tap_events_dropped"]) == (500, 0)
 
 
-def test_a_late_client_of_a_tap_is_told_by_the_number_of_its_first_buffer(tmp_path):
+def test_a_late_client_of_a_tap_is_recognised_by_the_number_of_its_first_buffer(tmp_path):
     path = tmp_path / "stamped.lmd"
     path.write_bytes(flat_file(stamped(2000)))
     with Tapped(tmp_path, [f"lmd:{path}?time=wr"], *STAMPED) as run:
@@ -223,5 +223,5 @@ def test_a_source_that_joined_late_says_so(tmp_path, first, native):
     groups = layout.buffers([Event(n, [Subevent(1, [n])]) for n in range(720, 760)], first)
     with Server(sends(layout, groups)) as server:
         done = eventloom("run", url(server.port), "--define", "tag", "--output", tmp_path / "run.h5")
-    told = f"joined a server that was sending already, at event number 720 in its buffer {first}: {first - 1} earlier buffers"
-    assert (told in done.stderr) == (native and first > 1)
+    reported = f"joined a server that was sending already, at event number 720 in its buffer {first}: {first - 1} earlier buffers"
+    assert (reported in done.stderr) == (native and first > 1)

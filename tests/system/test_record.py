@@ -124,12 +124,12 @@ def test_what_was_sent_is_recorded(tmp_path, recording):
         for board in boards(stack, recording, ports):
             board.header()
             board.end()
-        told = recorder.wait(0)
+        reported = recorder.wait(0)
     assert names(recorder.out) == [f"source_00{n}.{end}" for n in (0, 1) for end in ("000000.epochs", "end", "state")]
     for source, file in enumerate(recording.files):
         path, = data_files(recorder.out, source)
         assert growing_buffers(recorder.out, source) == sent_buffers(file)
-        assert f"source_00{source}: {recording.hits(source)} hits in {len(file.buffers)} epoch buffers in 1 files" in told
+        assert f"source_00{source}: {recording.hits(source)} hits in {len(file.buffers)} epoch buffers in 1 files" in reported
         assert hits_of_file(read_epochs_file(path)).time.tolist() == hits_of_file(file).time.tolist()
     run = Run(tmp_path / "run", [f"file:{path}" for n in (0, 1) for path in data_files(recorder.out, n)], *recording.meaning)
     assert_same(read_merged(run.merged), read_merged(recording.folder / "replay" / "merged.h5")
@@ -175,12 +175,12 @@ def test_a_limit_of_all_files(tmp_path, recording):
             Board(recording.files[0], port) as board:
         board.header()
         board.end()
-        told = recorder.wait(3)
+        reported = recorder.wait(3)
     left = [hits for path in data_files(recorder.out) for hits in [sum(b.n_hits for b in read_epochs_file(path).buffers)]]
     lost = recorder.report()["removed_for_room"]
     assert sum(path.stat().st_size for path in data_files(recorder.out)) <= 60_000
     assert lost["files"] > 0 and lost["hits"] + sum(left) == recording.hits(0)
-    assert "warning: --keep: removed 'out/source_000.000000.epochs'" in told
+    assert "warning: --keep: removed 'out/source_000.000000.epochs'" in reported
     numbers = [int(path.name.split(".")[1]) for path in data_files(recorder.out)]
     assert numbers == list(range(lost["files"], lost["files"] + len(left)))
 
@@ -202,9 +202,9 @@ def test_kill_and_restart(tmp_path, recording, torn):
             board.header()
             second = board.next
             board.end()
-            told = recorder.wait(3)
+            reported = recorder.wait(3)
     missed = sum(b.n_hits for b in file.buffers[first:second])
-    assert f"{missed} hits are lost, by its own count" in told and "was not finished" in told
+    assert f"{missed} hits are lost, by its own count" in reported and "was not finished" in reported
     assert names(recorder.out) == ["source_000.000000.epochs", "source_000.000001.epochs", "source_000.end", "source_000.state"]
     assert growing_buffers(recorder.out) == sent_buffers(file)[:first] + sent_buffers(file)[second:]
     assert len(read_epochs_file(path).buffers) == first and lost_hits(recorder.out) == missed
@@ -289,8 +289,8 @@ def test_a_damaged_header(tmp_path, recording):
         with Recorder(tmp_path, [udp(port)]).listening() as recorder:
             board.header()
             board.end()
-            told = recorder.wait(0)
-    assert path.read_bytes() == data and "it stays as it is" in told
+            reported = recorder.wait(0)
+    assert path.read_bytes() == data and "it stays as it is" in reported
     assert growing_buffers(recorder.out) == sent_buffers(file)
 
 
@@ -303,9 +303,9 @@ def test_an_acknowledgement_of_what_is_not_there_yet(tmp_path, recording):
             Board(recording.files[0], port) as board:
         board.header()
         board.end()
-        told = recorder.wait(0)
+        reported = recorder.wait(0)
     assert growing_buffers(recorder.out) == sent_buffers(recording.files[0])
-    assert "source_000.done" in told and "ignored" in told
+    assert "source_000.done" in reported and "ignored" in reported
 
 
 def test_a_clock_that_is_set_back(tmp_path, recording):
@@ -364,18 +364,18 @@ def test_a_full_disk(tmp_path, recording, space_comes):
         with Recorder(tmp_path, [udp(port)], out="disk/out").listening() as recorder:
             board.header()
             board.end()
-            recorder.until_told("No space left")
+            recorder.until_reported("No space left")
             if space_comes:
                 subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True, timeout=20)
             else:
                 recorder.send(signal.SIGTERM, 0)
-            told = recorder.wait(0 if space_comes else 3)
+            reported = recorder.wait(0 if space_comes else 3)
         found, report = growing_buffers(recorder.out), recorder.report()
     sent = sent_buffers(file)
     assert found == (sent if space_comes else sent[:len(found)])
     left = sum(b.n_hits for b in file.buffers[len(found):])
     assert report["per_source"][0]["hits_unwritten"] == left
-    assert ("there is room again after" if space_comes else f"{left} hits could not be written") in told
+    assert ("there is room again after" if space_comes else f"{left} hits could not be written") in reported
 
 
 def test_nonsense(tmp_path, recording):

@@ -206,9 +206,9 @@ def test_when_and_how_it_ran(tmp_path):
         assert re.fullmatch(r"([0-9a-f]{12}\+?)?", text_of(file.attrs.get("eventloom_commit", "")))
         assert "time_of_tick_0" not in file.attrs
         own = {name: text_of(file.attrs[name]) for name in ("began", "ended")}
-    told = eventloom("inspect", run.output).stdout
-    assert all(re.search(f"^    {name} +{value}$", told, re.MULTILINE) for name, value in own.items())
-    assert re.search(f"^    command_lines +{re.escape(line)}$", told, re.MULTILINE)
+    reported = eventloom("inspect", run.output).stdout
+    assert all(re.search(f"^    {name} +{value}$", reported, re.MULTILINE) for name, value in own.items())
+    assert re.search(f"^    command_lines +{re.escape(line)}$", reported, re.MULTILINE)
     shown = json.loads(eventloom("inspect", "--json", run.output).stdout)["attributes"]
     assert shown["command_lines"] == [line] and own.items() <= shown.items()
     with h5py.File(run.merged) as file:
@@ -264,22 +264,22 @@ def test_latency_of_a_live_run(tmp_path):
             Started(tmp_path, "generate", *stream, "--live", "--to", f"udp://{HOST}:{port}", "--output", made) as maker:
         maker.wait(0)
         run.wait(0)
-    told = run.report()["latency"]
+    reported = run.report()["latency"]
     eventloom("report", "run.h5", "--output", "a.html", cwd=tmp_path / "run")
     found = document_of(tmp_path / "run" / "a.html")
     with h5py.File(tmp_path / "run" / "run.h5") as file:
         low, high, events = (file["latency"][name][:] for name in ("low", "high", "events"))
-        assert events.sum() == told["count"] and (low[0], high[-1]) == (told["min_ns"], told["max_ns"])
+        assert events.sum() == reported["count"] and (low[0], high[-1]) == (reported["min_ns"], reported["max_ns"])
         assert (low < high).all() and (low[1:] >= high[:-1] * (1 - 1e-9)).all()
         for p, key in ((50, "p50_ns"), (99, "p99_ns")):
-            assert high[np.searchsorted(np.cumsum(events), np.ceil(p * events.sum() / 100))] == pytest.approx(told[key])
+            assert high[np.searchsorted(np.cumsum(events), np.ceil(p * events.sum() / 100))] == pytest.approx(reported[key])
         tick_0 = text_of(file.attrs["time_of_tick_0"])
         zero = at(tick_0[:19] + "Z")
         assert re.fullmatch(r".{19}\.\d{9}Z", tick_0) and abs(zero - at(file.attrs["began"])) < timedelta(minutes=1)
         assert (file["rates/hits"][:] >= 0).all() and (np.diff(file["rates/time"][:]) > 0).all()
     latency = found["histograms"]["latency"]
-    assert sum(latency["counts"]) == latency["entries"] == told["count"]
-    assert latency["percentiles"]["ns"] == pytest.approx([told[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns")])
+    assert sum(latency["counts"]) == latency["entries"] == reported["count"]
+    assert latency["percentiles"]["ns"] == pytest.approx([reported[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns")])
     assert found["run"]["time_of_tick_0"] == tick_0
 
 
@@ -542,7 +542,7 @@ def test_without_gnuplot(recording, tmp_path, monkeypatch):
     assert not (tmp_path / "a.html").exists() and not (tmp_path / "plots").exists()
 
 
-def test_damage_is_told(recording, tmp_path):
+def test_damage_is_reported(recording, tmp_path):
     for path in recording.output.parent.glob("run*.h5"):
         shutil.copy(path, tmp_path)
     part = sorted(tmp_path.glob("run.part-*.h5"))[0]

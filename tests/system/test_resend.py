@@ -45,11 +45,11 @@ def test_a_bad_network(tmp_path, recording, seed, np, rates):
     with live(tmp_path, recording, udp(port, sources="0,1,2"), np) as run, TwoWayRelay((HOST, port), seed, **rates) as relay:
         with send(recording.paths, relay.port, "--speed", "0.5", "--datagram", "600") as sender:
             sender.wait(0)
-            told = sender.text()
+            reported = sender.text()
         assert_same(run.found(0), recording.replay)
         report = run.report()
     assert report["balanced"] and report["exit_code"] == 0 and report["hits_read"] == recording.sent()
-    assert relay.lost[THERE] > 5 and "sent again on request" in told
+    assert relay.lost[THERE] > 5 and "sent again on request" in reported
     assert total(report, "pieces_recovered") > 0 and total(report, "lost_buffers") == 0
     assert total(report, "duplicates") > 0, "repeated datagrams, those sent again included, are no loss"
     assert 0 < relay.bytes[BACK] <= relay.bytes[THERE] / 2

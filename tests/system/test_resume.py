@@ -153,8 +153,8 @@ def attributes(path):
 
 def test_what_a_stopped_run_leaves(tmp_path, recording):
     job = Job(tmp_path, recording, *SLICED, "--report-json", "report.json")
-    told = job.stop(number=USR1)
-    assert lines_with(told, "SIGUSR1", "rank 0") and lines_with(told, "--resume")
+    reported = job.stop(number=USR1)
+    assert lines_with(reported, "SIGUSR1", "rank 0") and lines_with(reported, "--resume")
     finished = parts(tmp_path)
     assert 4 <= len(finished) < N_SLICES and len(lists(tmp_path)) == 1
     assert {path.name for path in tmp_path.glob("run.*")} == {"run.h5", lists(tmp_path)[0].name, *(p.name for p in finished)}
@@ -183,8 +183,8 @@ def test_what_a_stopped_run_leaves(tmp_path, recording):
 ])
 def test_stopped_and_resumed(tmp_path, recording, undisturbed, number, rank, np, options):
     job = Job(tmp_path, recording, *SLICED, *options, np=np)
-    told = job.stop(number=number, rank=rank)
-    assert lines_with(told, signal.Signals(number).name, f"rank {rank} "), told
+    reported = job.stop(number=number, rank=rank)
+    assert lines_with(reported, signal.Signals(number).name, f"rank {rank} "), reported
     before = state(tmp_path)
     job.resume()
     assert_kept(before, tmp_path)
@@ -232,10 +232,10 @@ def test_signals_on_top_of_signals(tmp_path, recording, undisturbed):
         for number in (USR1, USR1):
             started.send(number, 1)
             started.process.send_signal(number)
-        started.until_told("stopping cleanly")
+        started.until_reported("stopping cleanly")
         started.process.send_signal(USR1)
-        told = started.wait(STOPPED)
-    assert len(lines_with(told, "stopping cleanly")) == 1
+        reported = started.wait(STOPPED)
+    assert len(lines_with(reported, "stopping cleanly")) == 1
     job.resume()
     assert_same_result(job, undisturbed(recording, *SLICED, np=2))
 
@@ -395,7 +395,7 @@ def test_complete_already(tmp_path, recording):
     assert lines_with(refused, "--filter") and state(tmp_path) == before
 
 
-def test_with_force_what_was_interrupted_goes_on(tmp_path, interrupted, complete):
+def test_with_force_what_was_interrupted_continues(tmp_path, interrupted, complete):
     """The advice printed when a run with --force is stopped. A closed one is replaced."""
     job = interrupted(tmp_path)
     assert lines_with(job.resume("--force"), "resuming")
@@ -438,7 +438,7 @@ def test_kept_hits_of_an_interrupted_live_run(tmp_path):
     assert before and {path: path.read_bytes() for path in parts(tmp_path)} == before
 
 
-def test_without_resume_it_begins_anew(tmp_path, interrupted, complete):
+def test_without_resume_it_restarts(tmp_path, interrupted, complete):
     job = interrupted(tmp_path)
     before = state(tmp_path)
     assert lines_with(job.run(), "warning", "--resume")
@@ -478,16 +478,16 @@ EXTRA = {
 
 @pytest.mark.parametrize("case", EXTRA)
 def test_another_meaning_is_refused(tmp_path, interrupted, case):
-    options, sources, told = EXTRA[case]
+    options, sources, reported = EXTRA[case]
     job = interrupted(tmp_path, sources or ["in/*.epochs"], options)
-    assert_refused(job, *told)
+    assert_refused(job, *reported)
 
 
-def assert_refused(job, *told):
+def assert_refused(job, *reported):
     before = state(job.folder)
     message = job.resume(code=2)
     lines = [line for line in message.splitlines() if "info" not in line]
-    assert len(lines) == 1 and all(word in lines[0] for word in told), message
+    assert len(lines) == 1 and all(word in lines[0] for word in reported), message
     assert state(job.folder) == before, "something was changed"
 
 
@@ -562,14 +562,14 @@ def drop_line(folder):
     path.write_bytes(b"".join(lines[:3] + lines[4:]))
 
 
-@pytest.mark.parametrize("damage, told", [
+@pytest.mark.parametrize("damage, reported", [
     (flip_in_line(0), ["run.part-0000.list"]),
     (flip_in_line(4), ["run.part-0000.list", "line 5"]),
     (drop_line, ["run.part-0000.list"])], ids=["first line", "flipped", "line lost"])
-def test_damage_is_refused(tmp_path, interrupted, damage, told):
+def test_damage_is_refused(tmp_path, interrupted, damage, reported):
     job = interrupted(tmp_path)
     damage(tmp_path)
-    assert_refused(job, *told)
+    assert_refused(job, *reported)
 
 
 def tear(folder):
@@ -642,8 +642,8 @@ def assert_readable(folder):
 def test_disk_full(tmp_path, recording, undisturbed, np, more):
     job = Job(tmp_path / "disk", recording, *ALL_HITS, *more, np=np)
     with disk(job.folder, "3m") as make_room:
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "run.part-") and lines_with(told, "--resume"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "run.part-") and lines_with(reported, "--resume"), reported
         assert parts(job.folder), "the parts before are finished"
         assert_readable(job.folder)
         with h5py.File(job.folder / "run.h5") as file:
@@ -664,8 +664,8 @@ def test_disk_full_when_only_the_run_file_is_left(tmp_path, recording, undisturb
     size = {path.name: path.stat().st_size for path in reference.folder.glob("run.*")}
     job = Job(tmp_path / "disk", recording, *options)
     with disk(job.folder, sum(size.values())) as make_room:  # the first run.h5 exists until the last one is written
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "run.h5"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "run.h5"), reported
         before = state(job.folder)
         assert len(parts(job.folder)) == 1
         make_room()
@@ -711,8 +711,8 @@ def test_disk_that_fails(tmp_path, recording, undisturbed):
     (tmp_path / "failing.c").write_text(FAILING)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "failing.so", tmp_path / "failing.c", "-ldl"], check=True, timeout=60)
     job = Job(tmp_path / "run", recording, *SLICED, env={"LD_PRELOAD": str(tmp_path / "failing.so")})
-    told = job.run("--segment-size", "1", code=STOPPED)
-    assert lines_with(told, "Input/output error", "run.part-0000-0005.h5"), told
+    reported = job.run("--segment-size", "1", code=STOPPED)
+    assert lines_with(reported, "Input/output error", "run.part-0000-0005.h5"), reported
     assert len(parts(job.folder)) == 5
     assert_readable(job.folder)
     before = state(job.folder)
@@ -747,8 +747,8 @@ def test_scratch_folder(tmp_path, recording, undisturbed):
 def test_scratch_folder_is_full(tmp_path, recording, undisturbed):
     job = Job(tmp_path / "run", recording, *ALL_HITS, "--segment-size", "2MiB", "--scratch", tmp_path / "scratch")
     with disk(tmp_path / "scratch", "1m") as make_room:
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "scratch"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "scratch"), reported
         assert not parts(job.folder)
         make_room()
         job.resume()
@@ -759,7 +759,7 @@ def test_scratch_folder_is_full(tmp_path, recording, undisturbed):
 
 # Options beside it.
 
-def test_kept_hits_begin_anew(tmp_path, recording, undisturbed):
+def test_kept_hits_restart(tmp_path, recording, undisturbed):
     job = Job(tmp_path, recording, *SLICED, "--save-sorted", "sorted")
     job.stop()
     assert lines_with(job.resume(), "starts over")

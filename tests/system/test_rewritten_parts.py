@@ -237,12 +237,12 @@ def judge_python(folder, clean, package):
 def assert_said(done, part, dataset, what):
     if done.returncode == 0:
         return
-    told = done.stdout + done.stderr
-    assert part in told, told
+    reported = done.stdout + done.stderr
+    assert part in reported, reported
     if what.endswith(", ") and "attribute" not in what and "another" not in what:
         # The same values, stored in another way, show only in the size of the file.
-        same_values = what.startswith(("other_type", "other_storage")) and "the run lists" in told
-        assert dataset in told or same_values, told
+        same_values = what.startswith(("other_type", "other_storage")) and "the run lists" in reported
+        assert dataset in reported or same_values, reported
 
 
 @pytest.mark.parametrize("number", range(CASES))

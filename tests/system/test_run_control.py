@@ -87,12 +87,12 @@ class Pace:
 
     def __init__(self, recording, port):
         self.boards = [Board(file, port, source=number) for number, file in enumerate(recording.files)]
-        self.port, self.epoch, self.goes_on = port, 0, True
+        self.port, self.epoch, self.unfinished = port, 0, True
         self.thread = threading.Thread(target=self.send, daemon=True)
 
     def send(self):
         begin = time.monotonic()
-        while self.goes_on:
+        while self.unfinished:
             if self.epoch % (50 * MILLISECOND) < 5 * MILLISECOND:
                 for board in self.boards:
                     self.tell(board.header)
@@ -113,7 +113,7 @@ class Pace:
         return self
 
     def __exit__(self, *_):
-        self.goes_on = False
+        self.unfinished = False
         self.thread.join()
         for board in self.boards:
             board.__exit__()
@@ -160,7 +160,7 @@ def test_each_run_has_the_hits_of_its_time(tmp_path, recording, np):
         series.until_run(10, 500)
         series.ask_for("stop-run")
         series.until_idle()
-        pace.goes_on = False
+        pace.unfinished = False
         pace.thread.join()
         series.ask_for("end")
         series.wait(0)
@@ -445,7 +445,7 @@ def test_files_of_others_in_the_way(tmp_path, recording, slow_hook):
     assert (tmp_path / "log").read_text() == "1 start\n1 stop\n3 start\n3 stop\n"
 
 
-def test_numbers_go_on_after_a_kill(tmp_path, recording):
+def test_numbers_continue_after_a_kill(tmp_path, recording):
     """Killed between two runs, and in a run; meanwhile a second program is locked out."""
     port = free_port()
     with contextlib.ExitStack() as stack:
@@ -590,7 +590,7 @@ class TestRecorder:
         return Started(folder.parent, "run", uri, "--define", DEFINE, "--epochs-per-slice", 20, "--segment-size", "20kB",
                        "--output", "run.h5", "--force", *more)
 
-    def test_it_is_told_at_the_end(self, recorded):
+    def test_it_is_reported_at_the_end(self, recorded):
         (recorded / "source_000.end").touch()
         with self.run(recorded, "acknowledge") as run:
             run.wait(0)
@@ -607,13 +607,13 @@ class TestRecorder:
             run.wait(3)
         assert (recorded / "source_000.done").read_text() == f"{self.FILES - 1}\n"
 
-    def test_it_is_told_nothing_that_was_not_asked_for(self, recorded):
+    def test_it_receives_nothing_that_was_not_requested(self, recorded):
         (recorded / "source_000.end").touch()
         with self.run(recorded) as run:
             run.wait(0)
         assert not (recorded / "source_000.done").exists()
 
-    def test_it_is_told_while_the_run_goes_on(self, recorded):
+    def test_it_is_reported_while_the_run_continues(self, recorded):
         """Data not in a finished part are kept: a killed run finds them when it is resumed."""
         with self.run(recorded, "acknowledge") as run:
             until((recorded / "source_000.done").exists, "an acknowledgement", so_far=run.text)
@@ -740,7 +740,7 @@ class TestMessages:
     def test_they_say_when_and_what_is_waited_for(self, tmp_path, recording):
         port = free_port()
         with Started(tmp_path, "run", udp(port, sources="0,1"), "--define", DEFINE, "--stall-warning", "60s") as run:
-            line = run.until_told("waiting for")
+            line = run.until_reported("waiting for")
             assert re.search(r"eventloom \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: info: waiting for .*board 0, .*board 1 \(0 of 2 heard\)$", line), line
             with Board(recording.files[0], port, source=0) as board:
                 def heard():

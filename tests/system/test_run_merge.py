@@ -99,14 +99,14 @@ def assert_one_file(folder, *others, name="run"):
 @pytest.mark.parametrize("np_, more", [(None, []), (3, ["--builders", "2", "--filters", "1", "--compress", "3"]),
                                        (2, ["--builders", "3", "--scratch", "scratch"])])
 def test_equals_merge(tmp_path, sources, options, np_, more):
-    told = run_in(tmp_path / "whole", sources, *options, *more, "--merge", np=np_)
+    reported = run_in(tmp_path / "whole", sources, *options, *more, "--merge", np=np_)
     run_in(tmp_path / "apart", sources, *options, *more, np=np_)
     assert len(parts(tmp_path / "apart")) > 3
     assert_is(tmp_path / "whole/run.h5", merged_by_merge(tmp_path / "apart"))
     assert_one_file(tmp_path / "whole")
-    assert lines_with(told, "output: run.h5")
+    assert lines_with(reported, "output: run.h5")
     size = (tmp_path / "whole/run.h5").stat().st_size
-    assert lines_with(told, f"merged into 1 file of {size / 1e6:.1f} MB") and not lines_with(told, "part files,")
+    assert lines_with(reported, f"merged into 1 file of {size / 1e6:.1f} MB") and not lines_with(reported, "part files,")
 
 
 def test_all_that_the_run_had(apart, whole):
@@ -221,16 +221,16 @@ def test_resume_of_a_finished_one(finished, sources, options):
     before = state(finished)
     for more in ([], ["--merge"]):
         for np_ in (None, 3):
-            told = run_in(finished, sources, *options, "--builders", "2", "--resume", *more, np=np_)
-            assert lines_with(told, "run.h5", "the run is complete, there is nothing to resume"), told
+            reported = run_in(finished, sources, *options, "--builders", "2", "--resume", *more, np=np_)
+            assert lines_with(reported, "run.h5", "the run is complete, there is nothing to resume"), reported
     assert state(finished) == before
 
 
 def test_a_later_run(finished, sources, options):
     before = state(finished)
     for more in ([], ["--merge"]):
-        told = run_in(finished, sources, *options, *more, code=2)
-        assert lines_with(told, "run.h5", "exists", "--force"), told
+        reported = run_in(finished, sources, *options, *more, code=2)
+        assert lines_with(reported, "run.h5", "exists", "--force"), reported
     assert state(finished) == before
     run_in(finished, sources, *DEFINE, "--force")
     assert parts(finished) and h5py.File(finished / "run.h5").attrs["format"] == "eventloom-run"
@@ -244,25 +244,25 @@ def test_a_later_run(finished, sources, options):
 
 def test_resume_with_another_input_or_definition(finished, sources, options):
     before = state(finished)
-    told = run_in(finished, sources[:2], *options, "--resume", code=2)
-    assert lines_with(told, "the number of sources was '3', is '2'"), told
-    told = run_in(finished, sources, *["gap:60ns,4" if word == "gap:50ns,4" else word for word in options], "--resume", code=2)
-    assert lines_with(told, "--define was 'gap:50ns,4', is 'gap:60ns,4'"), told
+    reported = run_in(finished, sources[:2], *options, "--resume", code=2)
+    assert lines_with(reported, "the number of sources was '3', is '2'"), reported
+    reported = run_in(finished, sources, *["gap:60ns,4" if word == "gap:50ns,4" else word for word in options], "--resume", code=2)
+    assert lines_with(reported, "--define was 'gap:50ns,4', is 'gap:60ns,4'"), reported
     assert state(finished) == before
 
 
 def test_resume_of_a_damaged_one(finished, sources, options):
     flip(finished / "run.h5", "hits/time")
     before = state(finished)
-    told = run_in(finished, sources, *options, "--resume", "--merge", code=2)
-    assert lines_with(told, "run.h5", "/hits/time", "start over with --force"), told
+    reported = run_in(finished, sources, *options, "--resume", "--merge", code=2)
+    assert lines_with(reported, "run.h5", "/hits/time", "start over with --force"), reported
     assert state(finished) == before
 
 
 def test_foreign_files_stay(tmp_path, sources):
     (tmp_path / "run.h5").write_text("mine\n")
-    told = run_in(tmp_path, sources, *DEFINE, "--merge", "--force", code=2)
-    assert lines_with(told, "run.h5") and (tmp_path / "run.h5").read_text() == "mine\n"
+    reported = run_in(tmp_path, sources, *DEFINE, "--merge", "--force", code=2)
+    assert lines_with(reported, "run.h5") and (tmp_path / "run.h5").read_text() == "mine\n"
 
 
 def test_the_merged_file_of_a_stopped_run_is_no_run(tmp_path, sources):
@@ -271,8 +271,8 @@ def test_the_merged_file_of_a_stopped_run_is_no_run(tmp_path, sources):
     eventloom("merge", "run.h5", "--partial", "--output", "partial.h5", code=3, cwd=tmp_path)
     shutil.move(tmp_path / "partial.h5", tmp_path / "run.h5")
     before = state(tmp_path)
-    told = run_in(tmp_path, sources, *DEFINE, *SLICED, "--resume", "--merge", code=2)
-    assert lines_with(told, "run.h5", "had not ended"), told
+    reported = run_in(tmp_path, sources, *DEFINE, *SLICED, "--resume", "--merge", code=2)
+    assert lines_with(reported, "run.h5", "had not ended"), reported
     assert state(tmp_path) == before
 
 
@@ -286,8 +286,8 @@ def test_several_definitions(tmp_path, sources):
         assert_is(tmp_path / f"whole/{name}.h5", merged_by_merge(tmp_path / "apart", name))
     with h5py.File(tmp_path / "whole/run.h5") as index:
         assert index.attrs["closed"] == 1 and len(index["small/events/time"]) > len(index["large/events/time"]) > 0
-    told = run_in(tmp_path / "whole", sources, *NAMED, *SLICED, "--merge", "--resume", np=2)
-    assert len(lines_with(told, "nothing to resume")) == 2
+    reported = run_in(tmp_path / "whole", sources, *NAMED, *SLICED, "--merge", "--resume", np=2)
+    assert len(lines_with(reported, "nothing to resume")) == 2
 
 
 @pytest.mark.parametrize("kind", ["lmd", "hld"])
@@ -300,8 +300,8 @@ def test_list_mode_files(tmp_path, sources, kind):
     with h5py.File(tmp_path / "run.h5") as file:
         assert [name.decode() for name in file["event_files/name"]] == [path.name for path in files] and files
         assert sum(file["event_files/events"][:]) == file.attrs["events"]
-    told = run_in(tmp_path, sources, *words, "--merge", "--resume")
-    assert lines_with(told, "nothing to resume") and sorted(tmp_path.glob(f"events*.{kind}")) == files
+    reported = run_in(tmp_path, sources, *words, "--merge", "--resume")
+    assert lines_with(reported, "nothing to resume") and sorted(tmp_path.glob(f"events*.{kind}")) == files
     before = {path.stat().st_mtime_ns for path in files}
     run_in(tmp_path, sources, *words, "--merge", "--force")
     again = sorted(tmp_path.glob(f"events*.{kind}"))
@@ -327,8 +327,8 @@ def test_losses(tmp_path, sources):
     run_in(tmp_path / "apart", uris, *DEFINE, *SLICED, np=2, code=3)
     run_in(tmp_path / "whole", uris, *DEFINE, *SLICED, "--merge", np=2, code=3)
     assert_is(tmp_path / "whole/run.h5", merged_by_merge(tmp_path / "apart"))
-    told = run_in(tmp_path / "whole", uris, *DEFINE, *SLICED, "--merge", "--resume", code=3)
-    assert lines_with(told, "nothing to resume")
+    reported = run_in(tmp_path / "whole", uris, *DEFINE, *SLICED, "--merge", "--resume", code=3)
+    assert lines_with(reported, "nothing to resume")
 
 
 def test_live_input(tmp_path):
@@ -386,8 +386,8 @@ def test_a_stopped_run_is_not_merged(tmp_path, sources, np_):
 
 def test_resume_merges_a_run_that_had_ended(tmp_path, sources, apart, options):
     shutil.copytree(apart, tmp_path / "copy")
-    told = run_in(tmp_path / "copy", sources, *options, "--builders", "2", "--resume", "--merge", np=2)
-    assert lines_with(told, "nothing to resume")
+    reported = run_in(tmp_path / "copy", sources, *options, "--builders", "2", "--resume", "--merge", np=2)
+    assert lines_with(reported, "nothing to resume")
     assert_one_file(tmp_path / "copy")
     assert_is(tmp_path / "copy/run.h5", apart / "beside.h5")
 
@@ -418,8 +418,8 @@ def test_killed(tmp_path, sources, apart, options, moment, finish):
     if finish == "merge" and merged:
         only_line(eventloom("merge", "run.h5", code=2, cwd=folder), "one plain file already", "--resume")
     if finish == "run" or merged:
-        told = run_in(folder, sources, *options, "--builders", "2", "--resume", *(["--merge"] if finish == "run" else []))
-        assert lines_with(told, "nothing to resume"), told
+        reported = run_in(folder, sources, *options, "--builders", "2", "--resume", *(["--merge"] if finish == "run" else []))
+        assert lines_with(reported, "nothing to resume"), reported
         assert_one_file(folder)
         assert_is(folder / "run.h5", apart / "beside.h5")
     else:
@@ -437,8 +437,8 @@ def test_killed_between_definitions(tmp_path, sources):
         started.wait(-signal.SIGKILL)
     formats = {name: h5py.File(folder / f"run.{name}.h5").attrs["format"] for name in ("small", "large")}
     assert sorted(formats.values()) == ["eventloom-merged", "eventloom-run"], formats
-    told = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", np=2)
-    assert len(lines_with(told, "nothing to resume")) == 2, told
+    reported = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", np=2)
+    assert len(lines_with(reported, "nothing to resume")) == 2, reported
     assert_one_file(folder, "run.large.h5", "run.small.h5")
     run_in(tmp_path / "apart", sources, *NAMED, *SLICED)
     for name in ("run.small", "run.large"):
@@ -456,8 +456,8 @@ def test_a_damaged_part_beside_a_merged_definition(tmp_path, sources):
     for lock in folder.glob("*.lock"):
         lock.unlink()
     before = state(folder)
-    told = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", code=2)
-    assert lines_with(told, "run.small.h5", "is merged", "--force"), told
+    reported = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", code=2)
+    assert lines_with(reported, "run.small.h5", "is merged", "--force"), reported
     assert state(folder) == before
 
 
@@ -468,8 +468,8 @@ def test_a_part_is_damaged_when_it_is_merged(tmp_path, sources, apart, options, 
     folder = tmp_path / "copy"
     (folder / "beside.h5").unlink()
     flip(parts(folder)[1], "hits/channel")
-    told = run_in(folder, sources, *options, "--builders", "2", "--resume", "--merge", np=np_)
-    assert lines_with(told, parts(apart)[1].name, "is built again"), told
+    reported = run_in(folder, sources, *options, "--builders", "2", "--resume", "--merge", np=np_)
+    assert lines_with(reported, parts(apart)[1].name, "is built again"), reported
     assert sorted(path.name for path in folder.glob("run*")) == ["run.h5", f"{parts(apart)[1].name}.damaged"]
     assert_is(folder / "run.h5", apart / "beside.h5")
 
@@ -520,9 +520,9 @@ def test_a_full_disk(tmp_path, sources, apart, options, np_):
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size + (1 << 17)}", "tmpfs", folder], check=True, timeout=20)
     try:
-        told = run_in(folder, sources, *options, "--builders", "2", "--merge", np=np_, code=2)
-        assert lines_with(told, "run.h5.partial", "No space left", "--resume"), told
-        assert lines_with(told, "output: run.h5"), "the summary"
+        reported = run_in(folder, sources, *options, "--builders", "2", "--merge", np=np_, code=2)
+        assert lines_with(reported, "run.h5.partial", "No space left", "--resume"), reported
+        assert lines_with(reported, "output: run.h5"), "the summary"
         assert parts(folder) and not list(folder.glob("*.partial"))
         assert eventloom("compare", folder / "run.h5", apart / "run.h5").returncode == 0
         before = state(folder)
@@ -536,6 +536,6 @@ def test_a_full_disk(tmp_path, sources, apart, options, np_):
         subprocess.run(["umount", "-l", folder], check=True, timeout=20)
 
 
-def test_the_cost_is_told():
+def test_the_cost_is_reported():
     said = " ".join(subprocess.run([BINARY, "run", "--help"], env=environment(), text=True, capture_output=True, check=True).stdout.split())
     assert "--merge" in said and "reads and writes all data once more" in said

@@ -130,8 +130,8 @@ def test_long_text(tmp_path):
         stream = taken(receiver, 1)[0]
         assert max(receiver.sizes()) <= 576
     assert_stream(stream, 0)
-    told = stream.headers[0].text
-    assert text.startswith(told) and 400 < len(told) < 576
+    reported = stream.headers[0].text
+    assert text.startswith(reported) and 400 < len(reported) < 576
     assert columns(stream.hits())[:2] == [[40_007], [5]]
 
 
@@ -217,7 +217,7 @@ def test_ended_by_a_signal(paths, tmp_path, number):
 
 
 def test_damage(paths, tmp_path):
-    """A buffer with damaged words is sent as it is, one with a damaged header is left out; both are told."""
+    """A buffer with damaged words is sent unchanged, one with a damaged header is omitted; both are reported."""
     file = read_epochs_file(paths[0])
     data = bytearray(file.data)
     words, header = file.buffers[3], file.buffers[6]
@@ -248,7 +248,7 @@ def test_bandwidth(paths):
     assert total / longest < 1.5 * limit, "flat out it would be a hundred times as much"
 
 
-def test_nobody_listens(paths):
+def test_no_listener(paths):
     with Receiver() as gone:
         uri = gone.uri
     done = eventloom("send", *paths, "--to", uri, "--speed", 0)
@@ -341,10 +341,10 @@ BAD_USAGE = [
 ]
 
 
-@pytest.mark.parametrize("words, told", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
-def test_bad_usage(paths, tmp_path, words, told):
+@pytest.mark.parametrize("words, reported", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
+def test_bad_usage(paths, tmp_path, words, reported):
     with Receiver() as receiver:
         names = {"A": paths[0], "B": paths[1], "U": receiver.uri}
         done = eventloom(*[names.get(word, word) for word in words], code=2, timeout=20, cwd=tmp_path)
-    only_line(done, told)
+    only_line(done, reported)
     assert list(tmp_path.iterdir()) == []

@@ -365,16 +365,16 @@ BAD = [
 
 
 @needs_simgrid
-@pytest.mark.parametrize("words, told", BAD, ids=[" ".join(words) for words, _ in BAD])
-def test_refuses_in_one_line(tmp_path, words, told):
+@pytest.mark.parametrize("words, reported", BAD, ids=[" ".join(words) for words, _ in BAD])
+def test_refuses_in_one_line(tmp_path, words, reported):
     (tmp_path / "bad.xml").write_text("<platform")
     (tmp_path / "empty.xml").write_text("")
     (tmp_path / "lab.xml").write_text(STAR)
-    only_line(eventloom("simulate", *words, code=2, cwd=tmp_path), told)
+    only_line(eventloom("simulate", *words, code=2, cwd=tmp_path), reported)
 
 
 @needs_simgrid
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (["--link", "10Gbit"], "--link"),
     (["--tcp"], "--tcp needs --simulate"),
     (["--calibrate"], "--calibrate needs --simulate"),
@@ -384,8 +384,8 @@ def test_refuses_in_one_line(tmp_path, words, told):
     (["--simulate", "--nodes", "2", "--topology", "cube"], "cube"),
     (["--simulate", "--nodes", "2", "--slow-link", "7"], "no node 7"),
 ], ids=lambda words: " ".join(words) if isinstance(words, list) else None)
-def test_plan_refuses_in_one_line(words, told):
-    only_line(eventloom("plan", "--cores-per-node", 2, "--sources", 2, *words, code=2), told)
+def test_plan_refuses_in_one_line(words, reported):
+    only_line(eventloom("plan", "--cores-per-node", 2, "--sources", 2, *words, code=2), reported)
 
 
 @pytest.mark.parametrize("words", [["simulate"], ["plan", "--sources", "2", "--simulate"]], ids=" ".join)

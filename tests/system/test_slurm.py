@@ -233,7 +233,7 @@ class TestInterrupted:
         assert_complete(again, recording)
         assert_kept(before, again)
 
-    def test_told_to_end(self, cluster, recording, tmp_path):
+    def test_ends_on_demand(self, cluster, recording, tmp_path):
         job = submit_replay(cluster, recording, tmp_path, *lasting(8), options=TWO_NODES)
         wait_for_parts(job)
         cluster.call("scancel", "--batch", "--signal=TERM", job.number)
@@ -306,7 +306,7 @@ class TestTimeLimit:
         assert_complete(job, recording)
         assert_kept(before, job)
         stopped = re.search(r"run stopped by SIGUSR1 with exit code (\d+)", history(job)[0])
-        # 138: mpirun had not passed the signal on yet; 244: it lost its daemons before they had told how the ranks ended.
+        # 138: mpirun had not passed the signal on yet; 244: it lost its daemons before they had reported how the ranks ended.
         assert stopped and stopped[1] in ("75", "138", "244")
         assert not before or "resuming" in job.log()
 
@@ -339,7 +339,7 @@ class TestLive:
         again = Run(tmp_path / "again", [f"file:{path}" for path in raw], *four.meaning)
         assert_same(live.datasets(again.merged), expected)
 
-    def test_ends_when_it_is_told_to(self, cluster, boards, tmp_path):
+    def test_ends_on_request(self, cluster, boards, tmp_path):
         """By a signal, past mpirun and past srun, or after DURATION: whole, while the boards go on."""
         with contextlib.ExitStack() as senders:
             jobs = {}
@@ -362,7 +362,7 @@ class TestLive:
 
     def test_front_ends_that_cannot_be(self, cluster, boards, tmp_path):
         udp, mistakes = f"udp://{live.HOST}:{live.free_port()}", []
-        for front_ends, told in [
+        for front_ends, reported in [
             ([f"n1 {udp}"], "n1 is not a node of this job"),
             ([f"n3 {udp}?sources=0,1", f"n4 {udp}1"], "rank 0 cannot be on n4, as n3 needs it for another front end"),
             ([f"n3 {udp}", f"n3 {udp}1"], "n3 has no task left"),
@@ -371,11 +371,11 @@ class TestLive:
         ]:
             folder = tmp_path / str(len(mistakes))
             folder.mkdir()
-            mistakes.append((submit_live(cluster, boards, folder, front_ends, nodes="n[3-4]"), told))
-        for job, told in mistakes:
+            mistakes.append((submit_live(cluster, boards, folder, front_ends, nodes="n[3-4]"), reported))
+        for job, reported in mistakes:
             fields = job.assert_state("FAILED")
             assert (fields["ExitCode"], fields["Restarts"]) == ("2:0", "0")
-            assert told in job.log()
+            assert reported in job.log()
 
 
 def test_sweep_as_an_array(cluster, tmp_path):
@@ -393,9 +393,9 @@ class TestChain:
     LMD = f"lmd:{DATA}/lmd/classic_*.lmd"
 
     def submit(self, cluster, folder, source):
-        told = cluster.call(cluster.jobs / "chain.sh", source, "out", cwd=folder,
+        reported = cluster.call(cluster.jobs / "chain.sh", source, "out", cwd=folder,
                             env={"DEFINE": "tag", "SBATCH_OPTIONS": "--ntasks-per-node=1"})
-        return [cluster.job(number, folder) for number in re.findall(r"(?:convert|run|merge) (\d+)", told)]
+        return [cluster.job(number, folder) for number in re.findall(r"(?:convert|run|merge) (\d+)", reported)]
 
     def test_convert_run_merge(self, cluster, tmp_path):
         jobs = self.submit(cluster, tmp_path, self.LMD)
@@ -419,11 +419,11 @@ def test_submits_itself_where_the_configuration_says(cluster, recording, tmp_pat
     text = conf.read_text()
     conf.write_text(text + "export SBATCH_JOB_NAME=from_the_configuration\n")
     try:
-        told = cluster.call(cluster.jobs / "replay.sbatch", recording.folder, "out", cwd=tmp_path,
+        reported = cluster.call(cluster.jobs / "replay.sbatch", recording.folder, "out", cwd=tmp_path,
                             env={"DEFINE": DEFINITION, "SBATCH_OPTIONS": " ".join(TWO_NODES)})
     finally:
         conf.write_text(text)
-    job = cluster.job(told.split()[-1], tmp_path)
+    job = cluster.job(reported.split()[-1], tmp_path)
     assert job.fields()["JobName"] == "from_the_configuration"
     job.assert_state("COMPLETED")
 

@@ -198,12 +198,12 @@ def test_fit_by_mouse(page, recording):
     edges = np.arange(2 * math.ceil((low - 1) / 2), 2 * math.floor((high + 1) / 2) + 1, 2.0)
     counts = energies_of(recording, int(edges[0]), int(edges[-1]))
     values, errors = peaks.fit(edges, counts, [sum(counts) / 2, 511, 6, 5, 5])
-    told = facts(page)
+    reported = facts(page)
     for name, value, error in (("area", values[0], errors[0]), ("centre", values[1], errors[1]), ("sigma", values[2], errors[2]),
                                ("FWHM", 2.35482 * values[2], 2.35482 * errors[2])):
-        shown = pair(told[name])
+        shown = pair(reported[name])
         assert abs(shown[0] - value) < 0.06 * error and abs(shown[1] - error) < 0.06 * error, name
-        assert told[name].endswith("entries" if name == "area" else EVIL)
+        assert reported[name].endswith("entries" if name == "area" else EVIL)
     assert abs(values[1] - CENTRE) < 2 * errors[1]
     assert_bars(page, energies_of(recording))  # no zoom
     assert_curve(page, edges, values)
@@ -311,7 +311,7 @@ def test_live(browser, recording, tmp_path):
     run = Monitored(tmp_path, [uri], *words, "--filters", 2, "--speed", 0.0005, np=3)
     with run, browser.page(run.held().url) as page:
         entries = "document.querySelector('#panel-spectra') && fetchedSpectrum && fetchedSpectrum.entries"
-        run.go_on(speed=0.0005)
+        run.proceed(speed=0.0005)
         before = page.until(f"({entries}) > 100 && {entries}")
         set_fields(page, (400, 600))
         page.press("Enter")
@@ -327,14 +327,14 @@ def test_live(browser, recording, tmp_path):
         page.until("fetchedSpectrum.name === 'plane' && fetchedSpectrum.entries > 0")
         page.choose("#choose-spectrum", "energy")
         page.until("fetchedSpectrum.name === 'energy' && fetchedSpectrum.entries > 0")
-        run.go_on(speed=0)
+        run.proceed(speed=0)
         page.until_text("#state", "ended")
         page.until("fetchedSpectrum.final")
         page.until_text("#panel-spectra", "at the end of the run")
-        told = page.ask("fetchedSpectrum")
+        reported = page.ask("fetchedSpectrum")
         run.wait(0)
         assert EVIL in page.text("#spectrum-fit") and page.ask("document.images.length") == 0
     with h5py.File(run.folder / "run.h5") as file:
         group = file["histograms/energy"]
-        assert told["counts"] == group["counts"][()].tolist() == energies_of(recording).tolist()
-        assert told["entries"] == group.attrs["entries"]
+        assert reported["counts"] == group["counts"][()].tolist() == energies_of(recording).tolist()
+        assert reported["entries"] == group.attrs["entries"]

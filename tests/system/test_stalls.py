@@ -1,4 +1,4 @@
-"""Ranks that are silent, stuck or lost are told by name, and the run waits or ends as asked: never a hang without a word."""
+"""Ranks that are silent, stuck or lost are reported by name, and the run waits or ends as requested: it never hangs silently."""
 
 import contextlib
 import os
@@ -76,7 +76,7 @@ def test_a_stopped_rank_is_named_and_waited_for(folder, recording, undisturbed, 
     with job.start("--speed", "0.04", "--segment-size", "1") as started:  # 2.5 s
         started.until_parts(2)
         with held(started.ranks()[rank]):
-            line = started.until_told(f"rank {rank} (", "stopped", timeout=GENEROUS)
+            line = started.until_reported(f"rank {rank} (", "stopped", timeout=GENEROUS)
             assert f"rank {rank} ({ROLES[np][rank]}) on {HOST}" in line, line
             assert started.process.poll() is None
         text = started.wait(0)
@@ -124,7 +124,7 @@ def test_a_rank_that_is_held_and_a_stop(folder, recording, undisturbed):
         started.until_parts(2)
         with held(started.ranks()[1]):
             started.send(signal.SIGUSR1, 0)
-            started.until_told("rank 1 (", "stopped", timeout=GENEROUS)
+            started.until_reported("rank 1 (", "stopped", timeout=GENEROUS)
             assert started.process.poll() is None
         text = started.wait(STOPPED, GENEROUS)
     assert lines_with(text, "SIGUSR1", "cleanly"), text

@@ -209,13 +209,13 @@ def test_the_engine_knows_neither_mpi_nor_files():
 
 
 def folders_of_headers(command):
-    """Those that a compiler is told of."""
+    """The folders in a compiler's command."""
     words = iter(shlex.split(command))
     return [next(words) if word in ("-I", "-isystem") else word[2:] for word in words if word.startswith(("-I", "-isystem"))]
 
 
 def test_only_what_links_mpi_finds_it():
-    """What CMake tells the compiler: a library that links MPI is told where mpi.h is."""
+    """By CMake's compile commands: only libraries that link MPI have the folder of mpi.h."""
     commands = json.loads((Path(BINARY).resolve().parent / "compile_commands.json").read_text())
     finds = {}
     for of in commands:

@@ -46,11 +46,11 @@ def test_bad_lines_are_skipped(tmp_path, header):
     assert lost["corrupt"] == number == sum(lost.values())
     assert counts_of(run.report(), 0)["bad_records"] == number
     places = [n for n, line in enumerate(lines, 1) if line in BAD.values() and line]
-    told = [line for line in run.done.stderr.splitlines() if "the line is skipped" in line]
-    assert len(told) == 10
-    for place, line in zip(places, told):
+    message = [line for line in run.done.stderr.splitlines() if "the line is skipped" in line]
+    assert len(message) == 10
+    for place, line in zip(places, message):
         assert f"t.csv:{place}: " in line or f"t.csv' line {place} " in line
-    assert "further ones are only counted" in told[-1] and f"{number} lines in all are skipped" in run.done.stderr
+    assert "further ones are only counted" in message[-1] and f"{number} lines in all are skipped" in run.done.stderr
 
 
 def test_bad_lines_are_refused_without_the_key(tmp_path):

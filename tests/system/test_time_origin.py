@@ -46,13 +46,13 @@ def stamped(folder, utc, keys=""):
     return f"lmd:{folder}/wr.lmd?time=wr{keys}"
 
 
-@pytest.mark.parametrize("given, told", [
+@pytest.mark.parametrize("given, reported", [
     (GIVEN, GIVEN), ("2026-11-21T10:00:00.000Z", GIVEN), ("2026-11-21T11:30:00+01:30", GIVEN), ("2026-11-20T23:00:00-11:00", GIVEN),
     ("2026-11-21T10:00:00.000000001Z", "2026-11-21T10:00:00.000000001Z"), ("2026-11-21T10:00:00.25Z", "2026-11-21T10:00:00.250000000Z"),
     ("1969-12-31T23:59:23Z", "1969-12-31T23:59:23Z")])
-def test_as_given(tmp_path, given, told):
+def test_as_given(tmp_path, given, reported):
     run = Run(tmp_path, [csv(tmp_path)], *DEFINE, "--time-origin", given, np=2)
-    assert tick_0(run.output) == tick_0(run.merged) == told
+    assert tick_0(run.output) == tick_0(run.merged) == reported
     assert "time-origin = " + given in eventloom("inspect", run.output).stdout
 
 
@@ -73,7 +73,7 @@ def test_picoseconds(tmp_path):
     assert "  utc       2026-11-21T10:00:00.000000000007Z" in eventloom("show", run.output, "--event", 0).stdout
 
 
-def test_unknown_where_nobody_says(tmp_path):
+def test_unknown_unless_stated(tmp_path):
     run = Run(tmp_path, [csv(tmp_path)], *DEFINE)
     assert tick_0(run.output) is None and tick_0(run.merged) is None
     assert "utc" not in eventloom("show", run.output, "--event", 0).stdout
@@ -107,12 +107,12 @@ def table(folder, name, origin, keys=""):
     return f"{folder}/{name}?origin={origin}{keys}"
 
 
-@pytest.mark.parametrize("origin, keys, tick, told", [
+@pytest.mark.parametrize("origin, keys, tick, reported", [
     (GIVEN, "", 1000, GIVEN), ("2026-11-21T09:59:59.5Z", "", 500_001_000, "2026-11-21T09:59:59.500000000Z"),
     (GIVEN, "&offset=-500ns", 500, "2026-11-21T10:00:00.000000500Z")])
-def test_the_origin_of_a_table(tmp_path, origin, keys, tick, told):
+def test_the_origin_of_a_table(tmp_path, origin, keys, tick, reported):
     run = Run(tmp_path, [table(tmp_path, "u1.csv", origin, keys)], *DEFINE, np=2)
-    assert tick_0(run.output) == tick_0(run.merged) == told
+    assert tick_0(run.output) == tick_0(run.merged) == reported
     with h5py.File(run.merged) as file:
         assert file["events/time"][:].tolist() == [tick]
     assert "  utc       2026-11-21T10:00:00.000001000Z\n" in eventloom("show", run.merged, "--event", 0).stdout
@@ -132,7 +132,7 @@ def test_origins_of_tables_contradict(tmp_path):
 
 
 @pytest.mark.parametrize("np", [1, 3])
-def test_a_contradiction_is_told(tmp_path, np):
+def test_a_contradiction_is_reported(tmp_path, np):
     """By one rank, with both times; what is given counts."""
     uri = stamped(tmp_path, "2026-11-21T10:00:00")
     run = Run(tmp_path, [uri], *DEFINE, "--time-origin", "1970-01-01T00:00:00Z", np=np)
@@ -141,7 +141,7 @@ def test_a_contradiction_is_told(tmp_path, np):
     assert tick_0(run.output) == "1970-01-01T00:00:00Z"
 
 
-def test_agreement_is_not_told(tmp_path):
+def test_agreement_is_not_reported(tmp_path):
     run = Run(tmp_path, [stamped(tmp_path, "2026-11-21T10:00:00")], *DEFINE, "--time-origin", "1969-12-31T23:59:23Z")
     assert "tick 0" not in run.done.stderr and tick_0(run.output) == "1969-12-31T23:59:23Z"
 
@@ -152,8 +152,8 @@ def test_boards_contradict(tmp_path):
     with LiveRun(tmp_path / "run", [udp(port, sources="0,1")], *DEFINE, "--epoch-timeout", "20s", "--time-origin", GIVEN).listening() as run, \
             Started(tmp_path, "generate", *stream, "--live", "--to", f"udp://{HOST}:{port}", "--output", tmp_path / "made") as maker:
         maker.wait(0)
-        told = run.wait(0)
-    one, more = lines_with(told, "warning", "tick 0")[0], lines_with(told, "1 more sources contradict")
+        reported = run.wait(0)
+    one, more = lines_with(reported, "warning", "tick 0")[0], lines_with(reported, "1 more sources contradict")
     stated = re.search(r"but at (\S+) by", one).group(1)
     assert abs(datetime.fromisoformat(stated[:19]).replace(tzinfo=timezone.utc) - datetime.now(timezone.utc)) < timedelta(minutes=2)
     assert len(more) == 1 and tick_0(tmp_path / "run" / "run.h5") == GIVEN
@@ -180,8 +180,8 @@ def test_resume_needs_the_same(tmp_path):
                                   "2026-11-21T10:00:00.1234567891Z", "2026-11-21T25:00:00Z", "1795255200"])
 def test_mistakes(tmp_path, text):
     uri = csv(tmp_path)
-    told = only_line(eventloom("run", uri, *DEFINE, "--time-origin", text, "--output", tmp_path / "run.h5", code=2), "--time-origin", text)
-    assert "2026-11-21T10:00:00Z" in told and not (tmp_path / "run.h5").exists()
+    reported = only_line(eventloom("run", uri, *DEFINE, "--time-origin", text, "--output", tmp_path / "run.h5", code=2), "--time-origin", text)
+    assert "2026-11-21T10:00:00Z" in reported and not (tmp_path / "run.h5").exists()
 
 
 def test_event_numbers_have_no_time(tmp_path):

@@ -129,7 +129,7 @@ class Shape:
         with self.places.place() as place:
             with attempt(place, self.options(), self.np or None) as run:
                 code = run.wait()
-                assert code == (3 if self.input == "damaged" else 0), run.told()
+                assert code == (3 if self.input == "damaged" else 0), run.reported()
             assert_closed(place)
             self.folder.mkdir()
             merged = shutil.copy(merge(place), self.folder)
@@ -194,22 +194,22 @@ class Torture:
             try:
                 code = run.wait()
             finally:
-                told = run.told()
-                self.log.append(told[-2500:])
+                reported = run.reported()
+                self.log.append(reported[-2500:])
         self.log.append(f"exit code {code}")
-        self.judge(code, disturbance, bool(found), told)
+        self.judge(code, disturbance, bool(found), reported)
         if disturbance and disturbance.respread and code != self.code:
             self.respread(*disturbance.respread)
         return code
 
-    def judge(self, code, disturbance, in_time, told):
+    def judge(self, code, disturbance, in_time, reported):
         """`disturbance`: the last of the attempt, None without one."""
         stopped = disturbance and disturbance.kind == "stop a rank"
         if disturbance and not (stopped and in_time):
             self.hits.append((disturbance.kind, code != self.code))
         if disturbance and in_time and not stopped:
-            self.check_code(code, disturbance, told)
-            self.check_message(told, code, disturbance)
+            self.check_code(code, disturbance, reported)
+            self.check_message(reported, code, disturbance)
         else:
             assert code == self.code, f"exit code {code} of an attempt that nothing has ended"
 
@@ -249,13 +249,13 @@ class Torture:
         return True
 
     def stop(self, run, number):
-        """Stops a rank until it has been told by name."""
-        told = len(run.told())
+        """Stops a rank until it has been reported by name."""
+        reported = len(run.reported())
         run.ranks[number].send(signal.SIGSTOP)
-        self.hits.append(("stop a rank", run.wait_for_line(rf"warning: rank {number} ", told)))
+        self.hits.append(("stop a rank", run.wait_for_line(rf"warning: rank {number} ", reported)))
         run.ranks[number].send(signal.SIGCONT)
 
-    def check_code(self, code, disturbance, told):
+    def check_code(self, code, disturbance, reported):
         if disturbance.kind in ("kill a rank", "kill while stopping"):
             allowed = {self.code, STOPPED, 137}
         elif disturbance.kind == "kill mpirun":
@@ -265,15 +265,15 @@ class Torture:
         else:
             allowed = {self.code, STOPPED}
         begun = (self.place / "out" / "run.h5").exists()
-        if disturbance.kind == "full disk" and "No space left on device" in told and not begun:
+        if disturbance.kind == "full disk" and "No space left on device" in reported and not begun:
             allowed.add(2)
         assert code in allowed, f"exit code {code} after: {disturbance}"
 
-    def check_message(self, told, code, disturbance):
+    def check_message(self, reported, code, disturbance):
         """The others say whom they have lost."""
         if disturbance.kind == "kill a rank" and disturbance.moment == "run" and self.np and self.np > 1 and code != self.code:
             number = int(disturbance.rank * self.np)
-            assert re.search(rf"rank {number} \(.*--resume", told), f"nothing tells that rank {number} is lost"
+            assert re.search(rf"rank {number} \(.*--resume", reported), f"nothing tells that rank {number} is lost"
 
 
 class Campaign:

@@ -394,7 +394,7 @@ def test_a_board_that_dies_and_returns(tmp_path, bits, away):
             for begin in range(500, 500 + away, 3000):
                 a.send(*triggers(range(begin, min(begin + 3000, 500 + away)), 0))
                 drained(a.port)
-            run.until_told("warning", "slices are built without it")
+            run.until_reported("warning", "slices are built without it")
             last = range(500 + away, 1500 + away)
             in_turn([(a, triggers(last, 0)), (b, triggers(last, 1))])
             found, report = run.ended(3)
@@ -447,7 +447,7 @@ def test_an_optional_board_that_is_rarely_triggered(tmp_path, apart):
     assert "are missing" not in said and "--flush-after" not in said
 
 
-def test_a_board_that_starts_anew(tmp_path):
+def test_a_board_that_restarts(tmp_path):
     """All counters begin at 0 again: the numbers go on after the next wrap."""
     with boards(2) as (a, b):
         with Live(tmp_path, [a.port, b.port], *PATIENT) as run:
@@ -459,10 +459,10 @@ def test_a_board_that_starts_anew(tmp_path):
     assert counts_of(report, 0)["restarts"] == 1
 
 
-# How a run is told
+# What a run reports
 
 
-def test_nobody_else_is_listened_to(tmp_path):
+def test_other_boards_are_ignored(tmp_path):
     port = free_port()
     with Live(tmp_path, [port]) as run:
         assert {one.address for one in sockets("udp", port)} == {"0100007F"}

@@ -131,7 +131,7 @@ def test_a_pause_within_an_epoch_buffer(tmp_path, recording):
         board.to(4_000, silently=True)
         first, *rest = board.data(board.next)
         board.send(first)
-        run.until_told("warning", f":{port}")
+        run.until_reported("warning", f":{port}")
         board.send(*rest)
         board.next += 1
         board.to(8_000)
@@ -266,8 +266,8 @@ def test_two_hundred_megabytes_a_second(tmp_path, heavy):
     assert size > 100e6
     with LiveRun(tmp_path, [udp(port, sources="0,1")], *heavy.meaning, np=2).listening() as run:
         with send(heavy.paths, port, "--speed", "0", "--bandwidth", "200000000", "--session", "5") as sender:
-            told = sender.wait(0)
-        until_it_hears_the_end(run, port, told, session=5, epoch=60_000)
+            reported = sender.wait(0)
+        until_it_hears_the_end(run, port, reported, session=5, epoch=60_000)
         found, report = merged(tmp_path), run.report()
     print(f"{size / 1e6:.0f} MB; {losses(found)} of {found['ledger/hits_in'].sum()} hits in {report['seconds']:.2f} s")
     assert set(losses(found)) <= {"lost", "congested"}
@@ -283,7 +283,7 @@ HUGE, FAR = 2**32 - 8, 2**64 - 1
 
 
 def volley(choose, board):
-    """Datagrams that no board of the run has sent, in no way to be told from those of an attacker."""
+    """Datagrams that no board of the run has sent, indistinguishable from those of an attacker."""
     stranger = lambda: choose.choice([7, 8, 2**31, 2**32 - 1, choose.getrandbits(32) | 4])  # noqa: E731
     yield choose.randbytes(choose.choice([0, 1, 39, 40, 41, 500, 1400]))
     yield b"ELVD" + choose.randbytes(choose.choice([4, 36, 300]))

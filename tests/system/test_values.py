@@ -96,7 +96,7 @@ def test_a_stopped_run_continues(tmp_path, recording):
     assert_same({name: found[name] for name in expected}, expected)
 
 
-def test_explain_tells_real_numbers(tmp_path, recording):
+def test_explain_prints_real_numbers(tmp_path, recording):
     uris, hits, words, known = recording
     text = "sum(A)>=-1e3 && max(none)<1 || order(A,B)"
     run = Run(tmp_path, uris, *words, "--define", "gap:60,4", "--filter", text, "--explain", 5)

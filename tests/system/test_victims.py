@@ -60,12 +60,12 @@ def state(folder):
 def assert_refused(folder, *words, np=None):
     before = state(folder)
     done = eventloom(*words, np=np, code=2, cwd=folder, timeout=60)
-    told = [line for line in done.stderr.splitlines() if line.startswith("eventloom") and ": info:" not in line]
-    assert len(told) == 1 and "internal" not in told[0], f"{words}\n{done.stderr}"
+    reported = [line for line in done.stderr.splitlines() if line.startswith("eventloom") and ": info:" not in line]
+    assert len(reported) == 1 and "internal" not in reported[0], f"{words}\n{done.stderr}"
     after = state(folder)
     changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
     assert not changed, (words, changed)
-    return told[0]
+    return reported[0]
 
 
 def clear(place):
@@ -228,8 +228,8 @@ def test_names_that_list_mode_files_need(folder, name, options):
     place = folder / name
     also = ["--also", "lmd:ev", "--also", "hld:a/../ev?run=1"]
     for _ in planted(folder, place, lambda: place.hardlink_to(folder / "in/source_000.epochs")):
-        told = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *also, *options)
-        assert name.removesuffix(".partial") in told
+        reported = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *also, *options)
+        assert name.removesuffix(".partial") in reported
 
 
 @pytest.mark.parametrize("np", [None, 2])
@@ -317,8 +317,8 @@ def test_a_table_is_read(folder):
 
 def test_a_finished_run_gives_way_only_to_force(folder):
     expected = read_merged(folder / "run.merged.h5")
-    told = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "run.h5")
-    assert "--force" in told
+    reported = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "run.h5")
+    assert "--force" in reported
     eventloom("run", "in/*.epochs", *RUN, "--output", "run.h5", "--report-json", "run.json", "--force", "--builders", "2", cwd=folder)
     assert_refused(folder, "merge", "run.h5")
     eventloom("merge", "run.h5", "--force", cwd=folder)
@@ -483,8 +483,8 @@ def test_what_ended_while_another_run_waited(folder, options):
             shutil.copy(path, place)
         before = {path.name: path.read_bytes() for path in place.glob("run.*") if path != lock}
         lock.unlink()
-    told = waits.communicate(timeout=60)[1]
-    assert waits.returncode == (0 if options else 2), told
+    reported = waits.communicate(timeout=60)[1]
+    assert waits.returncode == (0 if options else 2), reported
     assert {path.name: path.read_bytes() for path in place.glob("run.*")} == before
 
 
