@@ -27,7 +27,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kDifferencesTold = 4;
+constexpr std::size_t kDifferencesShown = 4;
 /// Interrupted runs of recorded sources are replaced even without --force.
 constexpr const char* kToBeginAnew = "start over with --force instead of --resume";
 
@@ -87,7 +87,7 @@ void compare_maps(std::vector<std::string>& found, const std::string& before, co
 
 void refuse_differences(const std::string& run_file, const RunRecord& before, const RunRecord& now) {
   const auto found = differences(before, now);
-  if (!found.empty()) refuse_other_setup(run_file, joined(found, "; ", kDifferencesTold));
+  if (!found.empty()) refuse_other_setup(run_file, joined(found, "; ", kDifferencesShown));
 }
 
 std::string given(const std::vector<std::string>& definitions) { return "'" + joined(definitions, "' and '") + "'"; }

@@ -117,12 +117,12 @@ class LiveInputs {
     SteadyTime listens_since{};
     SteadyTime moved{};  ///< when it last made progress
     Epoch was_at = 0;
-    std::uint64_t late_passed = 0;    ///< last value seen, see LiveProgress
-    std::chrono::nanoseconds told{};  ///< length of the silence when it was last reported
-    SteadyTime finished{};            ///< when the end of the run finished it
-    bool missing = false;             ///< others were ahead when it was finished
-    bool aside = false;               ///< set aside; implies absent
-    MessageLimit reported_absent{};   ///< warnings that it is absent
+    std::uint64_t late_passed = 0;        ///< last value seen, see LiveProgress
+    std::chrono::nanoseconds reported{};  ///< length of the silence when it was last reported
+    SteadyTime finished{};                ///< when the end of the run finished it
+    bool missing = false;                 ///< others were ahead when it was finished
+    bool aside = false;                   ///< set aside; implies absent
+    MessageLimit reported_absent{};       ///< warnings that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };

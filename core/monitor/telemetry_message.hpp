@@ -10,7 +10,7 @@
 namespace eventloom {
 
 /// Encodes the changes of `now` since `told`, the record as of the last message, and its new events and hits.
-std::vector<std::byte> encode_telemetry(const RankRecord& now, const RankRecord& told);
+std::vector<std::byte> encode_telemetry(const RankRecord& now, const RankRecord& reported);
 
 /// Brings `record` up to date; all earlier messages of the rank must have been applied to it. Its events and channel
 /// hits become those of the message. Throws std::runtime_error, and leaves `record` unchanged, if the message is

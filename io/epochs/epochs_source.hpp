@@ -14,7 +14,7 @@
 #include "formats/stream_file.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/epochs/stream_scan.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 
 namespace eventloom {
 
@@ -79,7 +79,7 @@ class EpochsSource final : public Source {
   bool gave_up_ = false;          ///< the file has become unreadable
   std::uint64_t anomalies_ = 0;
   std::vector<StreamProblem> problems_;
-  Complaints complaints_{path_};
+  DefectLog defect_log_{path_};
   SourceCounts counts_;               ///< hits dropped
   std::set<std::uint64_t> reported_;  ///< offsets of the damaged buffers reported
 };

@@ -12,7 +12,7 @@
 
 #include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/files/followed_files.hpp"
 #include "io/live/acknowledgement.hpp"
@@ -68,7 +68,7 @@ class FollowedEpochs final : public LiveFeed {
   Step take_whole(const EpochBufferHeader& header, std::span<const std::byte> stored);
   Step search();
   [[nodiscard]] bool is_index(std::span<const std::byte> front) const;
-  void complain(const std::string& text);
+  void report_defect(const std::string& text);
   bool lose(Damage damage, const std::string& text);
   void break_off(std::uint32_t hits, const std::string& text);
 
@@ -76,7 +76,7 @@ class FollowedEpochs final : public LiveFeed {
   FeedQueue queue_;
   StreamHeader header_;
   std::optional<FileReader> file_;
-  std::optional<Complaints> complaints_;
+  std::optional<DefectLog> defect_log_;
   std::uint64_t first_buffer_ = 0;   ///< offset of the first buffer in the file
   std::uint64_t next_sequence_ = 0;  ///< number of the next buffer in the file
   std::uint64_t next_hits_before_ = 0;

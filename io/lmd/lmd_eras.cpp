@@ -16,7 +16,7 @@ constexpr std::size_t kFirst = 4096;
 constexpr std::uint16_t kStart = 14;
 constexpr std::uint16_t kStop = 15;
 /// Events are compared by the first bytes of each subevent's data, up to this number.
-constexpr std::size_t kTellingBytes = 64;
+constexpr std::size_t kDistinctiveBytes = 64;
 
 std::uint32_t checksum_of(const LmdEvent& event) {
   const std::array<std::uint32_t, 2> head{event.trigger, event.dlen};
@@ -24,7 +24,7 @@ std::uint32_t checksum_of(const LmdEvent& event) {
   for (const auto& sub : event.subevents) {
     const std::array<std::uint32_t, 2> what{sub.id(), sub.dlen};
     checksum = crc32c(std::as_bytes(std::span(what)), checksum);
-    checksum = crc32c(sub.data.first(std::min(sub.data.size(), kTellingBytes)), checksum);
+    checksum = crc32c(sub.data.first(std::min(sub.data.size(), kDistinctiveBytes)), checksum);
   }
   return checksum;
 }

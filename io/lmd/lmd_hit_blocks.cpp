@@ -39,7 +39,7 @@ void LmdHitBlocks::begin_anew() {
 
 void LmdHitBlocks::open(const std::string& path) {
   paths_.push_back(path);
-  complaints_.emplace(path);
+  defect_log_.emplace(path);
 }
 
 void LmdHitBlocks::begin(HitBlock& block) {
@@ -98,7 +98,7 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint
   judgement.previous = numbers_.finish();
   judgement.tick = numbers_.begin_era(number);
   ++n_eras_;
-  complaints_->say(Defect::era, [&] {
+  defect_log_->say(Defect::era, [&] {
     return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", number,
                        event.trigger, n_eras_, numbers_.offset().value);
   });
@@ -137,7 +137,7 @@ void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   kept_->take_back(cause, block);
   repeats_.take_back();
   const auto& file = paths_[kept_->file];
-  report_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
+  report_left_out(*defect_log_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
   kept_.reset();
 }
 
@@ -151,13 +151,13 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 /// Drops an event that is immediately known to be bad.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
-  if (cause != DropCause::untimed) return report_left_out(*complaints_, event.offset, event.number, "", cause);
-  complaints_->say(Defect::remark, event.offset,
+  if (cause != DropCause::untimed) return report_left_out(*defect_log_, event.offset, event.number, "", cause);
+  defect_log_->say(Defect::remark, event.offset,
                    [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none()); });
 }
 
 void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block) {
-  if (!problem.text.empty()) complaints_->say(Defect::damage, problem.offset, [&] { return problem.text; });
+  if (!problem.text.empty()) defect_log_->say(Defect::damage, problem.offset, [&] { return problem.text; });
   if (problem.effect == LmdEffect::none) {
     ++anomalies_;
     return;

@@ -9,7 +9,7 @@
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "formats/stream_file.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/lmd/lmd_eras.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/lmd/lmd_hits.hpp"
@@ -36,8 +36,8 @@ class LmdHitBlocks {
 
   /// The following events come from the file or server `path`.
   void open(const std::string& path);
-  /// Ends an input: reports the totals of suppressed complaints.
-  void close() { complaints_->sum_up(); }
+  /// Ends an input: reports the totals of defects not shown.
+  void close() { defect_log_->sum_up(); }
 
   /// Opens a block, which begins with the waiting event, if any.
   void begin(HitBlock& block);
@@ -91,8 +91,8 @@ class LmdHitBlocks {
 
   std::string name_;
   LmdTime time_;
-  std::vector<std::string> paths_;        ///< inputs opened so far
-  std::optional<Complaints> complaints_;  ///< complaints about the last path
+  std::vector<std::string> paths_;       ///< inputs opened so far
+  std::optional<DefectLog> defect_log_;  ///< of the last path
 
   LmdHitMaker hits_;
   bool folded_reported_ = false;

@@ -73,7 +73,7 @@ std::optional<MbsConnection::Step> MbsConnection::receive_step(milliseconds most
       count_buffer();
       return Step::empty;
     case Found::disconnect: return end_connection(true, "the server has announced its end");
-    case Found::garbage: return end_connection(false, decoder_.complaint());
+    case Found::garbage: return end_connection(false, decoder_.defect());
   }
   return std::nullopt;
 }

@@ -52,7 +52,7 @@ class Client {
     for (auto found = decoder_.next(); found != Found::nothing && !over_; found = decoder_.next()) {
       outcome_.found.push_back(found);
       over_ = found == Found::garbage || found == Found::disconnect;
-      if (found == Found::garbage) fuzz::require(!decoder_.complaint().empty(), "garbage is explained");
+      if (found == Found::garbage) fuzz::require(!decoder_.defect().empty(), "garbage is explained");
       if (found == Found::buffer) take_buffer();
       if (found == Found::empty) events_.pass(decoder_.buffer().header.number);
       fuzz::require(decoder_.offset() >= end_, "buffers lie back to back");

@@ -37,7 +37,7 @@ Bytes rewritten(const Bytes& file) {
   std::vector<std::byte> out;
   while (reader.next() == HldFile::Item::event) {
     HitBlock block;
-    maker->append(reader.event(), 1, block, reader.complaints());
+    maker->append(reader.event(), 1, block, reader.defect_log());
     const auto begin = begin_hld_event(header(reader.event().id, reader.event().number), out);
     for (std::size_t i = 0; i < block.size(); ++i) {
       const auto hit = read_hld_hit(block.payload_of(i), {});

@@ -61,7 +61,7 @@ std::string decoder_error(const std::string& bytes) {
   feed(decoder, bytes, bytes.size(), result);
   EXPECT_EQ(result.found.back(), Found::garbage);
   EXPECT_EQ(decoder.next(), Found::garbage) << "nothing after it is read";
-  return decoder.complaint();
+  return decoder.defect();
 }
 
 std::vector<std::string> some_events(std::uint32_t n) {

@@ -43,13 +43,13 @@ TEST(ClockTurns, CountersOfDifferentWidthContinueTogether) {
     EXPECT_EQ(clock.extend((at + 3) % kNarrow, 15), at + 3);
   }
   EXPECT_EQ(clock.extend(5, 32), std::nullopt);
-  EXPECT_NE(clock.complaint(5, 32).find("channel 32"), std::string::npos);
+  EXPECT_NE(clock.defect(5, 32).find("channel 32"), std::string::npos);
 }
 
 TEST(ClockTurns, ANumberOfMoreBitsIsNone) {
   auto clock = turns_of("16");
   EXPECT_EQ(clock.extend(1 << 16, 0), std::nullopt);
-  EXPECT_NE(clock.complaint(1 << 16, 0).find("65536 has more than the 16 bits"), std::string::npos);
+  EXPECT_NE(clock.defect(1 << 16, 0).find("65536 has more than the 16 bits"), std::string::npos);
 }
 
 TEST(ClockTurns, RefusesOtherTexts) {

@@ -80,7 +80,7 @@ TEST(TickScale, ANumberOfFewerDigitsLosesPrecisionEarlier) {
   const auto s = scale_of("unit=s", 1000);
   EXPECT_LE(s.spacing(8e6, kDouble), 1);
   EXPECT_GT(s.spacing(9e6, kDouble), 1);
-  EXPECT_EQ(s.coarse_complaint(1.6e9, kDouble),
+  EXPECT_EQ(s.coarse_defect(1.6e9, kDouble),
             "the time 1600000000 s has lost precision: numbers of its type are 238.4 ns apart there, ticks 1 ns; store "
             "the times as integers, or add round=nearest to the source to accept that");
 }
