@@ -43,7 +43,7 @@ class EventMeasure {
                                 std::span<const std::uint32_t> payload) const {
     return (*values_)(source, channel, payload);
   }
-  /// Whether a hit belongs to a selection, wherever its time lies.
+  /// Whether a hit belongs to a selection, regardless of its time.
   [[nodiscard]] bool includes(const HitSelection& selection, std::uint16_t source, std::uint32_t channel,
                               std::span<const std::uint32_t> payload) const {
     if (!selection.is_member(source, channel, groups_of(source, channel))) return false;

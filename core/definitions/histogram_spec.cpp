@@ -137,7 +137,8 @@ class HistogramParser {
     return 0;
   }
 
-  /// `channel` as the second axis is that of the hit of the first; beside another `channel`, that of another hit.
+  /// As the second axis, `channel` is that of the first axis' hit; if the first axis is `channel`, too, that of another
+  /// hit.
   std::size_t any_hit(std::string_view name) {
     if (has_pair_) throw TextMistake(name, "'channel' cannot stand beside dt(A,B), which has two hits: use value");
     if (!to_.hits.front() && !to_.of_all_hits) to_.hits.emplace_back();

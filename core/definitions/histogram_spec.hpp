@@ -16,7 +16,7 @@ namespace eventloom {
 struct HistogramAxis {
   enum class Quantity : std::uint8_t {
     value,     ///< value of each hit that has one
-    dt,        ///< time of the second hit of a pair less that of the first
+    dt,        ///< time of the second hit of a pair minus that of the first
     n_hits,    ///< number of hits of each event
     duration,  ///< duration of each event
     channel,   ///< channel of each hit

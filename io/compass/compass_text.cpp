@@ -147,7 +147,7 @@ bool CompassTextFile::next_line(std::string_view& line) {
   }
 }
 
-/// Whether the next line of a file that is followed is not yet complete.
+/// Whether the next line of a followed file is incomplete.
 bool CompassTextFile::awaits_line() {
   file_.skip(std::exchange(line_bytes_, 0));
   std::uint64_t searched = 0;

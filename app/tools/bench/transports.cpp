@@ -39,7 +39,7 @@ std::string last_line_of(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// One benchmark in ranks of its own.
+/// One benchmark in separate ranks.
 class OverTransport {
  public:
   OverTransport(const BenchView& view, std::uint64_t ranks, bool raw, const std::string& config) : folder_("bench") {

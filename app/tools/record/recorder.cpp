@@ -33,7 +33,7 @@ std::filesystem::path lock_place(const std::filesystem::path& folder) {
   return folder / "";
 }
 
-/// Hits whose times lie before the end of what an earlier recorder wrote: of a sender whose clock has been set back.
+/// Hits whose times lie before the end of an earlier recorder's data: their sender's clock has been set back.
 std::uint64_t hits_too_early(const Source& stream) { return stream.counts().counters[Metric::hits_before_the_run]; }
 
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
