@@ -144,7 +144,7 @@ Seen look(const MonitorUrl& url, Seen before) {
 int top_command(int argc, const char* const* argv) {
   CommandLine line("top",
                    "top URL\nShows once a second what a run started with --monitor does, until it ends. Exit code 2: "
-                   "no answer, or the connection was lost although nobody had stopped the run.");
+                   "no answer, or the connection was lost although the run had not been stopped.");
   line.options().add_options()("url", text_value("URL"), "of the monitor, as the run says it");
   line.positional("url", 1);
   const auto values = line.parse(argc, argv);

@@ -42,7 +42,7 @@ void EncodedFeed::run() {
     while (follow() && begin_anew()) {
     }
   } catch (const std::exception& error) {
-    spdlog::error("{}: {}; nothing more is read from it", name_, error.what());
+    spdlog::error("{}: {}; no more of it is read", name_, error.what());
     ++failures_;
     const Damage rest{.first_epoch = handed_, .n_epochs = kForEver, .cause = DropCause::lost};
     queue_.push({}, {&rest, 1});

@@ -222,7 +222,7 @@ FollowedEpochs::Step FollowedEpochs::search() {
   ++anomalies_;
   for (std::size_t at = kBufferAlignment; at + sizeof(EpochBufferHeader) <= bytes.size(); at += kBufferAlignment) {
     if (!read_epoch_buffer_header(bytes.subspan(at))) continue;
-    report_defect(fmt::format("{} bytes are no epoch buffer and are skipped", at));
+    report_defect(fmt::format("{} bytes are not an epoch buffer and are skipped", at));
     file_->skip(at);
     return Step::going_on;
   }
@@ -244,7 +244,7 @@ bool FollowedEpochs::lose(Damage damage, const std::string& text) {
 void FollowedEpochs::break_off(std::uint32_t hits, const std::string& text) {
   ++anomalies_;
   broken_off_ = true;
-  lose({.first_epoch = end_epoch_, .n_epochs = kForEver, .n_hits = hits}, text + "; nothing more of it is read");
+  lose({.first_epoch = end_epoch_, .n_epochs = kForEver, .n_hits = hits}, text + "; no more of it is read");
 }
 
 }  // namespace eventloom

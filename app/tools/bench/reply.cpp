@@ -155,7 +155,7 @@ std::vector<BenchColumn> reply_columns() {
 int measure_replies(const po::variables_map& values, const std::string& effective, const Communicator& communicator,
                     const Environment& environment) {
   const auto config = reply_config(values);
-  if (communicator.size() != 1) throw UserError("starts runs of its own: call it without mpirun, with --ranks N");
+  if (communicator.size() != 1) throw UserError("starts its own runs: call it without mpirun, with --ranks N");
   BenchRun run(kBenchOfRuns, values, effective, reply_columns(), communicator);
   PlotSeries loop{"hit to reply p50", {}, {}};
   std::uint64_t lost = 0;

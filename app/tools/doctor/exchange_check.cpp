@@ -67,7 +67,7 @@ ExchangeParts exchange_parts() {
 Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& variables) {
   Finding finding{.subject = kMpi, .level = FindingLevel::warning};
   finding.what = fmt::format("{}, UCX {}; it does not start on this host", parts.mpi, parts.ucx);
-  finding.meaning = "no run starts here; why, MPI itself has said above";
+  finding.meaning = "no run starts here; MPI has reported the reason above";
   finding.mend =
       variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", fmt::join(variables, " "));
   return finding;

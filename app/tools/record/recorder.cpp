@@ -178,8 +178,8 @@ void Recorder::print(std::ostream& out) const {
     if (!troubles.empty()) out << fmt::format("source {} ({}): {}\n", s, for_terminal(source.name()), troubles);
     if (const auto n = hits_too_early(source); n != 0) {
       out << fmt::format(
-          "source {} ({}): {} hits are not recorded, as their times lie before the end of what an earlier recorder "
-          "wrote; if the clock has been set back, use another folder\n",
+          "source {} ({}): {} hits are not recorded, as their times lie before the end of the data that an earlier "
+          "recorder wrote; if the clock has been set back, use another folder\n",
           s, for_terminal(source.name()), n);
     }
   }

@@ -147,7 +147,7 @@ int Configuration::result(bool ended) const {
     case BulkTransfer::State::silent:
       if (transfer_.board()) break;
       throw UserError(settings_.to + ": no answer within " + std::to_string(BulkTransfer::kSilence_ns / 1'000'000'000) +
-                      " s; start the board, and check the address and that it takes files");
+                      " s; start the board, and check the address and that it accepts files");
     default: break;
   }
   spdlog::error("{}: board {} {} {}", settings_.to, *transfer_.board(),
