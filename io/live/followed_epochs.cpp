@@ -210,7 +210,7 @@ void FollowedEpochs::safe_before(Epoch epoch) {
     if (!begun_.empty() && begun_.front().first_epoch <= epoch) needed = begun_.front().number;
   }
   if (!needed) return;
-  const bool all = epoch >= kForEver && ended_ && !broken_off_;
+  const bool all = epoch >= kForever && ended_ && !broken_off_;
   acknowledgement_->write(*needed + (all ? 1 : 0));
 }
 
@@ -244,7 +244,7 @@ bool FollowedEpochs::lose(Damage damage, const std::string& text) {
 void FollowedEpochs::break_off(std::uint32_t hits, const std::string& text) {
   ++anomalies_;
   broken_off_ = true;
-  lose({.first_epoch = end_epoch_, .n_epochs = kForEver, .n_hits = hits}, text + "; no more of it is read");
+  lose({.first_epoch = end_epoch_, .n_epochs = kForever, .n_hits = hits}, text + "; no more of it is read");
 }
 
 }  // namespace eventloom

@@ -57,7 +57,7 @@ class StepFilter {
   bool any_out_ = false;        ///< anything was removed
   Epoch open_ = 0;              ///< see take_out()
   EpochRange away_;             ///< stretch without data before the stream returned
-  bool anew_ = false;           ///< earlier data must be dropped
+  bool restarted_ = false;      ///< earlier data must be dropped
 };
 
 }  // namespace eventloom

@@ -32,8 +32,8 @@ LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase
   if (eras && time_.numbered()) eras_.emplace(*eras);
 }
 
-void LmdHitBlocks::begin_anew() {
-  repeats_.begin_anew();
+void LmdHitBlocks::restart() {
+  repeats_.restart();
   if (eras_) eras_->reconnect();
 }
 
@@ -77,7 +77,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
 bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
   using EraStep = LmdEras::EraStep;
   const auto era = eras_ ? eras_->judge(event, number, numbers_.step(number)) : EraStep::continues;
-  anew_ = era == EraStep::begins_anew;
+  begins_era_ = era == EraStep::begins_era;
   const bool again = time_.numbered() ? era == EraStep::comes_again : repeats_.repeats(event.number, time_.of(event));
   if (!again) return false;
   ++repeated_;
@@ -107,7 +107,7 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint
 
 EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block) {
   if (!time_.numbered()) return judge_stamped(event);
-  if (anew_) return begin_era(event, number);
+  if (begins_era_) return begin_era(event, number);
   const bool completes_kept = kept_ && numbers_.repeats(number) && lmd_hits_begin(block, kept_->first_hit, event);
   return numbers_.judge(number, completes_kept);
 }
@@ -128,7 +128,7 @@ void LmdHitBlocks::keep(const LmdEvent& event, std::uint32_t number, Tick tick, 
   kept_ = KeptEvent::at_end_of(block, paths_.size() - 1, event.offset, number);
   hits_.append(event, tick, block);
   if (!time_.numbered()) repeats_.keep(event.number, tick);
-  if (eras_) eras_->keep(event, number, anew_);
+  if (eras_) eras_->keep(event, number, begins_era_);
 }
 
 /// Drops the last kept event.

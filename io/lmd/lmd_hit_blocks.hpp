@@ -67,13 +67,13 @@ class LmdHitBlocks {
   void raise(Tick by, HitBlock& block);
 
   /// The server has restarted, so the next events may be repeats.
-  void begin_anew();
+  void restart();
 
   /// Number of problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// All counts, including the input's counts in `found`.
   [[nodiscard]] SourceCounts counts(const Counters& found) const;
-  /// Number of events dropped because they had already come before begin_anew().
+  /// Number of events dropped because they had already come before restart().
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
@@ -101,7 +101,7 @@ class LmdHitBlocks {
   TimeSteps steps_;              ///< used if times are stamps
   LmdRepeats repeats_;           ///< used if times are stamps
   std::optional<LmdEras> eras_;  ///< used for event numbers of a server
-  bool anew_ = false;            ///< the current event begins an era
+  bool begins_era_ = false;      ///< the current event begins an era
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_reported_ = 0;

@@ -59,7 +59,7 @@ class MbsReader final : public HitReader {
   void pass_empty();
   void look_for_earlier();
   void begin_buffer();
-  void begin_anew();
+  void restart();
   void note_lost();
   void pause(HitBlock& block);
   void finish(HitBlock& block);

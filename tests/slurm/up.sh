@@ -28,7 +28,7 @@ down() {
   exit 1
 }
 
-# The first of a row of ports that nobody listens on: one for the controller, one for each node.
+# The first of a series of unused ports: one for the controller, one for each node.
 free_ports() {
   local first port used try
   used=" $(ss -Htln | awk '{ sub(/.*:/, "", $4); print $4 }' | tr '\n' ' ')"

@@ -62,7 +62,7 @@ def drained(port):
     """Returns when everything received on a UDP port has been read."""
     def empty():
         found = sockets("udp", port)
-        assert found, f"nobody has port {port}"
+        assert found, f"no process has port {port}"
         return not any(one.to_read for one in found)
     until(empty, f"everything received on port {port} has been read")
 

@@ -208,7 +208,7 @@ def test_a_new_file_while_data_flow(tmp_path, recording, expected):
         run.listening()
         run.until_status(lambda s: s["ledger"]["hits_in_events"] > 0, "events")
         assert run.control("new-file")[0] == 202
-        until(lambda: (tmp_path / "out_0000.lmd").exists(), "a finished file of a run that goes on", 60, run.text)
+        until(lambda: (tmp_path / "out_0000.lmd").exists(), "a finished file of a run that continues", 60, run.text)
         begun = read_lmd_files([tmp_path / "out_0000.lmd"])
         run.control("speed", speed=100)
         run.wait(0)
@@ -260,7 +260,7 @@ def test_resumed(tmp_path, recording, expected, np, number):
     assert_same_events(tmp_path, expected, ("lmd", "hld"))
     if np is None:
         found = [e.number for e in read_lmd_files(sorted(tmp_path.glob("out*.lmd")))]
-        assert found == [*range(1, len(expected) + 1)], "the numbers of events go on"
+        assert found == [*range(1, len(expected) + 1)], "the numbers of events continue"
     by_builder = {}
     for path in tmp_path.glob("out*.hld"):
         by_builder.setdefault(path.stem[14:], []).append(read_hld(path).runs[0].run)

@@ -179,7 +179,7 @@ class TestChanges:
         ([10, 11, 19], [13, 14, 15], False),    # within the first one's
         ([13, 14, 15], [10, 11, 19], False),    # within the second one's
         ([11], [13.5, 14, 14.5], True),         # the first has no spread
-        ([11], [14], False),                    # nobody knows
+        ([11], [14], False),                    # no spread is known
     ])
     def test_are_more_than_the_spread_of_both(self, old, new, changed):
         lines = changes(made_up("m", "x"), result({"speed": old}), result({"speed": new}))

@@ -189,7 +189,7 @@ def test_a_sender_that_is_killed_and_comes_back(tmp_path, recording):
     assert found["ledger/hits_in_events"].sum() == recording.replay["ledger/hits_in_events"].sum()
 
 
-# Nobody comes
+# No source comes
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--duration"])
 def test_no_source_comes(tmp_path, recording, how):

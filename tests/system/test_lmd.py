@@ -332,7 +332,7 @@ def test_missing_buffers(tmp_path):
     shown = inspect(path, "--events", 60, code=None)
     assert shown["first_events"] == [e.description() for e in found]
     assert shown["missing_numbers"] == 60 - len(found)
-    assert shown["problems"], "nothing tells of the buffers that are missing"
+    assert shown["problems"], "the missing buffers are not reported"
 
 
 # Numbers

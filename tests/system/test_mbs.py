@@ -498,7 +498,7 @@ def test_a_source_reads_a_server_in_legacy_mode(tmp_path, order, protocol):
     assert_hits(found, hits_of(events))
 
 
-# mbs: counters that begin anew
+# mbs: counters that restart
 
 ERA = 10**9
 

@@ -230,7 +230,7 @@ def test_steered_by_the_command(recording, tmp_path):
         assert control("speed", "0.006").stdout == "speed: accepted\n"
         run.until_status(lambda s: s["setup"]["speed"] == 0.006, "another speed")
         control("new-file")
-        until(lambda: list(run.folder.glob("run.part-*-0000.h5")), "a finished part of a run that goes on")
+        until(lambda: list(run.folder.glob("run.part-*-0000.h5")), "a finished part of a run that continues")
         with run.watched() as top:
             assert control("stop").stdout == "stop: accepted\n"
             assert "exit code 75" in top.stdout.read(), "it alone looks"

@@ -37,17 +37,17 @@ def all_of(package, path):
                 "columns": {name: column.tolist() for name, column in run.columns().items()}}
 
 
-def anew(file, name, data):
+def replace(file, name, data):
     del file[name]
     if data is not None:
         file[name] = data
 
 
 WRONG_DATASETS = {
-    "missing": lambda file, name: anew(file, name, None), "a group": lambda file, name: (anew(file, name, None), file.create_group(name)),
-    "a number": lambda file, name: anew(file, name, 7), "a table": lambda file, name: anew(file, name, np.ones((3, 2), "u8")),
-    "floats": lambda file, name: anew(file, name, np.full(len(file[name]), 0.5)), "empty": lambda file, name: anew(file, name, h5py.Empty("u8")),
-    "texts": lambda file, name: anew(file, name, np.full(len(file[name]), b"x")), "short": lambda file, name: anew(file, name, file[name][:-1]),
+    "missing": lambda file, name: replace(file, name, None), "a group": lambda file, name: (replace(file, name, None), file.create_group(name)),
+    "a number": lambda file, name: replace(file, name, 7), "a table": lambda file, name: replace(file, name, np.ones((3, 2), "u8")),
+    "floats": lambda file, name: replace(file, name, np.full(len(file[name]), 0.5)), "empty": lambda file, name: replace(file, name, h5py.Empty("u8")),
+    "texts": lambda file, name: replace(file, name, np.full(len(file[name]), b"x")), "short": lambda file, name: replace(file, name, file[name][:-1]),
 }
 WRONG_ATTRIBUTES = {
     "missing": lambda value: None, "several": lambda value: [7, 8], "of another type": lambda value: 7 if isinstance(value, str) else "seven",

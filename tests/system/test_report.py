@@ -173,7 +173,7 @@ def test_a_merged_file_gives_the_same(recording, document, tmp_path):
     assert without_account(found) == without_account(document)
 
 
-# What run.h5 tells of the run itself
+# The account of the run itself in run.h5
 
 
 def text_of(value):

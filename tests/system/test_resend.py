@@ -135,7 +135,7 @@ def test_a_board_that_only_promises(tmp_path, recording):
     assert 1 <= len(board.requests) <= 60
 
 
-# Nobody is flooded
+# No flood
 
 def test_no_reply_to_strangers(tmp_path, recording):
     """Neither a sender of nonsense, nor one that forges a datagram of the board from another address."""

@@ -149,7 +149,7 @@ def attributes(path):
     return {name: value for name, value in found.items() if name.startswith(("@", "ledger/", "sources/")) and name not in own}
 
 
-# Stopping cleanly, and going on.
+# Stopping cleanly, and continuing.
 
 def test_what_a_stopped_run_leaves(tmp_path, recording):
     job = Job(tmp_path, recording, *SLICED, "--report-json", "report.json")

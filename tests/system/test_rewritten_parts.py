@@ -1,5 +1,5 @@
-"""Parts that somebody has rewritten with h5py, whose checksums HDF5 then computes anew: every command and the Python
-package refuse them and name the file, or give what they gave before, because they do not read what has changed.
+"""Parts that were rewritten with h5py, whose checksums HDF5 then recomputes: every command and the Python package refuse
+them and name the file, or give the same results as before, because they do not read the changed data.
 
 EVENTLOOM_REWRITES says how many cases there are in all, EVENTLOOM_REWRITES_SEED which ones.
 """
@@ -48,7 +48,7 @@ def stopped(tmp_path_factory, clean):
 
 # How parts are rewritten. Each function returns False if it changes nothing.
 
-def anew(file, name, values, **storage):
+def replace_values(file, name, values, **storage):
     """The dataset with other values, and with all its attributes."""
     attributes = dict(file[name].attrs)
     del file[name]
@@ -94,13 +94,13 @@ def zeros_to_ones(_dice, file, name):
 
 def drop_row(dice, file, name):
     values = file[name][:]
-    return len(values) > 0 and anew(file, name, np.delete(values, dice.randrange(len(values))))
+    return len(values) > 0 and replace_values(file, name, np.delete(values, dice.randrange(len(values))))
 
 
 def double_row(dice, file, name):
     values = file[name][:]
     row = dice.randrange(max(len(values), 1))
-    return len(values) > 0 and anew(file, name, np.insert(values, row, values[row]))
+    return len(values) > 0 and replace_values(file, name, np.insert(values, row, values[row]))
 
 
 def cut_short(dice, file, name):
@@ -111,12 +111,12 @@ def cut_short(dice, file, name):
 
 
 def other_type(dice, file, name):
-    return anew(file, name, file[name][:].astype(dice.choice(["f8", "i8", "u8", "u4", "S8"])))
+    return replace_values(file, name, file[name][:].astype(dice.choice(["f8", "i8", "u8", "u4", "S8"])))
 
 
 def other_storage(dice, file, name):
     storage = [{}, {"chunks": (3,)}, {"compression": "gzip"}, {"compression": "lzf"}, {"fletcher32": True, "chunks": (8,)}]
-    return len(file[name]) > 0 and anew(file, name, file[name][:], **dice.choice(storage))
+    return len(file[name]) > 0 and replace_values(file, name, file[name][:], **dice.choice(storage))
 
 
 def without_attributes(_dice, file, name):

@@ -284,7 +284,7 @@ class TestTimeLimit:
             yield jobs, sender
 
     def test_live(self, interrupted, boards):
-        """The boards go on all the time: what both attempts took is in one output."""
+        """The boards send all the time: data of both attempts are in one output."""
         jobs, sender = interrupted
         job, before = jobs["live"]
         job.wait(lambda: len(parts(job)) > len(before) + 5, 60, "parts of the other attempt")
@@ -340,7 +340,7 @@ class TestLive:
         assert_same(live.datasets(again.merged), expected)
 
     def test_ends_on_request(self, cluster, boards, tmp_path):
-        """By a signal, past mpirun and past srun, or after DURATION: whole, while the boards go on."""
+        """By a signal, through mpirun or srun, or after DURATION: complete, while the boards continue."""
         with contextlib.ExitStack() as senders:
             jobs = {}
             for name, nodes, env in (("mpirun", "n[1-2]", {}), ("srun", "n[3-4]", {"LAUNCHER": "srun"}),

@@ -142,7 +142,7 @@ def test_other_slices(tmp_path, generated, definition, per_slice):
                                           ("multiplicity:100,5,1,2", "multiplicity:100,5,1,1"), ("tag", "gap:60,3"),
                                           ("multiplicity:100,5,1,2", "tag")])
 def test_other_definition(tmp_path, generated, saved, asked):
-    """Events are found anew."""
+    """Events are searched again."""
     kept = generated[saved]
     run = kept.taken_back(tmp_path, "--epochs-per-slice", 20, definition=asked)
     assert_reference(run, find_events(kept.hits, asked, 10_000), 200_000)
@@ -220,7 +220,7 @@ def test_few_hits_and_builders_without_any(tmp_path, start):
 
 
 def test_names_of_the_sources(tmp_path, generated):
-    """Hits still tell what they come from, not the streams they were kept in."""
+    """Hits still name their sources, not the streams they were kept in."""
     kept = generated["gap:60,3"]
     run = kept.taken_back(tmp_path)
     for path in (run.output, run.merged):
@@ -551,7 +551,7 @@ def test_list_that_cannot_be_read(tmp_path, generated, what):
 
 @pytest.mark.parametrize("what", ["cut", "gone", "longer", "empty"])
 def test_stream_that_is_not_whole(tmp_path, generated, what):
-    """Its name and what can be done: --save-sorted makes the folder anew."""
+    """Its name and the fix: --save-sorted recreates the folder."""
     folder = generated["multiplicity:100,5,1,2"].copied(tmp_path)
     stream = sorted(folder.glob("*.epochs"))[1]
     data = stream.read_bytes()

@@ -98,7 +98,7 @@ def fields(page):
 
 
 def set_fields(page, *ranges):
-    """By the keyboard, as far as what is typed."""
+    """Fills in the ranges with the keyboard."""
     for i, ends in enumerate(ranges):
         for word, value in zip(("from", "to"), ends):
             page.ask(f"document.getElementById('spectrum-{word}-{i}').select()")

@@ -118,7 +118,7 @@ def test_a_killed_rank_is_named_and_the_others_end(folder, recording, undisturbe
 
 
 def test_a_rank_that_is_held_and_a_stop(folder, recording, undisturbed):
-    """The stop waits for the rank that is held, says so, and comes to its end when that goes on."""
+    """The stop waits for the held rank, reports that, and completes when the rank continues."""
     job = Job(folder, recording, *OPTIONS, *SOON, np=2)
     with job.start(*LASTING) as started:
         started.until_parts(2)

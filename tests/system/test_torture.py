@@ -184,7 +184,7 @@ class Torture:
             disturbance = None
             while found and left:
                 disturbance = left.pop(0)
-                if disturbance.kind == "stop a rank" and len(run.ranks) == 1:  # nobody is left to tell of it
+                if disturbance.kind == "stop a rank" and len(run.ranks) == 1:  # no rank is left to report it
                     disturbance = None
                     continue
                 self.log.append(str(disturbance))
@@ -273,7 +273,7 @@ class Torture:
         """The others say whom they have lost."""
         if disturbance.kind == "kill a rank" and disturbance.moment == "run" and self.np and self.np > 1 and code != self.code:
             number = int(disturbance.rank * self.np)
-            assert re.search(rf"rank {number} \(.*--resume", reported), f"nothing tells that rank {number} is lost"
+            assert re.search(rf"rank {number} \(.*--resume", reported), f"no message that rank {number} is lost"
 
 
 class Campaign:

@@ -214,7 +214,7 @@ def test_times_of_tdcs(tmp_path):
 
 @pytest.mark.parametrize("bits, first", [(24, 0), (24, WRAP - 40), (16, 65_500), (16, 3 * 65_536 - 7), (24, 0x2BFFF0)])
 def test_numbers_that_wrap_around(tmp_path, bits, first):
-    """The first number has the board's own value, the later ones go on where it wraps."""
+    """The first number has the board's own value, and later ones continue where it wraps."""
     with boards(3, bits) as made:
         begin = first % 2**bits
         sent = [(board, triggers(range(begin, begin + 200), k)) for k, board in enumerate(made)]
@@ -448,7 +448,7 @@ def test_an_optional_board_that_is_rarely_triggered(tmp_path, apart):
 
 
 def test_a_board_that_restarts(tmp_path):
-    """All counters begin at 0 again: the numbers go on after the next wrap."""
+    """All counters restart at 0: the numbers continue after the next wrap."""
     with boards(2) as (a, b):
         with Live(tmp_path, [a.port, b.port], *PATIENT) as run:
             for first in (5_000, 0):

@@ -309,7 +309,7 @@ def volley(choose, board):
 
 @pytest.mark.parametrize("np", [1, 2])
 def test_hostile_peers_at_the_port(tmp_path, recording, np):
-    """Garbage, wrong checksums, absurd sizes, replays, ids that nobody has asked for: counted, and of no effect."""
+    """Garbage, wrong checksums, absurd sizes, replays, ids that were not requested: counted, and without effect."""
     choose, port = random.Random(9), free_port()
     with live(tmp_path, recording, on_one_port(port), np=np).listening() as run:
         boards = [Board(file, port) for file in recording.files]

@@ -224,7 +224,7 @@ def test_full_disk_of_other_commands(tmp_path, words):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help(command):
-    """Every command tells its options, units and defaults, on standard output."""
+    """Every command prints its options, units and defaults on standard output."""
     text = eventloom(command, "--help").stdout
     assert text.startswith("usage: eventloom " + command)
     assert "--help" in text and "--config" in text and "--print-config" in text

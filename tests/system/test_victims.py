@@ -406,7 +406,7 @@ def test_reports_to_streams(folder):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-# Two at once, and what was left by one that died.
+# Two at once, and leftovers of a dead one.
 
 def take_lock(file):
     """Of the open file: locks of the process go when it closes the file anywhere."""
@@ -435,7 +435,7 @@ needs_injection = pytest.mark.skipif(not LIBRARY.exists(), reason="the library t
 @needs_injection
 @pytest.mark.parametrize("call", ["H5Dcreate2", "renameat2"])
 def test_two_merges_at_once(folder, call):
-    """The first one goes on as if nothing had been."""
+    """The first one continues undisturbed."""
     expected = read_merged(folder / "run.merged.h5")
     (folder / "run.merged.h5").unlink()
     with held(folder, "merge", "run.h5", call=call):

@@ -28,7 +28,7 @@ inline bool eventually(const std::function<bool()>& condition) {
 /// object is destroyed or the test ends.
 class ChildProcess {
  public:
-  explicit ChildProcess(const std::function<void()>& work = wait_for_ever) : parent_(getpid()), pid_(fork()) {
+  explicit ChildProcess(const std::function<void()>& work = wait_forever) : parent_(getpid()), pid_(fork()) {
     if (pid_ < 0) throw std::runtime_error("no child process");
     if (pid_ > 0) return;
     die_with(parent_);
@@ -53,7 +53,7 @@ class ChildProcess {
     return status_;
   }
 
-  static void wait_for_ever() {
+  static void wait_forever() {
     for (;;) pause();
   }
   /// Makes the calling child die with `parent`, which may already be dead.
@@ -75,7 +75,7 @@ inline void sleep_uninterruptibly() {
   alignas(16) static char stack[64 * 1024];
   const auto child = [](void* parent) {
     ChildProcess::die_with(*static_cast<const pid_t*>(parent));
-    ChildProcess::wait_for_ever();
+    ChildProcess::wait_forever();
     return 0;
   };
   pid_t parent = getpid();

@@ -33,7 +33,7 @@ TEST(Collective, NoRankPassesABarrierAlone) {
   });
 }
 
-/// What would hang over MPI, or mix up the ranks' values, is an error with the tests' ranks.
+/// Misuse that would hang over MPI, or mix up the ranks' values, is an error with the tests' ranks.
 TEST(RankThreads, MisuseShows) {
   const auto mixed_up = [](const Collective& ranks) {
     if (ranks.rank() == 0) return static_cast<void>(ranks.max(1));

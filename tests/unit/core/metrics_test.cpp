@@ -125,7 +125,7 @@ TEST(SourceCounts, CountTriggersByType) {
   EXPECT_EQ(
       twice.by_name(),
       (CountsByName{{"events", 8}, {"trigger_1", 2}, {"trigger_14", 2}, {"trigger_255", 2}, {"trigger_other", 4}}));
-  static_assert(std::is_trivially_copyable_v<SourceCounts>, "ranks tell each other");
+  static_assert(std::is_trivially_copyable_v<SourceCounts>, "ranks send them to each other");
 }
 
 }  // namespace

@@ -525,11 +525,11 @@ Reference reference_of(const NumberedRun& run) {
   return out;
 }
 
-void expect_like_reference(std::uint64_t seed, bool all_tell) {
+void expect_like_reference(std::uint64_t seed, bool all_state) {
   std::mt19937_64 random(seed);
   NumberedRun run(std::vector<std::uint32_t>(2 + random() % 5, kTriggered));
   for (auto& flags : run.flags) {
-    if (!all_tell && random() % 2 == 0) flags = kNumbered;
+    if (!all_state && random() % 2 == 0) flags = kNumbered;
     if (seed % 2 == 0) flags |= with_tag_word(3);
     if (random() % 8 == 0) flags |= kOptional;
   }

@@ -77,7 +77,7 @@ TEST(ProcessStateTest, NoProcessHasAPidBelowOne) {
 TEST(ProcessStateTest, ANameWithBracketsAndBlanksDoesNotMislead) {
   const ChildProcess child([] {
     prctl(PR_SET_NAME, ") Z 1 (");
-    ChildProcess::wait_for_ever();
+    ChildProcess::wait_forever();
   });
   const auto renamed = [&] {
     std::ifstream comm("/proc/" + std::to_string(child.pid()) + "/comm");

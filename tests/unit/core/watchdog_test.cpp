@@ -328,7 +328,7 @@ void live_without_turns(int pipe_end) {
     if (write(pipe_end, &left_out, sizeof left_out) != sizeof left_out) _exit(1);
   };
   const Watchdog watchdog(settings);
-  ChildProcess::wait_for_ever();
+  ChildProcess::wait_forever();
 }
 
 TEST(WatchdogTest, LeavesOutTheTimeInWhichTheWholeProcessWasStopped) {

@@ -126,7 +126,7 @@ TEST(Outbox, StopsWhenTheRingIsFullAndContinuesWithCredits) {
 }
 
 // An intact descriptor is not enough: while the payload does not match its checksum, the cell waits.
-/// Copies take at most 1 MiB: after that they are published, even if nobody has asked.
+/// Copies take at most 1 MiB: after that they are published without request.
 TEST(Outbox, KeepsNoMoreCopiesThanItsBound) {
   for (const std::uint32_t cell : {1U << 18, 1U << 19, 1U << 20}) {
     const RingGeometry geometry{8, cell};

@@ -18,7 +18,7 @@ namespace {
 
 using Samples = std::vector<double>;
 
-constexpr double kBinWidth = 1.01;  // what the header promises
+constexpr double kBinWidth = 1.01;  // as the header states
 constexpr double kRounding = 1e-9;
 
 struct Distribution {
