@@ -130,7 +130,7 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
   }
 }
 
-/// Damaged statistics are no reason to refuse the data.
+/// Damaged statistics do not justify refusing the data.
 RunStatistics earlier_statistics(const std::string& run_file) {
   try {
     return read_statistics(run_file);

@@ -169,7 +169,7 @@ struct HitWriter {
   bool wrong_ = false;
   std::uint32_t n_origins_ = 0;
   DecodedSource& source_;
-  std::uint64_t next_mark_;  ///< epochs from here on need a mark of their own
+  std::uint64_t next_mark_;  ///< epochs from here on need separate marks
   EpochRange range_;
   std::uint32_t epoch_ticks_;
   Epoch epoch_ = 0;

@@ -27,7 +27,7 @@ class EventMeasure {
   [[nodiscard]] const Detector& detector() const { return *detector_; }
 
   /// Returns the value as terms compare it, see Quantity; std::nullopt if the trigger type of an event is unknown, for
-  /// the largest of no values, and for a sum that is no number.
+  /// the largest value of no hits, and for a sum that is not a number.
   [[nodiscard]] std::optional<std::uint64_t> value(const Quantity& quantity, const EventHits& event) const;
   /// A comparison with an unknown value does not hold.
   [[nodiscard]] bool holds(const Term& term, const EventHits& event) const {

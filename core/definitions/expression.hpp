@@ -120,8 +120,8 @@ class Expression {
 /// Use of an expression: a condition of an event definition has neither prescale, duration nor trigger.
 enum class ExpressionUse : std::uint8_t { filter, condition };
 
-/// Parses an expression; durations are in ticks or carry a unit, names that are no quantities are groups of `detector`.
-/// Throws TextMistake.
+/// Parses an expression; durations are in ticks or carry a unit, names that are not quantities are groups of
+/// `detector`. Throws TextMistake.
 Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector,
                             ExpressionUse use = ExpressionUse::filter);
 

@@ -40,7 +40,7 @@ bool is_name(std::string_view text) {
          std::isalpha(static_cast<unsigned char>(text.front())) != 0;
 }
 
-/// A number and the unit behind it, which may be empty.
+/// A number and the unit after it, which may be empty.
 struct Measured {
   double number = 0;
   std::string_view unit;

@@ -28,8 +28,8 @@ struct OwnWindow {
   friend bool operator==(const OwnWindow&, const OwnWindow&) = default;
 };
 
-/// Hits of a group, or of channels or sources by number: all, or those with a value in a range, in a window of their
-/// own, or both.
+/// Hits of a group, or of channels or sources by number: all, or those with a value in a range, in a separate window,
+/// or both.
 struct HitSelection {
   enum class Of : std::uint8_t { group, channel, source };
   Of of = Of::group;

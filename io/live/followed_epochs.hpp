@@ -28,8 +28,8 @@ bool has_stream_header(const std::string& path);
 /// whole. A file ends with its index, or, without one, when FollowedFiles::is_final(); the source then continues with
 /// the next file, whose epochs must be later.
 ///
-/// Buffers that are missing by number, twice or out of order, and bytes that are no buffer, become damage. So does what
-/// follows when a file can no longer be followed or has another header.
+/// Buffers that are missing by number, twice or out of order, and bytes that are not a buffer, become damage. So does
+/// what follows when a file can no longer be followed or has another header.
 class FollowedEpochs final : public LiveFeed {
  public:
   /// `first`: one of `files`. `acknowledges`: their recorder may remove files that are no longer needed, see

@@ -126,7 +126,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   return expand(uris, same);
 }
 
-/// Copies are marked, not refused: each may be converted by itself, and copies without data do no harm.
+/// Copies are marked, not refused: each may be converted alone, and copies without data do no harm.
 std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris) {
   SameSource same;
   auto specs = expand(uris, same);

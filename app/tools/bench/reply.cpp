@@ -181,7 +181,7 @@ int bench_reply(int argc, const char* const* argv) {
       "time from hit to reply, and from the datagram that completes a slice, beside a plain UDP echo.");
   add_reply_options(line.options());
   BenchRun::add_options(line.options(), 1);
-  // Taken before MPI begins: the runs are programs of their own.
+  // Taken before MPI begins: the runs are separate programs.
   const auto environment = own_environment();
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
     return measure_replies(values, line.effective_config(values), communicator, environment);

@@ -14,7 +14,7 @@ namespace eventloom {
 
 enum class UdpKind : std::uint32_t {
   data,
-  mark,   ///< how far the sender has come, when no confirmation arrives: asks for one
+  mark,   ///< the sender's progress, sent to request a confirmation if none arrives
   end,    ///< likewise, and no further one follows
   taken,  ///< the receiver's progress
 };

@@ -142,7 +142,7 @@ void Recorder::report_progress() const {
                error ? "?" : megabytes(space.available));
 }
 
-/// A source that cannot write ends behind its last whole epoch buffer.
+/// A source that cannot write ends after its last whole epoch buffer.
 void Recorder::end() {
   for (std::size_t s = 0; s < sources_.size(); ++s) {
     auto& source = sources_[s];
