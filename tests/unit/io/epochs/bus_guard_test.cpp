@@ -51,7 +51,7 @@ TEST_F(LostFile, LeavesOthersAlone) {
   }
   EXPECT_TRUE(all_are(other.bytes(), std::byte{0x5a}));
   EXPECT_FALSE(other.lost());
-  const MappedFile next(other_path);  // takes the address of the lost one
+  const MappedFile next(other_path);  // takes the place of the lost one
   EXPECT_FALSE(next.lost());
 }
 
