@@ -1,5 +1,5 @@
-"""run --merge: the run's file is then what `merge` writes of the same run without it, and every command reads it; whatever
-interrupts it leaves a run that can be merged."""
+"""run --merge: the run's file then equals what `merge` writes of the same run without it, and every command reads it;
+any interruption leaves a run that can be merged."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ SLICED = ["--epochs-per-slice", "20", "--segment-size", "60000"]
 NAMED = ["--define", "small=gap:50ns,4", "--define", "large=gap:200ns,8"]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
 
-# What the merged file beside a run leaves out, because it depends on how the run was done.
+# Items of the merged file that are not in that beside a run, because they depend on how the run was done.
 INVOCATIONS = {"@began", "@ended", "@command_lines"}
 STATISTICS = {"alarms", "builders", "clocks", "counters", "event_files", "invocations", "latency", "rates", "source_counters"}
 
@@ -42,7 +42,7 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    """A map with gains, and all that stands in the output."""
+    """A map with gains, and everything that the output can contain."""
     gains = [{"source": "0", "gain": "0.5", "zero": "3", "name": "first"}, {"source": "1", "gain": "2"}]
     return [*DEFINE, *MORE, *SLICED, "--detector", write_map(tmp_path_factory.mktemp("map") / "map.csv", gains)]
 
@@ -78,7 +78,7 @@ def whole(tmp_path_factory, sources, options):
 
 
 def assert_is(file, beside):
-    """It has every dataset and attribute of a merged file, and more only of how the run was done."""
+    """The file has every dataset and attribute of a merged file; further ones describe only how the run was done."""
     found, expected = content(file), content(beside)
     for name in expected.keys() - {"@setup"}:
         assert found.get(name) == expected[name], f"{file}: {name}"
@@ -110,7 +110,7 @@ def test_equals_merge(tmp_path, sources, options, np_, more):
 
 
 def test_all_that_the_run_had(apart, whole):
-    """Whatever run.h5 says, apart from its parts; the numbers of the last invocation are its own."""
+    """Everything in run.h5 apart from its parts; the numbers of the last invocation are its own."""
     assert_is(whole / "run.h5", apart / "beside.h5")
     with h5py.File(apart / "run.h5") as beside, h5py.File(whole / "run.h5") as file:
         assert set(beside.attrs) <= set(file.attrs) and set(beside) - {"parts"} <= set(file)
@@ -120,7 +120,7 @@ def test_all_that_the_run_had(apart, whole):
 
 
 def test_report_json(apart, whole):
-    """The same as without --merge, apart from the parts, which are gone."""
+    """As without --merge, apart from the parts, which no longer exist."""
     changing = {"seconds", "hits_per_second", "peak_rss_bytes", "setup", "in_force", "sent", "latency", "parts", "per_source"}
     found, expected = (json.loads((folder / "report.json").read_text()) for folder in (whole, apart))
     assert found.keys() == expected.keys()
@@ -163,7 +163,7 @@ def test_inspect_finds_damage(whole, tmp_path):
 
 
 def test_report(apart, whole):
-    """The page has all of a run with its parts, with the statistics of its ranks."""
+    """The page shows all of a run with its parts, including the statistics of its ranks."""
     pages = []
     for folder in (whole, apart):
         eventloom("report", folder / "run.h5", "--output", folder / "page.html")
@@ -183,7 +183,7 @@ def test_merge_says_what_it_is(whole):
 
 
 def test_merge_to(apart, whole, tmp_path):
-    """The same list-mode data, apart from the times of the runs in the header of the file."""
+    """The same list-mode data, apart from the times of the runs in the file's header."""
     made = []
     for folder in (apart, whole):
         eventloom("merge", folder / "run.h5", "--to", f"lmd:{tmp_path / folder.name}.lmd")
@@ -193,7 +193,7 @@ def test_merge_to(apart, whole, tmp_path):
 
 
 def test_a_source_of_other_runs(whole, tmp_path):
-    """Its hits, read by their dataset."""
+    """The hits of its dataset."""
     eventloom("run", f"hdf5:{whole}/run.h5?group=/hits&unit=tick", "--define", "gap:50ns,4", "--output", tmp_path / "again.h5")
     with h5py.File(whole / "run.h5") as file, h5py.File(tmp_path / "again.h5") as again:
         assert again.attrs["hits_in"] == len(file["hits/time"])
@@ -202,7 +202,7 @@ def test_a_source_of_other_runs(whole, tmp_path):
 # Later runs.
 
 def flip(path, dataset):
-    """Changes a byte of its values."""
+    """Changes a byte of the dataset's values."""
     with h5py.File(path) as file:
         at = file[dataset].id.get_offset() or file[dataset].id.get_chunk_info(0).byte_offset
     data = bytearray(open(path, "rb").read())
@@ -292,7 +292,7 @@ def test_several_definitions(tmp_path, sources):
 
 @pytest.mark.parametrize("kind", ["lmd", "hld"])
 def test_list_mode_files(tmp_path, sources, kind):
-    """They stay, belong to the run, and are replaced with it."""
+    """The files are kept, belong to the run, and are replaced with it."""
     words = [*DEFINE, *SLICED, "--also", f"{kind}:events"]
     run_in(tmp_path, sources, *words, "--merge")
     assert_one_file(tmp_path)
@@ -332,7 +332,7 @@ def test_losses(tmp_path, sources):
 
 
 def test_live_input(tmp_path):
-    """SIGINT ends a live run, and then it merges; a later --resume neither waits for the source nor builds anything."""
+    """SIGINT ends a live run, which then merges; a later --resume neither waits for the source nor builds anything."""
     def behave(connection):
         connection.send(layout.handshake())
         for number in range(1, 41):
@@ -366,7 +366,7 @@ def test_no_events(tmp_path, sources):
 
 @contextlib.contextmanager
 def stopped(folder, sources, *more, np=None):
-    """A run of several parts that was stopped; yields what it said."""
+    """A run of several parts that was stopped; yields its messages."""
     uris = [word for uri in sources for word in ("--source", uri)]
     with Started(folder, "run", *uris, *DEFINE, "--epochs-per-slice", "20", "--segment-size", "1", "--speed", "0.02", *more, "--output", "run.h5", np=np) as started:
         started.until_parts(3)
@@ -392,7 +392,7 @@ def test_resume_merges_a_run_that_had_ended(tmp_path, sources, apart, options):
     assert_is(tmp_path / "copy/run.h5", apart / "beside.h5")
 
 
-# A run renames the first version of run.h5 to a free name (renameat2), and the others over it.
+# A run renames the first version of run.h5 to a free name (renameat2), and later ones over it.
 MOMENTS = {"begin": {"call": "open", "path": "run.h5.partial", "at": 3}, "before the name": {"call": "rename", "path": "run.h5", "at": 2},
            "before the first part": {"call": "unlink", "path": "run.part-0000-0000.h5"},
            "between parts": {"call": "unlink", "path": "run.part-0001-0000.h5"}}
@@ -446,7 +446,7 @@ def test_killed_between_definitions(tmp_path, sources):
 
 
 def test_a_damaged_part_beside_a_merged_definition(tmp_path, sources):
-    """It cannot be built again without the other: one line that says so, and nothing is changed."""
+    """The part cannot be rebuilt without the other definition: one line reports that, and nothing is changed."""
     log, folder = tmp_path / "log", tmp_path / "run"
     uris = [word for uri in sources for word in ("--source", uri)]
     with Started(folder, "run", *uris, *NAMED, *SLICED, "--output", "run.h5", "--merge",
@@ -463,7 +463,7 @@ def test_a_damaged_part_beside_a_merged_definition(tmp_path, sources):
 
 @pytest.mark.parametrize("np_", [None, 3])
 def test_a_part_is_damaged_when_it_is_merged(tmp_path, sources, apart, options, np_):
-    """The run has ended: exit code 2, and --resume builds the part again and merges."""
+    """The run has ended: exit code 2, and --resume rebuilds the part and merges."""
     shutil.copytree(apart, tmp_path / "copy")
     folder = tmp_path / "copy"
     (folder / "beside.h5").unlink()
@@ -476,7 +476,7 @@ def test_a_part_is_damaged_when_it_is_merged(tmp_path, sources, apart, options, 
 
 @pytest.mark.parametrize("np_", [None, 2])
 def test_a_signal_while_it_merges(tmp_path, sources, options, apart, np_):
-    """Ends it at once; the parts stay."""
+    """The signal ends it at once; the parts are kept."""
     log, go = tmp_path / "log", tmp_path / "log.go"
     uris = [word for uri in sources for word in ("--source", uri)]
     words = ["run", *uris, *options, "--builders", "2", "--output", "run.h5", "--merge"]
@@ -495,7 +495,7 @@ def test_a_signal_while_it_merges(tmp_path, sources, options, apart, np_):
 
 
 def test_the_other_ranks_sleep(tmp_path, sources, options):
-    """While rank 0 merges, which here takes as long as the test looks at the others."""
+    """While rank 0 merges, which here takes as long as the test observes the others."""
     log = tmp_path / "log"
     uris = [word for uri in sources for word in ("--source", uri)]
     with Started(tmp_path / "run", "run", *uris, *options, "--output", "run.h5", "--merge", np=3,

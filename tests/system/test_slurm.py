@@ -35,7 +35,7 @@ def cluster():
 
 
 class Recording:
-    """Recorded streams, and the merged events of a run that nothing disturbs."""
+    """Recorded streams, and the merged events of an undisturbed run."""
 
     def __init__(self, folder):
         self.folder, self.rest = folder / "recording", folder / "undisturbed"
@@ -58,12 +58,13 @@ def submit_replay(cluster, recording, folder, *run_options, options=(), env=None
 
 
 def lasting(seconds):
-    """Options by which a run takes so long: there is time to interrupt it. What is older than 500 ms is safe."""
+    """Options that make a run last this long, so that there is time to interrupt it. Data older than 500 ms are
+    safe."""
     return (f"--speed={DURATION / seconds}", "--segment-time", "500ms")
 
 
 def submit_both(cluster, recording, folder, *run_options, options=()):
-    """The same job by mpirun and by srun, each on two nodes and in a folder of its own."""
+    """The same job by mpirun and by srun, each on two nodes and in a separate folder."""
     for launcher in ("mpirun", "srun"):
         (folder / launcher).mkdir()
     return [submit_replay(cluster, recording, folder / launcher, *run_options, options=(*TWO_NODES, *options),
@@ -92,7 +93,7 @@ def parts(job):
 
 
 def wait_for_parts(job):
-    """Until the run is on its way and something of it is safe on disk; returns it."""
+    """Waits until the run has begun and some of its data are safe on disk; returns it."""
     job.wait(lambda: len(parts(job)) >= 2, 60, "two finished part files")
     return parts(job)
 
@@ -107,12 +108,12 @@ STREAMS = {"rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noi
 
 @pytest.fixture(scope="module")
 def boards(tmp_path_factory):
-    """What two boards send: 400 slices."""
+    """The data of two boards: 400 slices."""
     return live.Recording(tmp_path_factory.mktemp("live"), "gap:25ns,4", 10, sources=2, seed=5, **STREAMS)
 
 
 def submit_live(cluster, recording, folder, front_ends, *run_options, nodes, tasks=1, env=None):
-    """It never waits for a board in vain."""
+    """The run has no timeout for boards."""
     settings = {"FRONT_ENDS": "\n".join(front_ends), "DEFINE": recording.define, "EPOCH_TIMEOUT": "20s"}
     options = (f"--nodelist={nodes}", f"--nodes={2 if '-' in nodes else 1}", f"--ntasks-per-node={tasks}",
                "--cpus-per-task=1", "--signal=B:USR1@50")
@@ -129,7 +130,7 @@ def listening(job, *ports):
 
 @contextlib.contextmanager
 def slowly_taken(cluster, boards, folder, nodes, **env):
-    """A job that takes what two boards send, 4 slices in a second for 100 s, each into a part of its own."""
+    """A job that receives the data of two boards, 4 slices per second for 100 s, each into a separate part."""
     port = live.free_port()
     job = submit_live(cluster, boards, folder, [live.udp(port, sources="0,1")], "--segment-size", 1, nodes=nodes, env=env)
     listening(job, port)

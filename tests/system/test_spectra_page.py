@@ -1,4 +1,4 @@
-"""Histograms of --hist on the pages of reports and of runs in progress: their scale, zoom, and the fit of a peak."""
+"""Histograms of --hist on the pages of reports and of runs in progress: scale, zoom, and the fit of a peak."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """12000 hits far from each other, half of them in a peak: (words of `run`, energies, channels)."""
+    """12000 hits far apart, half of them in a peak: (words of `run`, energies, channels)."""
     folder = tmp_path_factory.mktemp("hits")
     choose = np.random.default_rng(11)
     raw = np.where(choose.random(12_000) < 0.5, choose.normal(CENTRE, SIGMA, 12_000), choose.uniform(0, 1024, 12_000)) / GAIN
@@ -72,7 +72,7 @@ def bars_of(page):
 
 
 def assert_bars(page, counts, log=False):
-    """As many bars as counts, with heights in proportion to them, or to their logarithms."""
+    """There is a bar for each count, with a height proportional to it, or to its logarithm."""
     bars, bottom = bars_of(page)
     assert len(bars) == len(counts)
     assert [top == bottom for top, _ in bars] == [n == 0 for n in counts]
@@ -83,7 +83,7 @@ def assert_bars(page, counts, log=False):
 
 
 def share_of(page, value, low, high):
-    """Of the width of the chart, where a value is on an axis from `low` to `high`."""
+    """The position of a value as a share of the chart's width, on an axis from `low` to `high`."""
     width = page.ask(f"document.querySelector('{CHART}').viewBox.baseVal.width")
     return (MARGINS["left"] + (value - low) / (high - low) * (width - MARGINS["left"] - MARGINS["right"])) / width
 
@@ -140,7 +140,7 @@ def test_zoom_by_mouse(page, recording):
     assert_bars(page, energies_of(recording))
     with page.drag(CHART, (0.5, 0.5), (0.501, 0.5)):
         pass
-    assert_bars(page, energies_of(recording))  # a click is no drag
+    assert_bars(page, energies_of(recording))  # a click is not a drag
 
 
 def test_by_keyboard(page, recording):
@@ -191,7 +191,7 @@ def test_zoom_of_two_axes(page, recording):
 
 
 def test_fit_by_mouse(page, recording):
-    """The figures that are shown are those of the reference, and the curve is where they say."""
+    """The figures shown are those of the reference, and the curve lies where they say."""
     page.choose("#choose-spectrum-drag", "fits a peak")
     drag(page, 470, 555)
     low, high = fields(page)
@@ -213,7 +213,7 @@ def test_fit_by_mouse(page, recording):
 
 
 def assert_curve(page, edges, values):
-    """Its top is at the centre, as high as the bin there expects, on the scale of the bars."""
+    """Its top is at the centre, as high as the expected content of the bin there, on the scale of the bars."""
     path = page.ask(f"document.querySelector('{CHART} path.curve').getAttribute('d')")
     points = np.array(re.findall(r"([\d.]+) ([\d.]+)", path), float)
     bars, bottom = bars_of(page)
@@ -277,7 +277,7 @@ def test_fit_is_that_of_least_squares(page, name):
 
 
 def test_uncertainties_are_those_of_the_results(page):
-    """Of 200 fits: distances from the truth, in uncertainties, spread by about one."""
+    """The distances of 200 fits from the truth, in uncertainties, spread by about one."""
     edges, truth = CASES["linear"]
     found = [fitted(page, edges, peaks.generated(seed, edges, truth), False) for seed in range(200)]
     for name, true in (("area", truth[0]), ("centre", truth[1]), ("sigma", truth[2])):
@@ -306,7 +306,7 @@ def test_fits_on_a_phone(page, recording):
 
 
 def test_live(browser, recording, tmp_path):
-    """The counts of all ranks grow; what the user has chosen stays; at the end they are those of run.h5."""
+    """The counts of all ranks grow; the user's choices stay; at the end the counts are those of run.h5."""
     uri, words, *_ = recording
     run = Monitored(tmp_path, [uri], *words, "--filters", 2, "--speed", 0.0005, np=3)
     with run, browser.page(run.held().url) as page:

@@ -1,4 +1,5 @@
-"""The UTC of tick 0: as given, as boards and White Rabbit stamps state it; in every file and command; contradictions; resumed."""
+"""The UTC of tick 0: as given, and as boards and White Rabbit stamps state it; in every file and command;
+contradictions; resumed runs."""
 
 import json
 import re
@@ -39,7 +40,7 @@ def csv(folder, times=(1_000, 1_010, 1_020, 5_000_000_000, 5_000_000_001, 5_000_
 
 
 def stamped(folder, utc, keys=""):
-    """List mode of three events with White Rabbit stamps from this time of UTC on, 10 ns apart."""
+    """List mode of three events with White Rabbit stamps, 10 ns apart, beginning at this time in UTC."""
     first = ns(utc) + LEAP_SECONDS * 10**9
     events = [Event(number, [Subevent(1, white_rabbit(first + 10 * number))]) for number in range(3)]
     (folder / "wr.lmd").write_bytes(classic_file(events))
@@ -82,7 +83,7 @@ def test_unknown_unless_stated(tmp_path):
 @pytest.mark.parametrize("utc, leap_seconds", [("2026-11-21T10:00:00", 37), ("2017-01-01T00:00:00", 37), ("2016-12-31T23:59:50", 36),
                                                ("2012-07-02T00:00:00", 35)])
 def test_white_rabbit_stamps_count_tai(tmp_path, utc, leap_seconds):
-    """Tick 0 is such that the first event is at its time of UTC."""
+    """Tick 0 is such that the first event is at its time in UTC."""
     first = ns(utc) + leap_seconds * 10**9
     events = [Event(number, [Subevent(1, white_rabbit(first + 10 * number))]) for number in range(3)]
     (tmp_path / "wr.lmd").write_bytes(classic_file(events))
@@ -101,7 +102,7 @@ def test_stamps_in_another_unit_or_as_words_say_nothing(tmp_path):
 
 
 def table(folder, name, origin, keys=""):
-    """Three hits 10 ns apart from 10:00:00.000001 of UTC on."""
+    """Three hits 10 ns apart, beginning at 10:00:00.000001 UTC."""
     rows = [f"2026-11-21T10:00:00.0000010{n}0Z,{n}" for n in range(3)]
     (folder / name).write_text("\n".join(["time,ch", *rows, ""]))
     return f"{folder}/{name}?origin={origin}{keys}"
@@ -133,7 +134,7 @@ def test_origins_of_tables_contradict(tmp_path):
 
 @pytest.mark.parametrize("np", [1, 3])
 def test_a_contradiction_is_reported(tmp_path, np):
-    """By one rank, with both times; what is given counts."""
+    """Reported by one rank, with both times; the given one counts."""
     uri = stamped(tmp_path, "2026-11-21T10:00:00")
     run = Run(tmp_path, [uri], *DEFINE, "--time-origin", "1970-01-01T00:00:00Z", np=np)
     line, = lines_with(run.done.stderr, "warning", "tick 0")

@@ -50,11 +50,11 @@ SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1")
 @dataclass
 class Disturbance:
     kind: str
-    moment: str  # "start": when its processes are there; "soon", "run"; "closing": while run.h5 is replaced
+    moment: str  # "start": once its processes exist; "soon", "run"; "closing": while run.h5 is replaced
     when: float  # run: share of the events of an undisturbed run; soon and closing: number of events
     rank: float  # times the number of ranks
     signal: str
-    respread: tuple  # ranks, builders and filters of the attempt that resumes; None: as they were
+    respread: tuple  # ranks, builders and filters of the attempt that resumes; None: unchanged
 
     def __str__(self):
         signal_name = f" ({self.signal})" if "signal" in self.kind else ""
@@ -62,7 +62,7 @@ class Disturbance:
 
 
 def draw(rng, share, ranks, full_disks):
-    """`share`: of the run, at most, that passes before it comes."""
+    """`share`: the largest share of the run that passes before it comes."""
     kinds = {kind: weight for kind, weight in KINDS.items() if (full_disks or kind != "full disk") and (
         ranks > 1 or kind != "stop a rank") and (ranks or "mpirun" not in kind)}
     kind = rng.choices(list(kinds), kinds.values())[0]
@@ -110,7 +110,7 @@ class Inputs:
 
 
 class Shape:
-    """A way to run: its options, and what comes of it undisturbed."""
+    """A way to run: its options, and its undisturbed result."""
 
     def __init__(self, row, uris, places, folder):
         self.input, self.np, self.builders, self.filters, self.schedule, self.per_slice, self.segment, self.more = row
@@ -150,7 +150,7 @@ class Torture:
         rng = random.Random(seed)
         n = rng.randint(1, 3)
         self.disturbances = [draw(rng, 0.6 / n, shape.np, full_disks) for _ in range(n)]
-        self.resumes_always = rng.random() < 0.5  # also what has not been begun, and what is complete
+        self.resumes_always = rng.random() < 0.5  # even if nothing has begun, or all is complete
         self.log, self.hits = [], []
         self.parts = FinishedParts(place / "out")
         self.np, self.builders, self.filters = shape.np or None, None, None
@@ -203,7 +203,7 @@ class Torture:
         return code
 
     def judge(self, code, disturbance, in_time, reported):
-        """`disturbance`: the last of the attempt, None without one."""
+        """`disturbance`: the last one of the attempt, or None."""
         stopped = disturbance and disturbance.kind == "stop a rank"
         if disturbance and not (stopped and in_time):
             self.hits.append((disturbance.kind, code != self.code))
@@ -270,14 +270,14 @@ class Torture:
         assert code in allowed, f"exit code {code} after: {disturbance}"
 
     def check_message(self, reported, code, disturbance):
-        """The others say whom they have lost."""
+        """The others report whom they have lost."""
         if disturbance.kind == "kill a rank" and disturbance.moment == "run" and self.np and self.np > 1 and code != self.code:
             number = int(disturbance.rank * self.np)
             assert re.search(rf"rank {number} \(.*--resume", reported), f"no message that rank {number} is lost"
 
 
 class Campaign:
-    """Runs all seeds, some side by side, each once."""
+    """Runs all seeds once, some side by side."""
 
     def __init__(self, folder, places, chosen):
         self.folder, self.places, inputs = folder, places, Inputs(folder)
@@ -320,7 +320,7 @@ def test_equals_the_undisturbed_run(campaign, seed):
 
 @pytest.mark.parametrize("kind", [*KINDS, "all"])
 def test_disturbances_come_in_time(campaign, capsys, kind):
-    """The seeds do what they are for: most of what disturbs them comes before the run has ended."""
+    """The seeds serve their purpose: most disturbances come before the run has ended."""
     if kind == "full disk" and not campaign.places.mounted:
         pytest.skip("no full disks: a file system of a test's own cannot be mounted here")
     hits = [hit for name, hit in campaign.hits if kind in (name, "all")]

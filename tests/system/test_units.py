@@ -1,4 +1,4 @@
-"""Lengths of time: what is in force unless the user says otherwise, what does not go together, what looks wrong."""
+"""Lengths of time: the defaults, combinations that do not fit, and values that look wrong."""
 
 import json
 import re
@@ -15,7 +15,7 @@ US = 1_000_000  # ps
 
 
 def source(file, times, unit="ns"):
-    """A text file with hits at these times; its URI."""
+    """Writes a text file with hits at these times; returns its URI."""
     file.write_text("".join(f"{time},{number % 40}\n" for number, time in enumerate(times)))
     return f"csv:{file}?time=1&channel=2&unit={unit}"
 
