@@ -68,7 +68,7 @@ class EpochsSource final : public Source {
   IndexState index_state_ = IndexState::good;
   std::span<const IndexEntry> entries_;  ///< points into the map, or to scanned_
   std::vector<IndexEntry> scanned_;
-  std::vector<Damage> damage_;  ///< damage not found by check(), in rising first epochs
+  std::vector<Damage> damage_;  ///< damage not found by check(), by ascending first epoch
   std::size_t over_ = 0;        ///< number of elements of damage_ released
   std::optional<Damage> tail_damage_;
   Epoch first_epoch_ = 0;

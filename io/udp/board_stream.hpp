@@ -26,8 +26,8 @@ namespace eventloom {
 /// received, all of its hits are delivered or in a Damage; otherwise, those from the first epoch buffer received on
 /// are. A Damage begins at the end of the last epoch buffer delivered, or at the last mark.
 ///
-/// Epochs rise, except where the board jumps: forwards, or back by more than is accepted between neighbours. The caller
-/// decides whether the run can use the data after a jump.
+/// Epochs ascend, except where the board jumps: forwards, or back by more than is accepted between neighbours. The
+/// caller decides whether the run can use the data after a jump.
 class BoardStream {
  public:
   /// Time to wait for a missing datagram. Networks reorder within microseconds to a few milliseconds.

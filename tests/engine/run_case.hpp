@@ -65,7 +65,7 @@ struct RunCase {
   std::vector<std::vector<Arrival>> arrivals = {};  ///< by source; empty: it is a recording
   int signal = 0;                                   ///< delivered to one of the ranks; 0: none
   std::int64_t signal_after_ns = 0;
-  std::vector<TimedCommand> commands = {};  ///< rising
+  std::vector<TimedCommand> commands = {};  ///< ascending in time
   StallSettings stalls = {};
   Absence absence = {};                   ///< ns after the beginning
   Standstill standstill = {};             ///< likewise
