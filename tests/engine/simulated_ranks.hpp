@@ -105,7 +105,7 @@ class Simulation {
   };
   /// Letters of a channel, by sender and receiver.
   using Mail = std::vector<std::vector<std::deque<Letter>>>;
-  /// Ranks with collective operations of their own, renumbered.
+  /// Ranks with their own collective operations, renumbered.
   struct Group {
     struct Place {
       explicit Place(int number) : member(number) {}

@@ -97,7 +97,7 @@ def read_hld(path):
 
 
 def parse_hld(data):
-    """All complete events up to the first damage; raises Damage when it is no HLD file at all."""
+    """All complete events up to the first damage; raises Damage if it is not an HLD file at all."""
     if len(data) < 32 or data[8:12] not in (struct.pack(order + "I", BEGIN_RUN) for order in "<>"):
         raise Damage(0, "does not begin with a run")
     file, at = HldFile(), 0

@@ -114,7 +114,7 @@ def read_lmd(path):
 
 
 def parse_lmd(data):
-    """All complete events up to the first damage; raises Damage when it is no LMD file at all."""
+    """All complete events up to the first damage; raises Damage if it is not an LMD file at all."""
     if len(data) < HEADER_BYTES:
         raise Damage(0, "too short for a header")
     kinds = {order: struct.unpack_from(order + "I", data, 4)[0] for order in "<>"}

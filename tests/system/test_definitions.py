@@ -90,7 +90,7 @@ def assert_as_alone(run, folder, sources, definitions, *options, **launch):
     return alone
 
 
-# The same events as from runs of their own.
+# The same events as from separate runs.
 
 @pytest.mark.parametrize("np_, builders, filters, schedule, omp, per_slice", [
     (None, 1, 0, "round-robin", 1, 7), (2, 3, 2, "chaotic", 1, 1), (4, 2, 0, "balanced", 2, 100), (3, 2, 2, "table", 1, 13)])

@@ -1,4 +1,4 @@
-"""A call that fails on one rank: memory, a file, HDF5, MPI, or an exception that nobody expects. The run ends at once with its cause
+"""A call that fails on one rank: memory, a file, HDF5, MPI, or an unexpected exception. The run ends at once with its cause
 in the output, and with --resume becomes, to the byte, what it would have been; or the failure did not matter.
 
 The places of the program that make such calls are listed by an undisturbed run. EVENTLOOM_INJECTIONS=N tries N places of each kind,

@@ -69,7 +69,7 @@ def in_background(call):
     return wait
 
 
-# The server: what it sends
+# The server: its data
 
 
 def test_the_reference_gives_events_as_they_lie_in_files():

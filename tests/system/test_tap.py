@@ -289,7 +289,7 @@ def test_an_event_too_large_for_a_buffer_is_named_and_counted(tmp_path):
     assert said["tap_events_dropped"] == 1
 
 
-# What the run says of it
+# Messages of the run about it
 
 
 def test_what_the_run_says(tmp_path, triggered):

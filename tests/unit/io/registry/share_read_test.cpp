@@ -62,7 +62,7 @@ class ShareRead : public testing::Test {
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// A file of `kHits` records behind a `header`.
+  /// A file with a `header` and `kHits` records.
   template <class Record>
   [[nodiscard]] std::string binary(const std::string& name, const std::string& header, Record record) const {
     std::ofstream out(path(name), std::ios::binary);
