@@ -451,7 +451,8 @@ def test_a_full_disk(tmp_path):
     """The file is named; complete files remain, and incomplete ones have no final name."""
     run = built(tmp_path, [f"lmd:{DATA}/lmd/comb_0002.lmd"])
     with small_disk(tmp_path / "disk", "1m") as disk:
-        reported = only_line(eventloom("merge", run.output, "--to", f"lmd:{disk}/out?size=300kB", code=2), "No space left")
+        done = eventloom("merge", run.output, "--to", f"lmd:{disk}/out?size=300kB", code=2)
+        reported = only_line(done, "No space left")
         whole = sorted(disk.iterdir())
         assert f"out_000{len(whole)}.lmd.partial" in reported and {path.suffix for path in whole} == {".lmd"}
         found = read_lmd_files(whole)

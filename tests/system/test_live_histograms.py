@@ -123,7 +123,8 @@ def test_counts_are_true(recording, tmp_path, how):
         run.until_status(lambda s: s["state"] == "paused" and s["rates"]["hits_per_s"] == 0, "a standstill")
         ledger = run.status()["ledger"]
         for name, of in (("size", "events"), ("where", "hits_in"), ("when", "hits_in")):
-            assert 0 < until_counted(run, name, lambda reported: reported["entries"] >= ledger[of])["entries"] == ledger[of]
+            counted = until_counted(run, name, lambda answer: answer["entries"] >= ledger[of])
+            assert 0 < counted["entries"] == ledger[of]
         run.proceed()
         found = until_final(run, HISTS)
         run.wait(0)

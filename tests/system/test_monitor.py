@@ -83,7 +83,8 @@ def test_what_is_served_is_true(recording, tmp_path, np):
         metrics = run.ask("/metrics")[2].decode()
         reported = samples(metrics)
         assert reported['eventloom_run_state{state="paused"}'] == 1
-        assert reported["eventloom_hits_read_total"] == sum(reported[name] for name in reported if "source_read_hits" in name)
+        read = sum(value for name, value in reported.items() if "source_read_hits" in name)
+        assert reported["eventloom_hits_read_total"] == read
         resident = max(value for name, value in reported.items() if name.startswith("eventloom_rank_resident"))
         assert reported["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
         checked = promtool("check", "metrics", text=metrics)

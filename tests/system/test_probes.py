@@ -1,4 +1,4 @@
-"""Connections that are not MBS clients: those that Open MPI makes to X displays 0 to 9, at TCP ports 6000 to 6009, and others.
+"""Connections that are not MBS clients: those of Open MPI to X displays 0 to 9, at TCP ports 6000 to 6009, and others.
 
 They take nothing from the clients of `eventloom serve` and of a tap, or both sides say what is missing."""
 

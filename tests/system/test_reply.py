@@ -88,7 +88,8 @@ def test_each_definition_has_its_replies(tmp_path, recording):
                   "--overlap", EPOCH, "--reply", board.uri, "--output", tmp_path / "run.h5", np=2)
     assert_numbered(board.replies)
     for number, definition in enumerate(definitions):
-        assert reported(r for r in board.replies if r.definition == number) == sorted(expected(hits, definition=definition))
+        replies = (r for r in board.replies if r.definition == number)
+        assert reported(replies) == sorted(expected(hits, definition=definition))
 
 
 def test_of_large_events_the_first_hits_are_sent(tmp_path, recording):

@@ -1,5 +1,5 @@
-"""Parts that were rewritten with h5py, whose checksums HDF5 then recomputes: every command and the Python package refuse
-them and name the file, or give the same results as before, because they do not read the changed data.
+"""Parts that were rewritten with h5py, whose checksums HDF5 then recomputes: every command and the Python package
+refuse them and name the file, or give the same results as before, because they do not read the changed data.
 
 EVENTLOOM_REWRITES says how many cases there are in all, EVENTLOOM_REWRITES_SEED which ones.
 """

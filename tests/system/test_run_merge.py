@@ -106,7 +106,8 @@ def test_equals_merge(tmp_path, sources, options, np_, more):
     assert_one_file(tmp_path / "whole")
     assert lines_with(reported, "output: run.h5")
     size = (tmp_path / "whole/run.h5").stat().st_size
-    assert lines_with(reported, f"merged into 1 file of {size / 1e6:.1f} MB") and not lines_with(reported, "part files,")
+    assert lines_with(reported, f"merged into 1 file of {size / 1e6:.1f} MB")
+    assert not lines_with(reported, "part files,")
 
 
 def test_all_that_the_run_had(apart, whole):

@@ -136,7 +136,7 @@ def test_long_text(tmp_path):
 
 
 def test_loop(paths):
-    """Times continue and do not repeat: each pass is the recording, shifted by the same number of epochs for all sources."""
+    """Times continue: each pass is the recording, shifted by the same number of epochs for all sources."""
     passes = 3
     streams, _ = send(["send", *paths, "--speed", 0, "--loop", passes], 3)
     files = [read_epochs_file(path) for path in paths]
