@@ -17,9 +17,9 @@ struct BareHitColumns {
   std::uint32_t* channel;
 };
 
-/// Unpacks the bare hits at the beginning of `words`, up to the first words that are none or whose time is not below
-/// `epoch_ticks`, perhaps a few less: the words after the last whole vector are left. Ticks are `base` plus the time,
-/// modulo 2^32. Elements beyond the hits are undefined. Returns the number of hits.
+/// Unpacks the bare hits at the beginning of `words`, up to the first words that are not a bare hit or whose time is
+/// not below `epoch_ticks`. May stop earlier, since it leaves the words after the last whole vector. Ticks are `base`
+/// plus the time, modulo 2^32. Elements beyond the hits are undefined. Returns the number of hits.
 using BareHitUnpacker = std::size_t (*)(std::span<const std::uint32_t> words, std::uint32_t epoch_ticks,
                                         std::uint32_t base, BareHitColumns out);
 

@@ -81,7 +81,7 @@ void take(std::span<const std::byte>& bytes, BuiltSlice& out) {
   out.ledger = head.ledger;
   for_each_column(out, head, [&](auto& column, std::uint64_t n) {
     const std::uint64_t size = n * sizeof(column[0]);
-    if (n > bytes.size() || size > bytes.size()) contradiction("shorter than its header says");
+    if (n > bytes.size() || size > bytes.size()) contradiction("shorter than its header states");
     column.resize(n);
     if (n != 0) std::memcpy(column.data(), bytes.data(), size);
     bytes = bytes.subspan(std::min(bytes.size(), size + padding(size)));
@@ -109,7 +109,7 @@ std::vector<std::span<const std::byte>> to_wire(std::span<const BuiltSlice> buil
 
 void from_wire(std::span<const std::byte> bytes, std::span<BuiltSlice> out) {
   for (auto& slice : out) take(bytes, slice);
-  if (!bytes.empty()) contradiction("longer than its header says");
+  if (!bytes.empty()) contradiction("longer than its header states");
   for (const auto& slice : out) {
     if (slice.slice() != out.front().slice()) contradiction("of two numbers");
   }

@@ -19,7 +19,7 @@
 ///   piece    host to board: a fragment of a block. `sequence`: number of the block, from 0; `offset`: of the fragment
 ///            in the block; `buffer_bytes`: bytes of the block, which is kBulkBlockBytes long except the last.
 ///   status   board to host: BulkStatus, then 0 to 128 MissingPiece, or the reason of a refusal as text. All bytes
-///            before byte `offset` of block `sequence` are there, except those pieces. `source`: the board's id;
+///            before byte `offset` of block `sequence` have arrived, except those pieces. `source`: the board's id;
 ///            `session`: that of the host.
 namespace eventloom {
 

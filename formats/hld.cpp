@@ -9,7 +9,7 @@ namespace eventloom {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "the byte orders below are told apart on little-endian hosts");
+              "the byte orders below can be distinguished only on little-endian hosts");
 
 /// A larger decoding indicates reversed bytes.
 constexpr std::uint32_t kMaxDecoding = 0xffffff;

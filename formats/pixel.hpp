@@ -13,7 +13,7 @@ struct Pixel {
 };
 
 /// The pixel of a channel of a stream whose header has the flag kPixels: the chip is its subsystem, its number 256 y +
-/// x. std::nullopt for subsystem 63, whose channels are no pixels.
+/// x. std::nullopt for subsystem 63, whose channels are not pixels.
 constexpr std::optional<Pixel> pixel_of(std::uint32_t channel) {
   constexpr std::uint32_t kNoChip = 63;
   const std::uint32_t chip = channel >> 16;

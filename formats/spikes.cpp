@@ -77,7 +77,7 @@ bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> e
                    std::span<Tick> time, std::span<std::uint32_t> channel) {
   Tick passed = 0;
   std::size_t spikes = 0;
-  // Every entry is stored as a spike, which avoids branches on the data; if it is none, the next one overwrites it.
+  // Every entry is stored as a spike, which avoids branches on the data; if it is not one, the next one overwrites it.
   // Sums stay below 2^47.
   for (std::size_t i = 0; i < header.n_entries; ++i) {
     std::uint32_t entry;

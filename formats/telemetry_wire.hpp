@@ -131,7 +131,7 @@ struct EventRow {
   std::uint64_t slice = 0;
   std::uint32_t flags = 0;  ///< EventFlag
   std::uint32_t n_hits = 0;
-  std::uint32_t hits_told = 0;  ///< number of its hits that follow, counted from the first
+  std::uint32_t hits_sent = 0;  ///< number of its hits that follow, counted from the first
   std::uint32_t payload = 0;    ///< 1: the run has payload
   friend bool operator==(const EventRow&, const EventRow&) = default;
 };
@@ -163,11 +163,11 @@ static_assert(sizeof(ChannelRow) == 16 && std::has_unique_object_representations
 /// and rank 0 then asks for the next cells. Messages thus cannot pile up.
 ///
 ///   kAsk, kDone   rank 0 to a rank   CellsHead
-///   kTold         the answer         CellsHead, then FilledCell rows, ascending, of cells with new entries
+///   kAnswer         the answer         CellsHead, then FilledCell rows, ascending, of cells with new entries
 struct CellsHead {
   enum Kind : std::uint32_t {
     kAsk,
-    kTold,
+    kAnswer,
     kDone,  ///< the last message to the rank
   };
   std::uint32_t kind = kAsk;

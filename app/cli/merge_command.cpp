@@ -43,7 +43,7 @@ CommandLine merge_command_line() {
         "add a NeXus entry: /entry/events, NXevent_data with an event of the run as a pulse and its hits as events; "
         "event_id = source x 2^28 + channel"},
        {"partial", po::bool_switch(),
-        "merge what a run that was stopped has finished; the output says what is missing, and has closed = 0"},
+        "merge the finished parts of a stopped run; the output states what is missing, and has closed = 0"},
        {"force", po::bool_switch(), "replace an existing output"}});
   line.positional("run", 1);
   return line;

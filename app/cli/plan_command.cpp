@@ -198,10 +198,11 @@ void print_plan(const po::variables_map& values, const Plan& plan, const PlanNam
 }  // namespace
 
 int plan_command(int argc, const char* const* argv) {
-  CommandLine line("plan",
-                   "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their "
-                   "memory for a run on a cluster, with reasons, and says whether the network can carry it (exit code "
-                   "3 when not). Starts nothing.");
+  CommandLine line(
+      "plan",
+      "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their memory for a "
+      "run on a cluster, with reasons, and states whether the network can carry it (exit code 3 if not). Starts "
+      "nothing.");
   add_plan_options(line.options());
   line.options().add(network_options());
   const auto values = line.parse(argc, argv);

@@ -73,7 +73,7 @@ LiveOptions live_options_of(const po::variables_map& values) {
   return live;
 }
 
-/// Reserves the names of the recorder's files. Those that are there already are its own business: it leaves others
+/// Reserves the names of the recorder's files. The recorder itself handles existing ones: it leaves foreign files
 /// alone.
 void plan_recordings(FilePlan& plan, const RecorderSettings& settings, std::size_t n_sources) {
   const auto is_new_file = [folder = settings.folder, n_sources](const std::string& name) {

@@ -74,7 +74,7 @@ void report_crowding(const Collective& ranks) {
   spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
 }
 
-/// Call before MPI starts: MPI would end the program with messages of its own.
+/// Call before MPI starts: MPI would end the program with its own messages.
 void report_shared_memory() {
   const auto share = host_share(ProcessPlace::of_this(), 1);
   const auto little = too_little_to_start(share.ranks);

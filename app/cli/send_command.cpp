@@ -45,7 +45,7 @@ void add_send_options(po::options_description& options) {
        {"bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit"},
        {"loop", text_value("N", "1"), "send N times, for .epochs files and to trb://; times continue"},
        {"configure", text_value("FILE"),
-        "instead of sources: brings this file to a board that takes files, and continues where an earlier attempt "
+        "instead of sources: transfers this file to a board that accepts files, and continues where an earlier attempt "
         "ended"},
        {"ids", text_value("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)"},
        {"tick", text_value("TIME"), "unit of time (default 1ns)"},

@@ -53,7 +53,7 @@ std::string head(const nlohmann::json& status) {
   return line;
 }
 
-/// The name that the detector map gives a source stands first.
+/// The name that the detector map gives a source comes first.
 std::string labelled_name(const nlohmann::json& row) {
   const auto label = text(row, "label");
   return label.empty() ? text(row, "name") : label + ": " + text(row, "name");
@@ -110,7 +110,7 @@ nlohmann::json status_at(const MonitorUrl& url) {
 
 enum class Seen : std::uint8_t { nothing, running, stopping, ended };
 
-/// Polls once and returns what is known of the run; `before`: what was known so far. A run that is stopping does not
+/// Polls once and returns what is known of the run; `before`: what was known earlier. A run that is stopping does not
 /// wait for slow viewers.
 Seen look(const MonitorUrl& url, Seen before) {
   const bool seen = before != Seen::nothing;
@@ -144,7 +144,7 @@ Seen look(const MonitorUrl& url, Seen before) {
 int top_command(int argc, const char* const* argv) {
   CommandLine line("top",
                    "top URL\nShows once a second what a run started with --monitor does, until it ends. Exit code 2: "
-                   "no answer, or the connection was lost although nobody had stopped the run.");
+                   "no answer, or the connection was lost although the run had not been stopped.");
   line.options().add_options()("url", text_value("URL"), "of the monitor, as the run says it");
   line.positional("url", 1);
   const auto values = line.parse(argc, argv);

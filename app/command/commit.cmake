@@ -1,5 +1,5 @@
-# Makes OUTPUT, a source with the commit of the sources in FOLDER, "+" after it where they differ from it, and its tag;
-# empty texts where they are in no repository. The file changes only with them.
+# Writes OUTPUT, a source with the commit of the sources in FOLDER, followed by "+" if they differ from it, and its tag;
+# empty texts outside a repository. The file changes only with them.
 cmake_minimum_required(VERSION 3.25)
 
 # A user who builds these sources trusts them, even if another user owns the clone.
@@ -12,7 +12,7 @@ set(commit "")
 set(tag "")
 # `git archive` puts its commit and the names of it here; see .gitattributes.
 set(archived "$Format:%H %D$")
-# A folder of this one's may belong to another repository.
+# An enclosing folder may belong to another repository.
 ask_git(inside rev-parse --show-prefix --is-inside-work-tree)
 if(archived MATCHES "^([0-9a-f]+) (.*)$")
   string(SUBSTRING ${CMAKE_MATCH_1} 0 12 commit)
@@ -22,7 +22,7 @@ if(archived MATCHES "^([0-9a-f]+) (.*)$")
 elseif(inside MATCHES "^\n?true$")
   ask_git(commit rev-parse --short=12 HEAD)
   ask_git(tag describe --tags --exact-match)
-  # Compares contents: an index with other times or owners shows only that files may differ.
+  # Compares contents, since an index with other times or owners only shows that files may differ.
   execute_process(COMMAND ${git} diff --quiet --no-ext-diff HEAD -- RESULT_VARIABLE differs ERROR_QUIET)
   if(commit AND differs)
     string(APPEND commit "+")

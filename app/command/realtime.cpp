@@ -134,7 +134,7 @@ std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t th
   }
   if (std::ranges::none_of(in_force, anything)) {
     leave_together();
-    throw UserError("--realtime: the system allows none of its steps; 'eventloom doctor' says how to allow them");
+    throw UserError("--realtime: the system allows none of its steps; 'eventloom doctor' shows how to allow them");
   }
   return in_force;
 }

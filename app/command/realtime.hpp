@@ -21,7 +21,7 @@ struct RankRealtime {
   std::string cpus;  ///< hardware threads of the single core to which the rank is bound, as in "0,4"; otherwise empty
 };
 
-/// Collective. Locks the memory of each rank, schedules it by SCHED_FIFO, and binds it to a core of its own unless the
+/// Collective. Locks the memory of each rank, schedules it by SCHED_FIFO, and binds it to its own core unless the
 /// launcher has done so. `threads`: busy threads per rank; ranks with several are not bound, and none gets SCHED_FIFO
 /// on a host that has fewer cores than the threads of its ranks. Rank 0 logs one line per step that is not taken, with
 /// the ranks, the reason and the fix. Returns one element per rank. Throws UserError, the same on all ranks, when no

@@ -14,8 +14,8 @@ nlohmann::ordered_json histogram_json(const HistogramRecord& histogram);
 /// {"histograms": [as above]}
 nlohmann::ordered_json histograms_json(std::span<const HistogramRecord> histograms);
 
-/// The same histogram with as many bins as a page holds: neighbours are merged if there are more than 16384 bins, or
-/// more than 400 along one of two axes.
+/// The histogram with no more bins than a page holds: neighbours are merged if there are more than 16384 bins, or more
+/// than 400 along one of two axes.
 HistogramRecord for_page(const HistogramRecord& histogram);
 
 }  // namespace eventloom

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// The same histogram with at most `most` bins along each axis: neighbours are joined, the last ones perhaps fewer.
+/// The histogram with at most `most` bins along each axis: neighbours are joined; the last bin may join fewer.
 HistogramRecord joined_bins(const HistogramRecord& histogram, std::size_t most);
 
 }  // namespace eventloom

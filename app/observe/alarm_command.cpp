@@ -84,8 +84,8 @@ bool AlarmCommand::wait_for_work(Variables& next) {
   return true;
 }
 
-/// The program gets no files, ports and devices of this one; what it prints goes to standard error, as results alone go
-/// to standard output. Signals of a terminal do not reach it.
+/// The program inherits no files, ports and devices; its output goes to standard error, since only results go to
+/// standard output. Signals of a terminal do not reach it.
 void AlarmCommand::start(const Variables& variables) {
   try {
     Subprocess process(Program{.words = words_,

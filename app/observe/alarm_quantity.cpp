@@ -20,7 +20,7 @@ bool has_ended(const RunSnapshot& snapshot) { return snapshot.exit_code.has_valu
 
 /// Returns the time that the rank's last reports cover, or how long the rank has been silent if it has missed several
 /// reports. std::nullopt until it has reported twice since the run started or resumed.
-MaybeValue seconds_told(const RunSnapshot& snapshot, std::size_t rank) {
+MaybeValue reported_seconds(const RunSnapshot& snapshot, std::size_t rank) {
   if (snapshot.condition.state != "running" || rank >= snapshot.before.ranks().size()) return std::nullopt;
   if (snapshot.before.heard(static_cast<int>(rank)) <= snapshot.paused) return std::nullopt;
   if (const double seconds = snapshot.seconds_reported(rank); seconds > 0) return seconds;
@@ -44,7 +44,7 @@ AlarmQuantity::Value rate_of(Metric metric) {
     if (std::ranges::none_of(ranks, source_works)) return std::nullopt;
     double rate = 0;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-      const auto seconds = seconds_told(snapshot, r);
+      const auto seconds = reported_seconds(snapshot, r);
       if (!seconds) return std::nullopt;
       rate += per_second(ranks[r].counters[metric], snapshot.before.ranks()[r].counters[metric], *seconds);
     }
@@ -65,7 +65,7 @@ AlarmQuantity::Value rate_of_source(std::uint32_t source) {
     const auto rank = rank_of(snapshot, source);
     if (!rank) return std::nullopt;
     const auto& now = snapshot.now.ranks()[*rank].sources.at(source);
-    const auto seconds = seconds_told(snapshot, *rank);
+    const auto seconds = reported_seconds(snapshot, *rank);
     if (!seconds || now.state == SourceState::ended) return std::nullopt;
     const auto& rows = snapshot.before.ranks()[*rank].sources;
     const auto before = rows.find(source);

@@ -23,7 +23,7 @@ class DiskWatch {
 
   /// Call about once a second.
   DiskFigures look(Time now);
-  /// The same for a known free space.
+  /// Likewise for a known free space.
   DiskFigures add(Time now, double free_bytes);
 
  private:

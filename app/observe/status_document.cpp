@@ -131,7 +131,7 @@ Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot,
 
 /// Adds rows for those of `n` items that no rank has reported yet.
 template <class Make>
-void add_untold(Json& list, std::uint32_t n, Make make) {
+void add_unreported(Json& list, std::uint32_t n, Make make) {
   std::vector<bool> reported(n);
   for (const auto& row : list) {
     if (const auto number = row["index"].get<std::uint32_t>(); number < n) reported[number] = true;
@@ -162,9 +162,10 @@ void add_roles(Json& json, const RunDescription& run, const RunSnapshot& snapsho
     for (const auto& [number, row] : ranks[r].writers) filters.push_back(filter_json(snapshot, r, row));
   }
   const auto rank_of = [&](auto id) { return static_cast<std::size_t>(run.roles.rank_of(id)); };
-  add_untold(sources, run.roles.sources, [&](auto s) { return waiting_source_json(run, snapshot, s); });
-  add_untold(builders, run.roles.builders, [&](auto b) { return builder_json(snapshot, rank_of(BuilderId{b}), {b}); });
-  add_untold(filters, run.roles.filters, [&](auto f) { return filter_json(snapshot, rank_of(FilterId{f}), {f}); });
+  add_unreported(sources, run.roles.sources, [&](auto s) { return waiting_source_json(run, snapshot, s); });
+  add_unreported(builders, run.roles.builders,
+                 [&](auto b) { return builder_json(snapshot, rank_of(BuilderId{b}), {b}); });
+  add_unreported(filters, run.roles.filters, [&](auto f) { return filter_json(snapshot, rank_of(FilterId{f}), {f}); });
   for (auto* list : {&sources, &builders, &filters}) sort_by_index(*list);
   json["sources"] = sources;
   json["builders"] = builders;

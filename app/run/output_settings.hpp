@@ -64,7 +64,7 @@ struct OutputSettings {
   std::string run_comment;                  ///< rank 0 only
   std::string setup;                        ///< the full setup as an INI file, for the record
 
-  /// Whether the definitions have names, and run files of their own.
+  /// Whether the definitions have names and separate run files.
   [[nodiscard]] bool has_index() const { return !runs.front().define.name.empty(); }
   /// Whether list-mode files are written.
   [[nodiscard]] bool has_companions() const { return !runs.front().also.empty(); }
@@ -81,7 +81,7 @@ std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string
 /// Returns `name`. The lists of a run's files are JSON, which requires UTF-8: throws UserError that names the option.
 const std::string& utf8_name(const std::string& name, const char* option);
 
-/// Adds the value of an --also to each definition, which has list-mode files of its own. Throws UserError.
+/// Adds the value of an --also to each definition, which has its own list-mode files. Throws UserError.
 void add_also_option(const std::string& text, OutputSettings& output);
 
 /// Parses "udp://HOST:PORT,udp://HOST:PORT". Throws UserError that names the address unless each is that of one board.

@@ -15,8 +15,8 @@ namespace eventloom {
 /// is another HDF5 file.
 bool is_repeatable(const std::filesystem::path& file);
 
-/// The setup of the run as INI text, without the options that are `given`, which replace what it had. Throws UserError
-/// if the file is damaged, or if paths in it are relative to another folder than the current one.
+/// The setup of the run as INI text, without the options in `given`, which override it. Throws UserError if the file is
+/// damaged, or if paths in it are relative to another folder than the current one.
 std::string setup_to_repeat(const std::filesystem::path& file, const std::set<std::string>& given);
 
 /// Describes the differences between a run `now` and the run in `file` that change the result.

@@ -78,7 +78,7 @@ std::vector<CounterRecord> counters_of_sources(const RunResult& result, const Ru
     if (s < setup.streams.size() && setup.streams[s].live) add_earlier(counts, s, earlier);
     for (const auto& [name, n] : counts) {
       const auto* metric = info_of_metric(name);
-      // A counter that is no metric counts events by trigger type.
+      // A counter that is not a metric counts events by trigger type.
       records.push_back({s, name, metric == nullptr ? "events" : std::string(metric->unit), n});
     }
   }

@@ -365,7 +365,7 @@ BuildingSettings building_settings(const po::variables_map& values, const RunCon
 void refuse_to_replace(RunConfig& config) {
   if (!config.output.force) {
     throw UserError("--config '" + config.config_file +
-                    "' repeats this run: give the new one an --output of its own, or --force to replace it");
+                    "' repeats this run: give the new one its own --output, or --force to replace it");
   }
   config.config_file.clear();
   config.repeats = false;

@@ -14,9 +14,9 @@ struct RunHook {
   std::chrono::nanoseconds timeout{};  ///< a call that takes longer is killed
 };
 
-/// Calls the program with two more arguments, the number and `when` ("start" or "stop"), and waits for it. It finds
-/// EVENTLOOM_RUN (the run file) and EVENTLOOM_COMMENT in its environment; what it prints goes to standard error.
-/// Returns why it failed; "" if its exit code is 0, or there is none.
+/// Calls the program with two additional arguments, the number and `when` ("start" or "stop"), and waits for it.
+/// EVENTLOOM_RUN (the run file) and EVENTLOOM_COMMENT are in its environment; its output goes to standard error.
+/// Returns why it failed; "" if its exit code is 0, or if there is no program.
 std::string call_hook(const RunHook& hook, std::uint64_t number, const char* when, const std::string& run_file,
                       const std::string& comment);
 

@@ -27,9 +27,9 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kDifferencesTold = 4;
+constexpr std::size_t kDifferencesShown = 4;
 /// Interrupted runs of recorded sources are replaced even without --force.
-constexpr const char* kToBeginAnew = "start over with --force instead of --resume";
+constexpr const char* kToStartOver = "start over with --force instead of --resume";
 
 template <class T>
 void compare(std::vector<std::string>& found, const std::string& what, const T& before, const T& now) {
@@ -82,12 +82,12 @@ void compare_maps(std::vector<std::string>& found, const std::string& before, co
   throw UserError(
       fmt::format("'{}' cannot be resumed, it was begun with another input or setup: {}; repeat the original "
                   "command, or {}",
-                  run_file, difference, kToBeginAnew));
+                  run_file, difference, kToStartOver));
 }
 
 void refuse_differences(const std::string& run_file, const RunRecord& before, const RunRecord& now) {
   const auto found = differences(before, now);
-  if (!found.empty()) refuse_other_setup(run_file, joined(found, "; ", kDifferencesTold));
+  if (!found.empty()) refuse_other_setup(run_file, joined(found, "; ", kDifferencesShown));
 }
 
 std::string given(const std::vector<std::string>& definitions) { return "'" + joined(definitions, "' and '") + "'"; }
@@ -126,11 +126,11 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
     return {first, runs};
   } catch (const std::invalid_argument& e) {
     throw UserError(fmt::format("'{}' cannot be resumed, its lists of finished parts contradict each other: {}; {}",
-                                run_file, e.what(), kToBeginAnew));
+                                run_file, e.what(), kToStartOver));
   }
 }
 
-/// Damaged statistics are no reason to refuse the data.
+/// Damaged statistics do not justify refusing the data.
 RunStatistics earlier_statistics(const std::string& run_file) {
   try {
     return read_statistics(run_file);
@@ -146,7 +146,7 @@ void expect_undamaged(const std::string& merged_file) {
   try {
     verify_columns(merged_file);
   } catch (const UserError& e) {
-    throw UserError(fmt::format("{}; restore it, or {}", e.what(), kToBeginAnew));
+    throw UserError(fmt::format("{}; restore it, or {}", e.what(), kToStartOver));
   }
 }
 
@@ -222,7 +222,7 @@ void refuse_damage(const std::string& run_file, bool saves_sorted, bool live, co
   if (damaged.empty() || (!saves_sorted && !live)) return;
   const auto& [name, damage] = *damaged.begin();
   throw UserError(fmt::format("'{}': its part {} {}{}: restore it, or {}; {}", run_file, name, damage,
-                              damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToBeginAnew,
+                              damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToStartOver,
                               live ? "live data cannot be received again" : "--save-sorted keeps whole runs only"));
 }
 
@@ -232,7 +232,7 @@ FinishedWork reopen(const DefinitionOutput& output, Resumption& resumption, cons
   if (resumption.merged) {
     throw UserError(
         fmt::format("'{}' is merged, so that other definitions of its run cannot be completed beside it; {}",
-                    output.file, kToBeginAnew));
+                    output.file, kToStartOver));
   }
   for (const auto& info : resumption.parts) {
     if (is_name_of_part(output.file, info.name)) continue;

@@ -21,7 +21,7 @@ namespace {
 
 /// How long the main thread may take to end the program when another rank is lost.
 constexpr double kSecondsToAbort = 3;
-constexpr std::size_t kNumbersTold = 4;
+constexpr std::size_t kNumbersShown = 4;
 
 /// Appends the roles of one kind that a rank plays, as in "sources 0,4". `n`: number of such roles in the run.
 template <class RoleId>
@@ -31,11 +31,11 @@ void add_roles(std::string& text, const char* what, std::uint32_t n, int rank, c
   for (std::uint32_t i = 0; i < n; ++i) {
     const RoleId id{static_cast<decltype(RoleId{}.value)>(i)};
     if (roles.rank_of(id) != rank) continue;
-    if (++found <= kNumbersTold) numbers += fmt::format("{}{}", found == 1 ? "" : ",", i);
+    if (++found <= kNumbersShown) numbers += fmt::format("{}{}", found == 1 ? "" : ",", i);
   }
   if (found == 0) return;
   text += fmt::format("{}{}{} {}{}", text.empty() ? "" : "; ", what, found == 1 ? "" : "s", numbers,
-                      found > kNumbersTold ? ",..." : "");
+                      found > kNumbersShown ? ",..." : "");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void require_series(const po::variables_map& values, const SourceSettings& sourc
   }
   for (const char* option : {"resume", "force"}) {
     if (values[option].as<bool>()) {
-      throw UserError("--" + std::string(option) + " is not possible with --runs: each run has a number of its own");
+      throw UserError("--" + std::string(option) + " is not possible with --runs: each run has its own number");
     }
   }
   if (!sources.live.record.empty()) {

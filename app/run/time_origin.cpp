@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// Smaller differences are no contradiction: clocks of boards agree no better.
+/// Smaller differences are not a contradiction: clocks of boards agree no better.
 constexpr double kAgree_s = 1e-3;
 
 __extension__ using SignedWide = __int128;

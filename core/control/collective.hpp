@@ -19,7 +19,7 @@ class PendingBarrier {
   PendingBarrier() = default;
   PendingBarrier(const PendingBarrier&) = delete;
   PendingBarrier& operator=(const PendingBarrier&) = delete;
-  /// Waits for the other ranks, unless an exception of its own unwinds this rank.
+  /// Waits for the other ranks, unless this rank is being unwound by an exception.
   virtual ~PendingBarrier() = default;
 
   /// Whether all ranks have begun the barrier. Makes progress for them, too.

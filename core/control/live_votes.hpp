@@ -32,7 +32,7 @@ inline void add(LiveVotes& all, const LiveVotes& more) {
   }
 }
 
-/// The place to which more than half of all sources have jumped; 0: there is none.
+/// The place to which more than half of all sources have jumped; 0: none.
 [[nodiscard]] inline Epoch majority(const LiveVotes& votes) {
   std::uint64_t all = votes.in_step + votes.others;
   for (const auto& place : votes.places) all += place.votes;

@@ -169,7 +169,7 @@ struct HitWriter {
   bool wrong_ = false;
   std::uint32_t n_origins_ = 0;
   DecodedSource& source_;
-  std::uint64_t next_mark_;  ///< epochs from here on need a mark of their own
+  std::uint64_t next_mark_;  ///< epochs from here on need separate marks
   EpochRange range_;
   std::uint32_t epoch_ticks_;
   Epoch epoch_ = 0;
@@ -317,7 +317,7 @@ void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& 
     drop(source, in_corrected_epochs(source, damage_of(header, DropCause::lost)), "it was lost before it was recorded");
     return;
   }
-  // Each hit has a word, whatever a header says that does not fit its words.
+  // Each hit has at least one word, even if a header contradicts its words.
   if (hits_.size + std::min<std::uint64_t>(header.n_hits, words.size()) > kMostHits) {
     throw UserError("a slice holds more than 2^" + std::to_string(kHitNumberBits) + " hits: choose a smaller " +
                     name_of(Setting::epochs_per_slice));

@@ -64,7 +64,7 @@ struct DecodedHits {
   [[nodiscard]] std::uint64_t tick_of_hit(std::uint32_t number) const;
   /// Hits with begin <= tick < end, both epoch boundaries.
   [[nodiscard]] std::uint64_t count(Tick begin, Tick end) const;
-  /// The same for one stream.
+  /// Likewise for one stream.
   [[nodiscard]] std::uint64_t count_of(std::size_t stream, Tick begin, Tick end) const;
 };
 

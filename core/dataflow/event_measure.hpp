@@ -27,7 +27,7 @@ class EventMeasure {
   [[nodiscard]] const Detector& detector() const { return *detector_; }
 
   /// Returns the value as terms compare it, see Quantity; std::nullopt if the trigger type of an event is unknown, for
-  /// the largest of no values, and for a sum that is no number.
+  /// the largest value of no hits, and for a sum that is not a number.
   [[nodiscard]] std::optional<std::uint64_t> value(const Quantity& quantity, const EventHits& event) const;
   /// A comparison with an unknown value does not hold.
   [[nodiscard]] bool holds(const Term& term, const EventHits& event) const {
@@ -43,7 +43,7 @@ class EventMeasure {
                                 std::span<const std::uint32_t> payload) const {
     return (*values_)(source, channel, payload);
   }
-  /// Whether a hit belongs to a selection, wherever its time lies.
+  /// Whether a hit belongs to a selection, regardless of its time.
   [[nodiscard]] bool includes(const HitSelection& selection, std::uint16_t source, std::uint32_t channel,
                               std::span<const std::uint32_t> payload) const {
     if (!selection.is_member(source, channel, groups_of(source, channel))) return false;

@@ -39,7 +39,7 @@ std::uint32_t NumberMatch::find_parts(const DecodedHits& hits, std::span<const H
 
 /// The part that begins with this hit, with what the hit reveals.
 NumberMatch::Part NumberMatch::part_of(const DecodedHits& hits, std::uint32_t number) const {
-  Part part{hits.source.data()[number], kUntold, kUntold, 0, 0};
+  Part part{hits.source.data()[number], kUnknown, kUnknown, 0, 0};
   if (!compares_ || !has(part.source, kNumbered)) return part;
   const auto words = hits.payload_words.data()[number];
   const auto* const payload = hits.payload.data()[number];
@@ -50,10 +50,10 @@ NumberMatch::Part NumberMatch::part_of(const DecodedHits& hits, std::uint32_t nu
 }
 
 bool NumberMatch::same_everywhere(Mark mark) const {
-  std::uint32_t first = kUntold;
+  std::uint32_t first = kUnknown;
   for (const Part& part : parts_) {
-    if (part.*mark == kUntold || part.*mark == first) continue;
-    if (first != kUntold) return false;
+    if (part.*mark == kUnknown || part.*mark == first) continue;
+    if (first != kUnknown) return false;
     first = part.*mark;
   }
   return true;
@@ -62,7 +62,7 @@ bool NumberMatch::same_everywhere(Mark mark) const {
 /// The most frequent value among the parts kept; in a tie, that of the first part.
 std::uint32_t NumberMatch::common(Mark mark) const {
   const auto votes = [this, mark](const Part& part) {
-    if (part.dropped || part.*mark == kUntold) return std::ptrdiff_t{0};
+    if (part.dropped || part.*mark == kUnknown) return std::ptrdiff_t{0};
     return std::ranges::count_if(parts_,
                                  [&](const Part& other) { return !other.dropped && other.*mark == part.*mark; });
   };
@@ -111,7 +111,7 @@ bool NumberMatch::drop_others(Mark mark, const char* name, Tick event, bool owne
   const auto right = common(mark);
   bool any = false;
   for (Part& part : parts_) {
-    if (part.dropped || part.*mark == kUntold || part.*mark == right) continue;
+    if (part.dropped || part.*mark == kUnknown || part.*mark == right) continue;
     any = part.dropped = true;
     if (!owned) continue;
     out.ledger.hits_dropped[static_cast<std::size_t>(DropCause::out_of_step)] += part.end - part.begin;

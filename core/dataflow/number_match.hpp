@@ -37,15 +37,15 @@ class NumberMatch {
   /// A source's contribution to an event.
   struct Part {
     std::uint16_t source;
-    std::uint32_t trigger;  ///< kUntold if unknown
-    std::uint32_t tag;      ///< kUntold if unknown
+    std::uint32_t trigger;  ///< kUnknown if unknown
+    std::uint32_t tag;      ///< kUnknown if unknown
     std::uint32_t begin;    ///< [begin, end): positions in the keys
     std::uint32_t end;
     bool dropped = false;
   };
   using Mark = std::uint32_t Part::*;  ///< property on which sources agree
 
-  static constexpr std::uint32_t kUntold = ~std::uint32_t{0};  ///< trigger types have 16 bits, tags 8
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};  ///< trigger types have 16 bits, tags 8
 
   [[nodiscard]] bool has(std::uint16_t source, std::uint32_t flag) const { return (flags_[source] & flag) != 0; }
   std::uint32_t find_parts(const DecodedHits& hits, std::span<const HitKey> keys, std::uint32_t begin);

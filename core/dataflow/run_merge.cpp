@@ -34,7 +34,7 @@ HWY_INLINE Keys sorted(Keys keys) {
   return keys;
 }
 
-/// Where a merge reads from two runs, and writes.
+/// Positions of a merge in its two runs and in its output.
 struct Places {
   const std::uint32_t* a;
   const std::uint32_t* b;

@@ -18,13 +18,13 @@ constexpr std::uint64_t kBestHits = 2048;
 
 constexpr std::size_t whole_blocks(std::size_t n) { return (n + kRunBlock - 1) / kRunBlock * kRunBlock; }
 
-/// Writes what must precede a run at `memory[at]` of n keys, and what must follow it.
+/// Writes what must precede and follow a run of n keys at `memory[at]`.
 void enclose(std::uint32_t* memory, std::size_t at, std::size_t n) {
   memory[at - 1] = 0;
   std::fill_n(memory + at + n, kRunBlock, kNoRunKey);
 }
 
-/// The place of a run behind one that ends at `end`.
+/// The place of a run that follows one ending at `end`.
 constexpr std::size_t place_after(std::size_t end) { return end + 2 * kRunBlock; }
 
 /// Positions count from 1, as no key is 0.

@@ -24,8 +24,8 @@ struct HitPiece {
 /// hits in the low ones. Runs of such keys are merged in pairs until one is left.
 class TileMerge {
  public:
-  /// Hits of a time that suits sort(), where so many pieces have `n_hits` within `n_ticks`. 0 if there is none: too few
-  /// hits for so long a time, too many pieces, or no vectors.
+  /// Number of hits of a time range that suits sort(), given that `n_pieces` pieces have `n_hits` within `n_ticks`. 0
+  /// if none does: too few hits for so long a time, too many pieces, or no vectors.
   [[nodiscard]] std::uint64_t best_hits(std::size_t n_pieces, std::uint64_t n_hits, std::uint64_t n_ticks) const;
   /// Whether sort() can sort that many pieces and hits within `n_ticks`, and faster than a radix sort.
   [[nodiscard]] bool suits(std::size_t n_pieces, std::uint32_t n_hits, std::uint64_t n_ticks) const;

@@ -44,7 +44,7 @@ DefinitionTraits Cluster::traits() const {
           .finds_runs = false};
 }
 
-/// Hits without a position have a plane of their own.
+/// Each hit without a position lies in a separate plane.
 std::vector<PlacedKey> Cluster::place(const SortedHits& hits) const {
   const auto of_sources = positions_.of_sources();
   std::vector<PlacedKey> placed(hits.keys.size());

@@ -15,8 +15,8 @@
 namespace eventloom {
 
 /// coincidence:W,COND[,pre,post] - each hit opens the window [t, t + W]; windows whose hits satisfy COND, widened by
-/// `pre` and `post` and joined if they share a tick, are events. If terms of COND have windows of their own, each
-/// accepted window is extended to include them.
+/// `pre` and `post` and joined if they share a tick, are events. If terms of COND have their own windows, each accepted
+/// window is extended to include them.
 class Coincidence final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "coincidence:W,COND[,pre,post]";

@@ -24,12 +24,12 @@ struct HitSets {
   }
 };
 
-/// The sets of hits that neighbours connect, in the order of their first hits. `hits` ascends in time; the sets number
-/// hits by their places in it.
+/// The sets of hits that are connected through neighbours, in the order of their first hits. `hits` ascends in time;
+/// the sets refer to hits by their positions in it.
 ///
-/// A set longer than `longest` is replaced by the sets that begin in it: of each hit that is connected with no earlier
-/// one through hits up to `longest` later, the hits connected with it in that time, and one more that comes later, so
-/// that the set is seen to be longer.
+/// A set longer than `longest` is replaced by sets that begin in it: one for each hit that is not connected with an
+/// earlier one through hits up to `longest` later. It consists of the hits connected with that hit in that time, and of
+/// one later hit, which shows that the set was longer.
 HitSets connected_sets(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest);
 
 }  // namespace eventloom

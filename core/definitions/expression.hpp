@@ -86,7 +86,7 @@ class Expression {
   /// The first term that depends on the values of hits; null if none does.
   [[nodiscard]] const Term* term_with_values() const;
   [[nodiscard]] bool uses_values() const { return term_with_values() != nullptr; }
-  /// Whether it may hold or not by the detector: by groups, positions or values.
+  /// Whether it depends on the detector: on groups, positions or values.
   [[nodiscard]] bool uses_detector() const;
   /// Whether any term selects hits, see Quantity::selects().
   [[nodiscard]] bool selects() const;
@@ -120,12 +120,12 @@ class Expression {
 /// Use of an expression: a condition of an event definition has neither prescale, duration nor trigger.
 enum class ExpressionUse : std::uint8_t { filter, condition };
 
-/// Parses an expression; durations are in ticks or carry a unit, names that are no quantities are groups of `detector`.
-/// Throws TextMistake.
+/// Parses an expression; durations are in ticks or carry a unit, names that are not quantities are groups of
+/// `detector`. Throws TextMistake.
 Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector,
                             ExpressionUse use = ExpressionUse::filter);
 
-/// The complaint about a term with values where no hit has any.
+/// The error message for a term with values where no hit has any.
 inline constexpr std::string_view kNeedsValues =
     "needs the values of hits, and no source of this run has payload; say which column it is, as in payload=energy";
 

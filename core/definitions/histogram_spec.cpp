@@ -40,7 +40,7 @@ bool is_name(std::string_view text) {
          std::isalpha(static_cast<unsigned char>(text.front())) != 0;
 }
 
-/// A number and the unit behind it, which may be empty.
+/// A number and the unit after it, which may be empty.
 struct Measured {
   double number = 0;
   std::string_view unit;
@@ -137,7 +137,8 @@ class HistogramParser {
     return 0;
   }
 
-  /// `channel` as the second axis is that of the hit of the first; beside another `channel`, that of another hit.
+  /// As the second axis, `channel` is that of the first axis' hit; if the first axis is `channel`, too, that of another
+  /// hit.
   std::size_t any_hit(std::string_view name) {
     if (has_pair_) throw TextMistake(name, "'channel' cannot stand beside dt(A,B), which has two hits: use value");
     if (!to_.hits.front() && !to_.of_all_hits) to_.hits.emplace_back();

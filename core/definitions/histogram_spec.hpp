@@ -16,7 +16,7 @@ namespace eventloom {
 struct HistogramAxis {
   enum class Quantity : std::uint8_t {
     value,     ///< value of each hit that has one
-    dt,        ///< time of the second hit of a pair less that of the first
+    dt,        ///< time of the second hit of a pair minus that of the first
     n_hits,    ///< number of hits of each event
     duration,  ///< duration of each event
     channel,   ///< channel of each hit
@@ -29,7 +29,7 @@ struct HistogramAxis {
   std::uint32_t bins = 0;
   double step = 0;            ///< width of a bin
   double steps_per_unit = 0;  ///< its reciprocal
-  std::uint64_t unit_ps = 0;  ///< unit of times; 0: they are event numbers, or the quantity is no time
+  std::uint64_t unit_ps = 0;  ///< unit of times; 0: they are event numbers, or the quantity is not a time
   std::string text;           ///< the quantity as written by the user: "dt(A,B)"
   std::string unit;           ///< "ns"; empty for plain numbers and values
 
@@ -54,7 +54,7 @@ struct HistogramSpec {
   std::vector<HistogramAxis> axes;  ///< one or two
   /// The hits that an entry is made of, at most two; std::nullopt: any.
   std::vector<std::optional<HitSelection>> hits;
-  std::optional<Expression> condition;  ///< decides on the event or, for all hits, on the hit as an event of its own
+  std::optional<Expression> condition;  ///< decides on the event or, for all hits, on the hit as a separate event
 
   [[nodiscard]] std::size_t bins() const;
   /// The axes as written by the user: "value(Ge);dt(Ge,plastic)".

@@ -21,7 +21,7 @@ class HitCondition {
   [[nodiscard]] bool holds(const SortedHits& hits, std::uint32_t number) const;
 
  private:
-  /// A hit, and what the condition may look at.
+  /// A hit, with the data that the condition may use.
   struct Hit {
     std::uint16_t source;
     std::uint32_t channel;

@@ -28,8 +28,8 @@ struct OwnWindow {
   friend bool operator==(const OwnWindow&, const OwnWindow&) = default;
 };
 
-/// Hits of a group, or of channels or sources by number: all, or those with a value in a range, in a window of their
-/// own, or both.
+/// Hits of a group, or of channels or sources by number: all, or those with a value in a range, in a separate window,
+/// or both.
 struct HitSelection {
   enum class Of : std::uint8_t { group, channel, source };
   Of of = Of::group;
@@ -39,11 +39,11 @@ struct HitSelection {
   std::optional<ValueRange> values;
   std::optional<OwnWindow> window;
 
-  /// Whether a hit belongs to it, wherever its time lies. `groups`: those of its channel.
+  /// Whether a hit belongs to it, regardless of its time. `groups`: those of its channel.
   [[nodiscard]] bool includes(std::uint16_t source, std::uint32_t channel, GroupSet groups, double value) const {
     return (!values || values->contains(value)) && is_member(source, channel, groups);
   }
-  /// The same without regard to values.
+  /// Likewise, regardless of values.
   [[nodiscard]] bool is_member(std::uint16_t source, std::uint32_t channel, GroupSet groups) const {
     if (of == Of::group) return (groups >> group & 1U) != 0;
     const std::uint64_t number = of == Of::channel ? channel : source;

@@ -14,7 +14,7 @@ namespace eventloom {
 /// counts as well. Returns their number. The caller's `starts` has room for as many positions as there are keys.
 std::uint32_t find_run_starts(std::span<const HitKey> keys, Tick gap, std::uint32_t* starts);
 
-/// The same for the position of each key whose `apart`-th successor follows it by at most `window`.
+/// Likewise for the position of each key whose `apart`-th successor follows it by at most `window`.
 std::uint32_t find_close(std::span<const HitKey> keys, std::size_t apart, Tick window, std::uint32_t* positions);
 
 }  // namespace eventloom

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kAlonePlane = std::uint64_t{1} << 32;
 /// A hit with the place that decides which hits are its neighbours.
 struct PlacedKey {
   Tick tick = 0;
-  std::uint64_t plane = 0;  ///< hits of different planes are no neighbours
+  std::uint64_t plane = 0;  ///< hits of different planes are not neighbours
   Position at;
 };
 

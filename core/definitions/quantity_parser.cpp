@@ -55,7 +55,7 @@ std::uint64_t parse_number(std::string_view text, std::uint64_t most, const char
   return number;
 }
 
-/// All hits of a quantity that counts those of a group, or of channels or sources.
+/// Selects the hits that a quantity counts: those of a group, of channels or of sources.
 HitSelection counted_hits(const Quantity& quantity) {
   const auto of = quantity.kind == Kind::group     ? HitSelection::Of::group
                   : quantity.kind == Kind::channel ? HitSelection::Of::channel

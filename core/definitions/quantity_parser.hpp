@@ -12,7 +12,7 @@ namespace eventloom {
 /// Parses the quantities of expressions, and the hits that they are measured on. All functions throw TextMistake.
 class QuantityParser {
  public:
-  /// `text` and `detector` must outlive it. Durations are in ticks or carry a unit, names that are no quantities are
+  /// `text` and `detector` must outlive it. Durations are in ticks or carry a unit, names that are not quantities are
   /// groups of `detector`.
   QuantityParser(ExpressionText& text, std::uint64_t tick_ps, const Detector& detector, ExpressionUse use)
       : text_(text), tick_ps_(tick_ps), detector_(detector), use_(use) {}

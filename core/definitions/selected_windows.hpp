@@ -14,8 +14,8 @@
 
 namespace eventloom {
 
-/// Quantities of selected hits (Quantity::selects()) in a window that moves over sorted hits, or in the windows of
-/// their own around the hit that opens it.
+/// Quantities of selected hits (Quantity::selects()) in a window that moves over sorted hits, or in their own windows
+/// around the hit that opens it.
 class SelectedWindows {
  public:
   /// `groups`: those of each channel. Keeps its own copies of the selected hits.
@@ -24,8 +24,8 @@ class SelectedWindows {
   /// Moves to the window from the tick `opening` to the tick `last`. Neither may decrease.
   void move(Tick opening, Tick last);
 
-  /// The value of the quantity of a term, by its number; std::nullopt for the largest of no values, and for a sum that
-  /// is no number.
+  /// The value of the quantity of a term, by its number; std::nullopt for the largest value of no hits, and for a sum
+  /// that is not a number.
   [[nodiscard]] std::optional<std::uint64_t> value(std::size_t term) const;
 
  private:
@@ -53,7 +53,7 @@ class SelectedWindows {
 };
 
 /// The value of a quantity that is measured on these hits, as terms compare it: see Quantity::Kind. std::nullopt for
-/// the largest of no values, and for a sum that is no number.
+/// the largest value of no hits, and for a sum that is not a number.
 std::optional<std::uint64_t> value_of_selected(Quantity::Kind kind, std::span<const SelectedHit> hits,
                                                std::span<const SelectedHit> later);
 

@@ -14,7 +14,7 @@ double parse_real(std::string_view text);
 /// The shortest text that gives the same number.
 std::string real_text(double number);
 
-/// Parses what may follow the name of hits: a range of values such as {505..517}, and a window of their own such as
+/// Parses what may follow the name of hits: a range of values such as {505..517}, and a separate window such as
 /// [-50ns,120ns], in either order. Lengths are in ticks or carry a unit. Throws TextMistake.
 void take_restrictions(ExpressionText& text, std::uint64_t tick_ps, HitSelection& hits);
 

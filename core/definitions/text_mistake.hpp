@@ -33,7 +33,7 @@ auto parse_part(std::string_view part, Parse parse) {
 std::string shortened(std::string_view text);
 /// Two lines: the text, and marks under its part `where`. A long text is cut around it.
 std::string marked(std::string_view text, std::string_view where);
-/// The same, with marks under the first occurrence of `word`.
+/// Likewise, with marks under the first occurrence of `word`.
 std::string marked_word(std::string_view text, std::string_view word);
 
 }  // namespace eventloom

@@ -35,7 +35,7 @@ Tick longest_dead_time(const DetectorMap& map, std::span<const DeadTimeOption> o
 /// and for offsets that do not fit.
 Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> groups, const DetectorSources& sources);
 
-/// Gives the channels of each option's group its dead time, in place of that of the map. Throws UserError.
+/// Gives the channels of each option's group its dead time, which replaces that of the map. Throws UserError.
 void apply_dead_times(std::span<const DeadTimeOption> options, const DetectorSources& sources, Detector& detector);
 
 }  // namespace eventloom

@@ -188,23 +188,23 @@ std::optional<BuilderId> AssignerRole::choose() {
 
 std::size_t AssignerRole::send_assignments() {
   std::uint64_t least = given_;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (auto& reader : readers_) {
-    if (reader.told < given_ && reader.ring.has_room()) {
+    if (reader.reported < given_ && reader.ring.has_room()) {
       send_note(reader);
-      ++told;
+      ++reported;
     }
-    least = std::min(least, reader.told);
+    least = std::min(least, reader.reported);
   }
   while (log_.size() > given_ - least) log_.pop_front();
-  notes_sent_ += told;
-  return told;
+  notes_sent_ += reported;
+  return reported;
 }
 
 /// Writes one note: the next consecutive slices not yet reported to the reader, as many as fit.
 void AssignerRole::send_note(Reader& reader) {
-  const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
-  const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));
+  const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.reported);
+  const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.reported, ahead_, kMostSlicesInNote}));
   Assignment head;
   head.first_slice = news->slice.value;
   note_.resize(sizeof head);
@@ -216,7 +216,7 @@ void AssignerRole::send_note(Reader& reader) {
   }
   std::memcpy(note_.data(), &head, sizeof head);
   reader.ring.send(note_);
-  reader.told += head.n;
+  reader.reported += head.n;
 }
 
 }  // namespace eventloom

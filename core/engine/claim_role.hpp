@@ -66,7 +66,7 @@ class AssignerRole final : public Role {
   };
   struct Reader {
     NoteSender ring;
-    std::uint64_t told = 0;  ///< slices already reported to it
+    std::uint64_t reported = 0;  ///< slices already reported to it
   };
 
   std::size_t receive_claims();

@@ -78,7 +78,7 @@ std::size_t LiveInputs::receive(SteadyTime now) {
     if (something) ++heard;
     if (something || !listens) {
       input.heard = now;
-      input.told = {};
+      input.reported = {};
     } else {
       report_silence(input);
     }
@@ -311,8 +311,8 @@ SourceState LiveInputs::state(std::size_t number) const {
 void LiveInputs::report_silence(Input& input) {
   const nanoseconds silence = now_ - input.heard;
   const auto first = patience_.stall_warning;
-  if (first.count() == 0 || silence < std::max(first, 2 * input.told) || input.stream->end_epoch()) return;
-  input.told = silence;
+  if (first.count() == 0 || silence < std::max(first, 2 * input.reported) || input.stream->end_epoch()) return;
+  input.reported = silence;
   spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
                in_seconds(silence),
                input.stream->peer().connected ? "its sender is stopped, or the connection to it is broken"

@@ -102,7 +102,7 @@ class LiveInputs {
   [[nodiscard]] SourceState state(std::size_t input) const;
   /// Whether the end of the run finished an input that had not ended on its own.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
-  /// Resumes after a pause: for epoch_timeout, full sources are no reason to give up those behind.
+  /// Resumes after a pause: for epoch_timeout, full sources do not cause those behind to be given up.
   void resume() { paused_until_ = now_; }
   /// The run is about to end: data that have not arrived within epoch_timeout or 1.5 s from now, whichever is shorter,
   /// are given up, even if no other source is ahead.
@@ -117,12 +117,12 @@ class LiveInputs {
     SteadyTime listens_since{};
     SteadyTime moved{};  ///< when it last made progress
     Epoch was_at = 0;
-    std::uint64_t late_passed = 0;    ///< last value seen, see LiveProgress
-    std::chrono::nanoseconds told{};  ///< length of the silence when it was last reported
-    SteadyTime finished{};            ///< when the end of the run finished it
-    bool missing = false;             ///< others were ahead when it was finished
-    bool aside = false;               ///< set aside; implies absent
-    MessageLimit reported_absent{};   ///< warnings that it is absent
+    std::uint64_t late_passed = 0;        ///< last value seen, see LiveProgress
+    std::chrono::nanoseconds reported{};  ///< length of the silence when it was last reported
+    SteadyTime finished{};                ///< when the end of the run finished it
+    bool missing = false;                 ///< others were ahead when it was finished
+    bool aside = false;                   ///< set aside; implies absent
+    MessageLimit reported_absent{};       ///< warnings that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };

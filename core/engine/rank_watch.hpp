@@ -8,7 +8,7 @@ namespace eventloom {
 
 struct StallSettings {
   std::chrono::nanoseconds warning{};  ///< 0: never
-  std::chrono::nanoseconds timeout{};  ///< 0: wait for ever
+  std::chrono::nanoseconds timeout{};  ///< 0: wait forever
   std::string advice = {};             ///< shown to the user when a run cannot continue; no full stop
 };
 

@@ -56,7 +56,7 @@ std::uint64_t usual_longest(double mean);
 /// Four messages per ring if these fit the second-level cache, otherwise two; eight cells if all rings of the rank
 /// still fit it. Messages up to 4 MiB take one cell, hence one transfer; small messages share cells of 64 KiB. If the
 /// rings of a rank would exceed `needs.memory`, those of more than 512 KiB are reduced by shrink(). Values in `options`
-/// are taken as they are.
+/// are used unchanged.
 RingSize ring_size(const RingNeeds& needs, const RingOptions& options = {});
 
 /// Shrinks the ring by one step, cheapest steps first: at most four messages, cells no larger than a message, two

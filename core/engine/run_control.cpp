@@ -28,10 +28,10 @@ constexpr auto kToBeSeen = milliseconds(500);
 /// Longest interval between two turns of a running process; beyond it, the process was stopped or busy.
 constexpr auto kLongestTurn = milliseconds(200);
 
-/// Whether to report a condition that has lasted for `now`, and was last reported after `told`: at `first`, then
+/// Whether to report a condition that has lasted for `now`, and was last reported after `reported`: at `first`, then
 /// whenever its length has doubled.
-bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
-  return first.count() > 0 && now >= std::max(first, 2 * told);
+bool due(nanoseconds now, nanoseconds reported, nanoseconds first) {
+  return first.count() > 0 && now >= std::max(first, 2 * reported);
 }
 
 std::string cause_of(const Request& request) {
@@ -242,7 +242,7 @@ SliceId RunControl::live_end(const Verdict& verdict) const {
 }
 
 void RunControl::look_for_silence(SteadyTime now) {
-  if (heartbeat_.reported_to_end()) end_as_told(now);
+  if (heartbeat_.reported_to_end()) end_as_reported(now);
   const auto silence = heartbeat_.silence(now);
   if (silence.ranks.empty()) {
     reported_silence_ = {};
@@ -259,7 +259,7 @@ void RunControl::look_for_silence(SteadyTime now) {
 }
 
 /// Rank 0 may end the program, or only leave the run itself.
-void RunControl::end_as_told(SteadyTime now) {
+void RunControl::end_as_reported(SteadyTime now) {
   watch_.be_quiet();
   if (reported_to_end_ == SteadyTime{}) reported_to_end_ = now;
   if (now - reported_to_end_ >= 2 * kToBeSeen) watch_.end_program();

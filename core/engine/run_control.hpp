@@ -86,7 +86,7 @@ class RunControl final : public Ending {
   [[nodiscard]] RankStatus status(bool done) const;
   void leave_out_absence(SteadyTime now);
   void end_after_loss(SteadyTime now, int lost);
-  void end_as_told(SteadyTime now);
+  void end_as_reported(SteadyTime now);
   void ask_for_signal();
   void follow(const Verdict& verdict);
   void obey(const Verdict& verdict);

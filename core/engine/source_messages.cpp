@@ -7,7 +7,7 @@ namespace eventloom {
 
 SourceMessages::SourceMessages(std::vector<Outbox> outboxes, std::size_t sources, std::uint32_t most_in_flight)
     : outboxes_(std::move(outboxes)),
-      under_way_(outboxes_.size()),
+      pending_(outboxes_.size()),
       of_sources_(sources),
       most_in_flight_(most_in_flight) {}
 
@@ -17,7 +17,7 @@ std::size_t SourceMessages::pump() {
   in_flight_ = 0;
   for (auto& of : of_sources_) {
     of.transfers.update(outboxes_.all());
-    in_flight_ += of.transfers.under_way();
+    in_flight_ += of.transfers.pending();
   }
   return moved;
 }
@@ -25,7 +25,7 @@ std::size_t SourceMessages::pump() {
 bool SourceMessages::pump(std::size_t builder) {
   const auto& outbox = outboxes_[builder];
   const bool moved = outboxes_.pump(builder);
-  const auto source = under_way_[builder].source;
+  const auto source = pending_[builder].source;
   if (moved && outbox.free() && source != kNoSource && !outbox.is_near()) {
     of_sources_[source].transfers.end(builder, outbox.cells());
   }
@@ -47,34 +47,34 @@ bool SourceMessages::is_full(std::size_t source) const {
 SliceId SourceMessages::first_needed(std::size_t source, SliceId otherwise) const {
   SliceId first = of_sources_[source].transfers.lowest(otherwise);
   for (const auto b : outboxes_.busy()) {
-    if (under_way_[b].source == source) first = std::min(first, under_way_[b].slice);
+    if (pending_[b].source == source) first = std::min(first, pending_[b].slice);
   }
   return first;
 }
 
 CollectedSlice& SourceMessages::prepare(std::size_t source, std::size_t builder, SliceId slice) {
-  auto& under_way = under_way_[builder];
-  auto& collected = under_way.collected;
+  auto& pending = pending_[builder];
+  auto& collected = pending.collected;
   // An incomplete put may still read the buffers of the previous message.
   const bool kept = !collected.data.damage.empty() || !collected.clipped.empty();
   if (kept) outboxes_[builder].settle();
   collected.data.clear();
-  under_way.source = source;
-  under_way.slice = slice;
+  pending.source = source;
+  pending.slice = slice;
   return collected;
 }
 
 void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, SliceId lowest) {
-  const auto& under_way = under_way_[builder];
-  const auto& data = under_way.collected.data;
-  message_.slice = under_way.slice;
+  const auto& pending = pending_[builder];
+  const auto& data = pending.collected.data;
+  message_.slice = pending.slice;
   message_.origin = id.value;
   message_.has_more = has_more;
   message_.n_damage = static_cast<std::uint32_t>(data.damage.size());
   message_.body.clear();
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(data.damage)));
   message_.body.insert(message_.body.end(), data.pieces.begin(), data.pieces.end());
-  auto& of = of_sources_[under_way.source];
+  auto& of = of_sources_[pending.source];
   for (const auto piece : message_.body) of.bytes += piece.size();
   ++of.messages;
   outboxes_[builder].start(message_);
@@ -83,7 +83,7 @@ void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, Slice
 
 void SourceMessages::send_gap(SourceId id, std::size_t builder, SliceRange gap, const std::vector<Damage>& damage,
                               SliceId lowest) {
-  auto& kept = under_way_[builder].collected.data.damage;
+  auto& kept = pending_[builder].collected.data.damage;
   kept = damage;
   outboxes_[builder].start_gap(id.value, gap, kept);
   begin_transfer(builder, lowest);
@@ -91,7 +91,7 @@ void SourceMessages::send_gap(SourceId id, std::size_t builder, SliceRange gap, 
 
 void SourceMessages::begin_transfer(std::size_t builder, SliceId lowest) {
   if (!outboxes_[builder].is_near()) {
-    of_sources_[under_way_[builder].source].transfers.begin(builder, lowest);
+    of_sources_[pending_[builder].source].transfers.begin(builder, lowest);
     ++in_flight_;
   }
   pump(builder);

@@ -47,7 +47,7 @@ class SourceMessages {
 
  private:
   /// The message that an outbox is sending; owns what the outbox reads.
-  struct UnderWay {
+  struct Pending {
     std::size_t source = kNoSource;
     SliceId slice;
     CollectedSlice collected;
@@ -63,7 +63,7 @@ class SourceMessages {
   void begin_transfer(std::size_t builder, SliceId lowest);
 
   Outboxes outboxes_;
-  std::vector<UnderWay> under_way_;  ///< indexed by builder
+  std::vector<Pending> pending_;  ///< indexed by builder
   std::vector<OfSource> of_sources_;
   std::size_t most_in_flight_;
   std::size_t in_flight_ = 0;  ///< of all sources

@@ -108,18 +108,18 @@ bool SourceStream::send(BuilderId builder) {
 
 std::size_t SourceStream::send_ends() {
   if (cursor_.lowest() < data_.send_end() || data_.send_end() == kNoSlice) return 0;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   bool all = true;
   for (std::size_t b = 0; b < reported_end_.size(); ++b) {
     if (!shared_.settings.serves(b)) continue;
     if (reported_end_[b] == 0 && shared_.messages.send_end(data_.id(), b, data_.reported_end(), data_.tail())) {
       reported_end_[b] = 1;
-      ++told;
+      ++reported;
     }
     all = all && reported_end_[b] != 0 && shared_.messages.outboxes()[b].free();
   }
   ended_ = all;
-  return told + (all ? 1 : 0);
+  return reported + (all ? 1 : 0);
 }
 
 void SourceStream::release_sent() {

@@ -25,7 +25,7 @@ class Transfers {
   /// Forgets messages that have arrived or are complete. `outboxes`: indexed by builder.
   void update(std::span<Outbox> outboxes);
 
-  [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
+  [[nodiscard]] std::size_t pending() const { return pending_.size(); }
   /// Among the builders with completely put messages in flight, the one whose last message was put first: flushing it
   /// completes earliest. std::nullopt if all messages wait for room in their rings, which no flush makes.
   [[nodiscard]] std::optional<std::size_t> first_to_end() const;
@@ -34,7 +34,7 @@ class Transfers {
 
  private:
   static constexpr std::uint64_t kNotPut = std::numeric_limits<std::uint64_t>::max();
-  struct UnderWay {
+  struct Pending {
     std::size_t builder = 0;
     std::uint64_t cells = 0;  ///< cells used by the outbox, up to the end of the message
   };
@@ -43,8 +43,8 @@ class Transfers {
     std::uint64_t cells = 0;
     SliceId lowest;
   };
-  std::vector<UnderWay> under_way_;  ///< ordered by begin()
-  std::deque<Kept> kept_;            ///< ordered by begin()
+  std::vector<Pending> pending_;  ///< ordered by begin()
+  std::deque<Kept> kept_;         ///< ordered by begin()
 };
 
 /// Number of messages of `bytes` to keep in flight: two mebibytes of them, at least 32 and at most 64. In simulations

@@ -36,7 +36,7 @@ Outbox::Outbox(RingProducer ring, BodyCrc body_crc)
 
 bool Outbox::accepts(SliceId slice) { return free() && ring_.admits(slice.value); }
 
-Outbox::UnderWay& Outbox::begin() {
+Outbox::Pending& Outbox::begin() {
   assert(free());
   busy_ = true;
   message_.header = {};

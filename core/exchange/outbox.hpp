@@ -84,7 +84,7 @@ class Outbox {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
-  struct UnderWay {
+  struct Pending {
     ChunkHeader header;
     std::vector<std::span<const std::byte>> body;
     std::size_t piece = 0;
@@ -97,7 +97,7 @@ class Outbox {
     std::vector<std::byte> headers;  ///< all except the first
   };
 
-  UnderWay& begin();
+  Pending& begin();
   bool ensure_room();
   [[nodiscard]] std::int64_t room() const;
   void next_chunk();
@@ -111,7 +111,7 @@ class Outbox {
 
   RingProducer ring_;
   BodyCrc body_crc_;
-  UnderWay message_;
+  Pending message_;
   bool busy_ = false;  ///< message_ is in flight
   /// Copies of headers and small bodies, one block for each cell that is not known to be complete, indexed by its
   /// number modulo most_staged_cells().

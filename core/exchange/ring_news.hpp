@@ -22,7 +22,7 @@ class RingNews {
 
  private:
   struct Place {
-    std::uint64_t begin = 0;  ///< begin of its descriptors in the window
+    std::uint64_t begin = 0;  ///< beginning of its descriptors in the window
     std::uint64_t end = 0;
     std::size_t ring = 0;
   };

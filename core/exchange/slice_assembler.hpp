@@ -71,7 +71,7 @@ class SliceAssembler {
   [[nodiscard]] bool complete(SliceId slice) const;
   /// One past the last slice, from `slice`, for which `origin` is known to have nothing; `slice` if there is none.
   [[nodiscard]] SliceId nothing_up_to(std::size_t origin, SliceId slice) const;
-  /// The same for all origins together.
+  /// Likewise for all origins together.
   [[nodiscard]] SliceId nothing_up_to(SliceId slice) const;
   /// Whether any origin has sent data of `slice`, and it has not been taken.
   [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }

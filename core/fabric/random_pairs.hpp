@@ -11,7 +11,7 @@ struct PairRates {
   std::uint32_t patterns = 0;
   double alone = 0;    ///< rate of a single transfer on an idle network
   double mean = 0;     ///< mean rate of a node
-  double slowest = 0;  ///< rate of the slowest node, averaged over the patterns: what all get if all wait for it
+  double slowest = 0;  ///< rate of the slowest node, averaged over the patterns: every node's rate if all wait for it
 };
 
 /// In each pattern the nodes are paired at random, all pairs send both ways simultaneously, and the links are shared

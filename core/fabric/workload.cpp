@@ -73,14 +73,14 @@ void Workload::add_job(const FabricRoutes& fabric, const LinkPath& path, std::ui
 
 /// A link used by only one source or only one builder is never the bottleneck: it is busy only when that one is.
 void Workload::leave_out_private() {
-  constexpr auto kNobody = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::array<std::uint32_t, 2>> only(capacity.size(), {kNobody, kNobody});
+  constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::array<std::uint32_t, 2>> only(capacity.size(), {kNone, kNone});
   std::vector<std::array<std::uint8_t, 2>> several(capacity.size());
   for (const auto& job : jobs) {
     for (const auto used : job.uses) {
       for (const std::size_t end : {0, 1}) {
         auto& first = only[used][end];
-        if (first == kNobody) first = job.uses[end];
+        if (first == kNone) first = job.uses[end];
         several[used][end] |= first != job.uses[end] ? 1 : 0;
       }
     }

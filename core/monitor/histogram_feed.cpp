@@ -116,7 +116,7 @@ void HistogramFeed::answer(const CellsHead& asked) {
     reported[begin + at] += count;
     if (count < more) break;  // the next answer begins with this cell
   }
-  send(0, {CellsHead::kTold, asked.histogram, asked.begin, static_cast<std::uint32_t>(begin + at)}, rows_);
+  send(0, {CellsHead::kAnswer, asked.histogram, asked.begin, static_cast<std::uint32_t>(begin + at)}, rows_);
 }
 
 void HistogramFeed::add(int rank, const CellsHead& reported, std::span<const std::byte> rows) {

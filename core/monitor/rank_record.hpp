@@ -14,7 +14,7 @@ namespace eventloom {
 /// An event as the monitor shows it.
 struct LatestEvent {
   EventRow event;
-  std::vector<EventHitRow> hits;  ///< the first `event.hits_told`
+  std::vector<EventHitRow> hits;  ///< the first `event.hits_sent`
   friend bool operator==(const LatestEvent&, const LatestEvent&) = default;
 };
 

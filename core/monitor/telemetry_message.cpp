@@ -43,43 +43,43 @@ class Writer {
   std::vector<std::byte> out_;
 };
 
-void add_changed(std::vector<CounterRow>& rows, std::uint32_t source, const Counters& now, const Counters& told) {
+void add_changed(std::vector<CounterRow>& rows, std::uint32_t source, const Counters& now, const Counters& reported) {
   for (const auto& metric : all_metrics()) {
     const auto value = now[metric.metric];
     const bool kept = now.keeps(metric.metric);
-    if (value == told[metric.metric] && kept == told.keeps(metric.metric)) continue;
+    if (value == reported[metric.metric] && kept == reported.keeps(metric.metric)) continue;
     const auto number = static_cast<std::uint16_t>(index_of(metric.metric));
     rows.push_back({source, number, static_cast<std::uint16_t>(kept ? 1 : 0), value});
   }
 }
 
-std::vector<CounterRow> changed_counters(const RankRecord& now, const RankRecord& told) {
+std::vector<CounterRow> changed_counters(const RankRecord& now, const RankRecord& reported) {
   std::vector<CounterRow> rows;
-  add_changed(rows, CounterRow::kOfRun, now.counters, told.counters);
+  add_changed(rows, CounterRow::kOfRun, now.counters, reported.counters);
   for (const auto& [source, counters] : now.of_sources) {
-    const auto before = told.of_sources.find(source);
-    add_changed(rows, source, counters, before == told.of_sources.end() ? Counters{} : before->second);
+    const auto before = reported.of_sources.find(source);
+    add_changed(rows, source, counters, before == reported.of_sources.end() ? Counters{} : before->second);
   }
   return rows;
 }
 
 template <class Row>
-std::vector<Row> changed(const std::map<std::uint32_t, Row>& now, const std::map<std::uint32_t, Row>& told) {
+std::vector<Row> changed(const std::map<std::uint32_t, Row>& now, const std::map<std::uint32_t, Row>& reported) {
   std::vector<Row> rows;
   for (const auto& [number, row] : now) {
-    const auto before = told.find(number);
-    if (before == told.end() || !(before->second == row)) rows.push_back(row);
+    const auto before = reported.find(number);
+    if (before == reported.end() || !(before->second == row)) rows.push_back(row);
   }
   return rows;
 }
 
-std::vector<BinRow> changed_bins(const Histograms& now, const Histograms& told) {
+std::vector<BinRow> changed_bins(const Histograms& now, const Histograms& reported) {
   std::vector<BinRow> rows;
   for (std::uint16_t h = 0; h < kHistograms; ++h) {
     for (std::uint16_t bin = 0; bin < LogHistogram::kBins; ++bin) {
-      if (now[h][bin] != told[h][bin]) rows.push_back({static_cast<HistogramKind>(h), bin, 0, now[h][bin]});
+      if (now[h][bin] != reported[h][bin]) rows.push_back({static_cast<HistogramKind>(h), bin, 0, now[h][bin]});
     }
-    if (now[h].sum() != told[h].sum()) rows.push_back({static_cast<HistogramKind>(h), kBinOfSum, 0, now[h].sum()});
+    if (now[h].sum() != reported[h].sum()) rows.push_back({static_cast<HistogramKind>(h), kBinOfSum, 0, now[h].sum()});
   }
   return rows;
 }
@@ -151,7 +151,7 @@ void apply_rows(Reader& reader, std::uint32_t n, RankRecord& record) {
 void take_hits(const std::vector<EventHitRow>& hits, std::vector<LatestEvent>& events) {
   std::size_t at = 0;
   for (auto& event : events) {
-    const std::size_t n = event.event.hits_told;
+    const std::size_t n = event.event.hits_sent;
     if (n > hits.size() - at) refuse("has fewer hits than its events");
     const auto begin = hits.begin() + static_cast<std::ptrdiff_t>(at);
     event.hits.assign(begin, begin + static_cast<std::ptrdiff_t>(n));
@@ -181,13 +181,13 @@ void apply_section(Reader& reader, const TelemetrySection& section, RankRecord& 
 /// The section of hits may be missing only if no event has any.
 void require_hits(const RankRecord& record) {
   for (const auto& event : record.events) {
-    if (event.hits.size() != event.event.hits_told) refuse("lacks the hits of its events");
+    if (event.hits.size() != event.event.hits_sent) refuse("lacks the hits of its events");
   }
 }
 
 }  // namespace
 
-std::vector<std::byte> encode_telemetry(const RankRecord& now, const RankRecord& told) {
+std::vector<std::byte> encode_telemetry(const RankRecord& now, const RankRecord& reported) {
   std::vector<EventRow> events;
   std::vector<EventHitRow> hits;
   for (const auto& event : now.events) {
@@ -195,12 +195,12 @@ std::vector<std::byte> encode_telemetry(const RankRecord& now, const RankRecord&
     hits.insert(hits.end(), event.hits.begin(), event.hits.end());
   }
   Writer writer(now.head);
-  writer.put(Kind::kCounters, changed_counters(now, told));
-  writer.put(Kind::kSources, changed(now.sources, told.sources));
-  writer.put(Kind::kBuilders, changed(now.builders, told.builders));
-  writer.put(Kind::kWriters, changed(now.writers, told.writers));
-  writer.put(Kind::kLinks, changed(now.links, told.links));
-  writer.put(Kind::kBins, changed_bins(now.histograms, told.histograms));
+  writer.put(Kind::kCounters, changed_counters(now, reported));
+  writer.put(Kind::kSources, changed(now.sources, reported.sources));
+  writer.put(Kind::kBuilders, changed(now.builders, reported.builders));
+  writer.put(Kind::kWriters, changed(now.writers, reported.writers));
+  writer.put(Kind::kLinks, changed(now.links, reported.links));
+  writer.put(Kind::kBins, changed_bins(now.histograms, reported.histograms));
   writer.put(Kind::kEvents, events);
   writer.put(Kind::kHits, hits);
   writer.put(Kind::kChannels, now.channels);

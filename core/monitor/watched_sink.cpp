@@ -87,10 +87,10 @@ void WatchedSink::keep_events(const BuiltSlice& slice) {
   for (; kept < events_.size() && room > 0; ++kept) {
     const auto event = slice.events.size() - 1 - kept;
     const std::size_t n_hits = slice.events.n_hits[event];
-    const auto told = std::min(n_hits, room);
-    room -= told;
+    const auto reported = std::min(n_hits, room);
+    room -= reported;
     first_hit -= n_hits;
-    put_event(slice, event, first_hit, told, events_[kept]);
+    put_event(slice, event, first_hit, reported, events_[kept]);
     if (words.empty()) continue;
     const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first_hit);
     first_word -= std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(n_hits), std::size_t{0});
@@ -99,7 +99,7 @@ void WatchedSink::keep_events(const BuiltSlice& slice) {
   events_.resize(kept);
 }
 
-void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::size_t first_hit, std::size_t hits_told,
+void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::size_t first_hit, std::size_t hits_sent,
                             LatestEvent& latest) {
   const auto& events = slice.events;
   const auto time = events.time[event];
@@ -108,10 +108,10 @@ void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::siz
                   slice.slice().value,
                   events.flags[event],
                   events.n_hits[event],
-                  static_cast<std::uint32_t>(hits_told),
+                  static_cast<std::uint32_t>(hits_sent),
                   0};
   latest.hits.clear();
-  for (auto h = first_hit; h < first_hit + hits_told; ++h) {
+  for (auto h = first_hit; h < first_hit + hits_sent; ++h) {
     latest.hits.push_back({(slice.hits.time[h] - time).value, slice.hits.channel[h], slice.hits.source[h], 0, 0});
   }
 }

@@ -13,8 +13,8 @@
 namespace eventloom {
 
 /// Counts what passes to a sink, fills histograms of the events, and keeps the latest events if requested. Histograms
-/// and channels take at most half a percent of the thread's time, plus up to a tenth of a second saved up: in a faster
-/// run they omit some slices. The counters include all slices.
+/// and channels take at most half a percent of the thread's time, plus up to a tenth of a second of unused time: in a
+/// faster run they omit some slices. The counters include all slices.
 class WatchedSink final : public EventSink {
  public:
   /// `sink` and `hits`, which counts hits by channel, must outlive it. `most_hits`: maximum hits of the events kept at
@@ -32,7 +32,7 @@ class WatchedSink final : public EventSink {
   void add_intervals(const BuiltSlice& slice);
   void add_latencies(const BuiltSlice& slice);
   void keep_events(const BuiltSlice& slice);
-  static void put_event(const BuiltSlice& slice, std::size_t event, std::size_t first_hit, std::size_t hits_told,
+  static void put_event(const BuiltSlice& slice, std::size_t event, std::size_t first_hit, std::size_t hits_sent,
                         LatestEvent& latest);
   static void put_payload(const BuiltSlice& slice, std::size_t first_hit, std::size_t first_word, LatestEvent& latest);
   LogHistogram& operator[](HistogramKind kind) { return histograms_[static_cast<std::size_t>(kind)]; }

@@ -78,7 +78,7 @@ RealtimeRefusal use_fifo() {
   return {"sched_setscheduler: " + cause(), errno == EPERM ? kAllowFifo : ""};
 }
 
-// On a thread of its own, which ends: an unprivileged thread cannot clear SCHED_RESET_ON_FORK again.
+// Runs on a separate thread, which ends: an unprivileged thread cannot clear SCHED_RESET_ON_FORK again.
 RealtimeRefusal try_fifo() {
   RealtimeRefusal refusal;
   std::thread([&] { refusal = use_fifo(); }).join();

@@ -40,7 +40,7 @@ RealtimeRefusal fifo_danger(const FifoLoad& load);
 /// FifoLoad::left_to_others, from the sysctls kernel.sched_rt_runtime_us and kernel.sched_rt_period_us.
 std::optional<double> left_to_others(const std::filesystem::path& root = "/");
 
-/// Schedules the calling thread by SCHED_FIFO with priority 1: before all ordinary programs, behind the kernel's
+/// Schedules the calling thread by SCHED_FIFO with priority 1: before all ordinary programs, after the kernel's
 /// interrupt threads. Threads and processes that it starts are ordinary ones (SCHED_RESET_ON_FORK).
 RealtimeRefusal use_fifo();
 

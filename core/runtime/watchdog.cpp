@@ -65,7 +65,7 @@ void Watchdog::look_at_main(Time now) {
     turns_seen_ = turns;
     stall_ = {now, Time{0}};
   }
-  if (worth_telling(stall_, now) && settings_.stuck) settings_.stuck(in_seconds(stall_.told), current_activity());
+  if (worth_reporting(stall_, now) && settings_.stuck) settings_.stuck(in_seconds(stall_.reported), current_activity());
 }
 
 void Watchdog::look_at_peers(Time now) {
@@ -90,15 +90,15 @@ void Watchdog::look_at(WatchedPeer& watched, Time now) {
   }
   if (state == ProcessState::dead) {
     if (settings_.lost) settings_.lost(watched.peer.rank);
-  } else if (state != ProcessState::running && worth_telling(watched.hold, now) && settings_.stopped) {
-    settings_.stopped(watched.peer.rank, state, in_seconds(watched.hold.told));
+  } else if (state != ProcessState::running && worth_reporting(watched.hold, now) && settings_.stopped) {
+    settings_.stopped(watched.peer.rank, state, in_seconds(watched.hold.reported));
   }
 }
 
-bool Watchdog::worth_telling(Hold& hold, Time now) const {
+bool Watchdog::worth_reporting(Hold& hold, Time now) const {
   const Time length = now - hold.since;
-  if (settings_.stall_warning <= Time{0} || length < std::max(settings_.stall_warning, 2 * hold.told)) return false;
-  hold.told = length;
+  if (settings_.stall_warning <= Time{0} || length < std::max(settings_.stall_warning, 2 * hold.reported)) return false;
+  hold.reported = length;
   return true;
 }
 

@@ -68,7 +68,7 @@ class Watchdog {
   /// How long a condition has lasted, and when to report it.
   struct Hold {
     Time since{0};
-    Time told{0};  // length at the last report
+    Time reported{0};  // length at the last report
   };
   struct WatchedPeer {
     Peer peer;
@@ -80,7 +80,7 @@ class Watchdog {
   void look_at_main(Time now);
   void look_at_peers(Time now);
   void look_at(WatchedPeer& watched, Time now);
-  bool worth_telling(Hold& hold, Time now) const;
+  bool worth_reporting(Hold& hold, Time now) const;
 
   static constexpr int kAMoment = 20;  // checks
 

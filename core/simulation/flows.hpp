@@ -29,7 +29,7 @@ class Flows {
 
   /// May be called by any actor.
   void start(Cargo cargo);
-  /// Moves all flows; runs in an actor of its own. Never returns.
+  /// Moves all flows; runs in a separate actor. Never returns.
   void run();
 
  private:

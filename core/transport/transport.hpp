@@ -27,7 +27,7 @@ class Transport {
   }
 
   /// Starts writing `data` at `offset` bytes into the window of `rank`. Until the rank is flushed, `data` must not
-  /// change and the same place must not be put to again.
+  /// change, and no other put may write to the same bytes.
   void put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
     if (!is_pending(rank)) note_put(rank);
     start_put(rank, offset, data);

@@ -19,8 +19,8 @@ class CompassFile {
   CompassFile& operator=(const CompassFile&) = delete;
 
   enum class Item : std::uint8_t { record, damage, pause, end };
-  /// Advances to the next item, which is then at the front of the file. A file that is followed pauses where the next
-  /// record is not yet complete.
+  /// Advances to the next item, which is then at the front of the file. A followed file pauses while the next record is
+  /// incomplete.
   virtual Item next() = 0;
   /// Remarks on how the file is read; empty if there are none.
   [[nodiscard]] virtual std::string remark() const { return ""; }

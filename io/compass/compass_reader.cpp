@@ -13,7 +13,7 @@
 #include "io/compass/compass_file.hpp"
 #include "io/compass/compass_flags.hpp"
 #include "io/compass/compass_text.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
@@ -85,7 +85,7 @@ class CompassReader final : public HitReader {
   TickScale scale_;
   std::unique_ptr<CompassFile> file_;
   CompassFlags flags_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   StreamHeader header_;
   Counters counters_{Metric::records, Metric::bad_records};
   bool reported_ = false;  ///< the remark on the file has been reported
@@ -98,7 +98,7 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
       scale_(uri, {1, 0}, base.tick_ps, Rounding::nearest),
       file_(open_file(uri, std::move(followed))),
       flags_(uri),
-      complaints_(name_) {
+      defect_log_(name_) {
   header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text() + "\n" + describe(file_->format())};
   set_payload(header_, payload_of(file_->format()));
 }
@@ -164,12 +164,12 @@ void CompassReader::leave_out(HitBlock& block) const {
 
 void CompassReader::lose(const std::string& reason, HitBlock& block) {
   ++counters_[Metric::bad_records];
-  complaints_.say(Defect::damage, [&] { return file_->place() + ": " + reason + ": the record is dropped"; });
+  defect_log_.say(Defect::damage, [&] { return file_->place() + ": " + reason + ": the record is dropped"; });
   add_loss(block, {.before = block.size(), .offset = file_->file().offset(), .hits = 1});
 }
 
 void CompassReader::report_alarm(const char* alarm) {
-  complaints_.say(Defect::remark, [&] {
+  defect_log_.say(Defect::remark, [&] {
     return fmt::format("{}: an alarm of board {}: {}", file_->place(), file_->record().board, alarm);
   });
 }
@@ -182,7 +182,7 @@ SourceCounts CompassReader::counts() const {
 
 void CompassReader::end(HitBlock& block) {
   ended_ = true;
-  report_end(file_->file(), file_->defect(), file_->defect().empty() ? 0 : 1, complaints_, block);
+  report_end(file_->file(), file_->defect(), file_->defect().empty() ? 0 : 1, defect_log_, block);
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ bool CompassTextFile::next_line(std::string_view& line) {
   }
 }
 
-/// Whether the next line of a file that is followed is not yet complete.
+/// Whether the next line of a followed file is incomplete.
 bool CompassTextFile::awaits_line() {
   file_.skip(std::exchange(line_bytes_, 0));
   std::uint64_t searched = 0;
@@ -170,7 +170,7 @@ CompassFile::Item CompassTextFile::next() {
   std::string_view line;
   if (awaits_line()) return Item::pause;
   while (next_line(line)) {
-    if (line_bytes_ >= kMostLineBytes) return damaged("more than 1 MiB without the end of a line is no record");
+    if (line_bytes_ >= kMostLineBytes) return damaged("more than 1 MiB without the end of a line is not a record");
     if (!line_ends_) {
       defect_ = place() + " is cut: the file ends before the end of the line";
       return Item::end;

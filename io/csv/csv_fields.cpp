@@ -15,7 +15,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 std::string without_quoted_fields(std::string_view line) {
   std::string text;
   bool quoted = false;
-  bool begins = true;  // a field may begin here
+  bool begins = true;  // a field may begin at this character
   for (const char c : line) {
     if (c == '"' && (quoted || begins)) {
       quoted = !quoted;

@@ -148,9 +148,9 @@ void CsvReader::note_leap_second(const HitBlock& block) {
   const auto [first, last] = std::ranges::minmax(block.time);
   const auto before = span_.value_or(std::pair(first, first));
   span_ = {std::min(before.first, first), std::max(before.second, last)};
-  const auto told = time_.leap_second_between(before.first, before.second);
+  const auto known = time_.leap_second_between(before.first, before.second);
   const auto found = time_.leap_second_between(span_->first, span_->second);
-  if (told || !found) return;
+  if (known || !found) return;
   spdlog::warn(
       "{}: the times cross the leap second {}, which UTC does not count: those after it are 1 s closer to those "
       "before it than they were",

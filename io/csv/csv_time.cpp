@@ -25,7 +25,7 @@ std::string is_not(std::string_view text, const std::string& reason) {
   return "'" + std::string(text.substr(0, kShownOfTime)) + "' is not " + reason;
 }
 
-/// `text` is no time.
+/// Throws an error stating why `text` is not a time.
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
   throw std::invalid_argument(is_not(text, reason));
 }
@@ -86,7 +86,7 @@ std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
     reject_time(text, "the number of a counter of the width in bits=: decimal digits");
   }
   const auto extended = turns_.extend(counter, channel);
-  if (!extended) throw std::invalid_argument(turns_.complaint(counter, channel));
+  if (!extended) throw std::invalid_argument(turns_.defect(counter, channel));
   return std::to_string(*extended) + std::string(text.substr(point));
 }
 
@@ -96,9 +96,9 @@ std::optional<Tick> CsvTime::ticks_of(std::string_view text) const {
     require_unit(text);
     require_digits(text, *value);
     if (const auto ticks = scale_.ticks(*value)) return ticks;
-    const auto complaint = scale_.complaint(std::string(text.substr(0, kShownOfTime)));
-    if (scale_.needs_rounding(*value)) throw UserError(complaint);
-    throw std::invalid_argument(complaint);
+    const auto defect = scale_.defect(std::string(text.substr(0, kShownOfTime)));
+    if (scale_.needs_rounding(*value)) throw UserError(defect);
+    throw std::invalid_argument(defect);
   }
   if (parse_utc(text)) {
     ask_for_keys(text, "a number; for times in UTC say which becomes tick 0: origin=" +

@@ -25,7 +25,7 @@ class LineReader {
   /// Throws UserError when the file cannot be opened.
   /// `followed`: the files that this one belongs to, null if it is not followed; a compressed file is then refused.
   explicit LineReader(const std::string& path, Followed followed = nullptr);
-  /// Whether the next line is not yet complete, but may be completed: the file is followed. After FollowedFiles::stop()
+  /// Whether the next line is incomplete but may be completed, since the file is followed. After FollowedFiles::stop()
   /// the file ends here.
   [[nodiscard]] bool awaits_line();
 

@@ -13,13 +13,13 @@
 
 namespace eventloom {
 
-/// The rows of a table: its lines behind the header that are neither empty nor comments, split into fields.
+/// The rows of a table: the lines after the header that are neither empty nor comments, split into fields.
 class TableRows {
  public:
   /// `columns` must outlive the object. Throws UserError when the file cannot be opened.
   TableRows(const std::string& path, const CsvColumns& columns, Followed followed = nullptr)
       : columns_(columns), lines_(path, std::move(followed)) {}
-  /// Whether the next line of a file that is followed is not yet complete.
+  /// Whether the next line of a followed file is incomplete.
   [[nodiscard]] bool awaits_line() { return lines_.awaits_line(); }
 
   /// Advances to the next row; returns false at the end. Throws BadLine for a line that cannot be split into fields;

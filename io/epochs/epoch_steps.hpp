@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// Passes once through a whole source: calls `take` with rising ranges of epochs in which all of its epoch buffers and
-/// stretches of damage begin. Skips long gaps. After each call, releases the data before the end of the range.
+/// Passes once through a whole source: calls `take` with ascending ranges of epochs in which all of its epoch buffers
+/// and stretches of damage begin. Skips long gaps. After each call, releases the data before the end of the range.
 template <class Take>
 void for_each_step(Source& source, Take take) {
   constexpr Epoch kEpochsPerStep = 512;

@@ -20,7 +20,7 @@ std::uint64_t stored_bytes(const IndexEntry& entry) {
   return header.stored_bytes();
 }
 
-/// Whether the entries tile the file from `begin` on in rising epochs up to `last`, and hold as many hits as the
+/// Whether the entries tile the file from `begin` on in ascending epochs up to `last`, and hold as many hits as the
 /// trailer states.
 bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
   Epoch next = 0;
@@ -226,7 +226,7 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
 }
 
 void EpochsSource::report(std::uint64_t offset, const std::string& text) {
-  complaints_.say(Defect::damage, offset, [&] { return text; });
+  defect_log_.say(Defect::damage, offset, [&] { return text; });
   problems_.push_back({offset, text});
 }
 

@@ -14,7 +14,7 @@
 #include "formats/stream_file.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/epochs/stream_scan.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 
 namespace eventloom {
 
@@ -68,7 +68,7 @@ class EpochsSource final : public Source {
   IndexState index_state_ = IndexState::good;
   std::span<const IndexEntry> entries_;  ///< points into the map, or to scanned_
   std::vector<IndexEntry> scanned_;
-  std::vector<Damage> damage_;  ///< damage not found by check(), in rising first epochs
+  std::vector<Damage> damage_;  ///< damage not found by check(), by ascending first epoch
   std::size_t over_ = 0;        ///< number of elements of damage_ released
   std::optional<Damage> tail_damage_;
   Epoch first_epoch_ = 0;
@@ -79,7 +79,7 @@ class EpochsSource final : public Source {
   bool gave_up_ = false;          ///< the file has become unreadable
   std::uint64_t anomalies_ = 0;
   std::vector<StreamProblem> problems_;
-  Complaints complaints_{path_};
+  DefectLog defect_log_{path_};
   SourceCounts counts_;               ///< hits dropped
   std::set<std::uint64_t> reported_;  ///< offsets of the damaged buffers reported
 };

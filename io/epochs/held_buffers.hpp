@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// Whole stored epoch buffers, back to back in rising epochs, of a stream held in memory. The memory does not move
+/// Whole stored epoch buffers, back to back in ascending epochs, of a stream held in memory. The memory does not move
 /// while any of it is in use.
 struct HeldBuffers {
   std::vector<std::byte> bytes;
@@ -29,7 +29,7 @@ struct HeldBuffers {
   }
 };
 
-/// Appends all buffers that overlap `epochs` to `out`, in rising epochs.
+/// Appends all buffers that overlap `epochs` to `out`, in ascending epochs.
 void collect_held(const std::deque<HeldBuffers>& held, EpochRange epochs, std::vector<std::span<const std::byte>>& out);
 
 /// The first epoch, at `from` or later, in which a buffer begins.

@@ -20,15 +20,15 @@ struct StreamSummary {
   Tick last_tick = 0;
 };
 
-/// The bytes of one `.epochs` file, in order: begin(), place() for each epoch buffer, end(). Gives the buffers their
-/// numbers and places, and keeps the index. Writes no file.
+/// The bytes of one `.epochs` file, in order: begin(), place() for each epoch buffer, end(). Assigns numbers and
+/// offsets to the buffers, and keeps the index. Writes no file.
 class StreamLayout {
  public:
   explicit StreamLayout(StreamHeader header) : header_(std::move(header)) {}
 
   /// Appends the header to `out`.
   void begin(std::vector<std::byte>& out);
-  /// Appends whole stored epoch buffers in rising epochs, with their headers updated to their place in this file.
+  /// Appends whole stored epoch buffers in ascending epochs, with their headers updated to their offset in this file.
   /// Throws std::invalid_argument for anything else.
   void place(std::span<const std::byte> buffers, std::vector<std::byte>& out);
   /// Appends index and trailer.

@@ -163,7 +163,7 @@ class Scanner {
       problem("the file ends in the middle of an epoch buffer of " + std::to_string(header->stored_bytes()) + " bytes");
       add_damage(has_time(*header) ? header->first_epoch : end_epoch_, kOpenEnd, header->n_hits, DropCause::corrupt);
     } else {
-      problem("the file ends in " + std::to_string(file_.size() - at_) + " bytes that are no epoch buffer");
+      problem("the file ends in " + std::to_string(file_.size() - at_) + " bytes that are not an epoch buffer");
       add_damage(end_epoch_, kOpenEnd, 0, DropCause::corrupt);
     }
   }

@@ -19,8 +19,8 @@ struct StreamProblem {
 
 /// Contents of a stream file without a reliable index.
 struct StreamScan {
-  std::vector<IndexEntry> entries;  ///< whole buffers in rising epochs
-  std::vector<Damage> damage;       ///< rising by first epoch; extends to the greatest Epoch if the file breaks off
+  std::vector<IndexEntry> entries;  ///< whole buffers in ascending epochs
+  std::vector<Damage> damage;       ///< ascending by first epoch; extends to the greatest Epoch if the file breaks off
   std::vector<StreamProblem> problems;
   std::uint64_t hits = 0;  ///< hits in buffers or lost, according to the headers
   std::uint64_t anomalies = 0;

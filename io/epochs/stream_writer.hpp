@@ -15,7 +15,7 @@ namespace eventloom {
 
 /// Whether the file begins like an `.epochs` file, finished or not.
 bool is_stream_file(const std::filesystem::path& file);
-/// The same, given the first bytes of a file's contents, which may be compressed.
+/// Likewise, given the first bytes of a file's contents, which may be compressed.
 bool begins_stream_file(std::span<const std::byte> head);
 
 /// Writes one `.epochs` file. It is a PartialFile until finish() renames it. Errors throw UserError with file and
@@ -29,7 +29,7 @@ class StreamWriter {
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  /// Appends whole stored epoch buffers in rising epochs, and updates their headers to their place in this file.
+  /// Appends whole stored epoch buffers in ascending epochs, and updates their headers to their offset in this file.
   void append(std::span<const std::byte> buffers);
   /// Keeps the unfinished file under its partial name; it can be read by scanning.
   void abandon();

@@ -28,7 +28,7 @@ struct EventTarget {
   [[nodiscard]] const char* extension() const { return hld ? ".hld" : ".lmd"; }
 };
 
-/// Throws UserError that names `option` and says what was expected.
+/// Throws UserError that names `option` and states what was expected.
 EventTarget parse_event_target(const std::string& text, const std::string& option);
 
 /// The target of one of several writers. Its file names contain the writer's number, for HLD as event builder number.

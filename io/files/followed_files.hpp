@@ -23,7 +23,7 @@ class FollowedFiles {
   explicit FollowedFiles(std::string pattern);
 
   [[nodiscard]] const std::string& pattern() const { return pattern_; }
-  /// The file after `path`, in order; that of an empty path is the first. std::nullopt when there is none.
+  /// The file after `path`, in order; the first one for an empty path. std::nullopt if there is none.
   [[nodiscard]] std::optional<std::string> next_after(const std::string& path) const;
   /// Whether nothing more will be appended to the file: a later one or its end mark exists.
   [[nodiscard]] bool is_final(const std::string& path) const;

@@ -58,15 +58,15 @@ bool OutputLock::is_lock(const std::filesystem::path& file) { return head_of(fil
 OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(output)) {
   const auto begun = steady_clock::now();
   auto waited = steady_clock::duration::zero();
-  for (bool told = false; !take(waited < kSilentWait ? may_become_lock : is_lock);) {
+  for (bool reported = false; !take(waited < kSilentWait ? may_become_lock : is_lock);) {
     waited = steady_clock::now() - begun;
     if (waited > kLongestWait) {
       throw UserError(fmt::format("'{}' is being written by another run ({}); end that, or choose another --output",
                                   output.string(), holder_of(path_)));
     }
-    if (!told && waited > kSilentWait && is_lock(path_)) {
+    if (!reported && waited > kSilentWait && is_lock(path_)) {
       spdlog::info("{}: waiting for another run to end ({})", output.string(), holder_of(path_));
-      told = true;
+      reported = true;
     }
     std::this_thread::sleep_for(kLook);
   }

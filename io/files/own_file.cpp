@@ -125,7 +125,7 @@ void remove_leftover(const fs::path& file, Recognise ours) {
   const Descriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!open.is_open() && errno == ENOENT) return;
   if (!open.is_open()) throw UserError("cannot open '" + file.string() + "': " + std::strerror(errno));
-  if (!lock_file(open.number())) refuse(file, "is being written by another process; let that end first");
+  if (!lock_file(open.number())) refuse(file, "is being written by another process; wait until that has ended");
   // The writer may have renamed the file meanwhile, and another process may have reused the name.
   if (identity_of(open.number()) == identity_of(file)) remove_own(file, ours);
 }

@@ -57,7 +57,7 @@ void PartialFile::create(Recognise ours) {
       return;
     }
   }
-  throw UserError("'" + path_.string() + "' is being written by another process; let that end first");
+  throw UserError("'" + path_.string() + "' is being written by another process; wait until that has ended");
 }
 
 void PartialFile::write(std::span<const std::byte> bytes) {

@@ -60,7 +60,7 @@ std::optional<std::string> dies_apart(const std::function<void()>& work, const A
   try {
     child.emplace([&work, &limits, mapped = mapped_bytes()] {
       limit_this_process(mapped, limits.processor);
-      work();  // what it throws, the caller will get, too
+      work();  // whose exceptions the caller gets, too
     });
   } catch (const UserError&) {  // it cannot be tried
     return std::nullopt;

@@ -24,7 +24,7 @@ struct ColumnSettings {
 std::string unit_of_ticks(std::uint64_t tick_ps);
 
 /// Appends to a one-dimensional dataset. Collects values in memory and writes whole chunks; a dataset shorter than a
-/// chunk gets one chunk of its own length.
+/// chunk gets one chunk of its length.
 class ColumnWriter {
  public:
   /// `file` must outlive the column; the group of `spec.path` must exist.

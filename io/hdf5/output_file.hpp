@@ -18,7 +18,7 @@ namespace eventloom {
 class OutputFile {
  public:
   /// Creates the partial file, in `scratch` if given; publish() then copies it to its place. Throws UserError when it
-  /// cannot be created, or when its place holds a file that is not an output of Eventloom.
+  /// cannot be created, or when a file that is not an output of Eventloom has its final name.
   explicit OutputFile(std::filesystem::path path, const std::filesystem::path& scratch = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kOutputVersion = 1;
 
 /// True when `path` is an HDF5 file.
 bool is_hdf5(const std::filesystem::path& path);
-/// The same, from the first bytes of a file's contents, which may come from a compressed file.
+/// Likewise, from the first bytes of a file's contents, which may come from a compressed file.
 bool begins_hdf5_file(std::span<const std::byte> head);
 
 /// Returns kRunFormat, kPartFormat, kMergedFormat or kIndexFormat; empty for any other or unreadable file.

@@ -77,8 +77,8 @@ void PlainChunks::enter(std::uint64_t chunk) {
   unsigned mask = 0;
   haddr_t address = HADDR_UNDEF;
   hsize_t stored = 0;
-  const auto told = H5Dget_chunk_info_by_coord(dataset_, &start, &mask, &address, &stored);
-  if (told < 0 || address == HADDR_UNDEF || mask != 0 || stored != chunk_rows_ * width_ + sizeof(std::uint32_t)) {
+  const auto status = H5Dget_chunk_info_by_coord(dataset_, &start, &mask, &address, &stored);
+  if (status < 0 || address == HADDR_UNDEF || mask != 0 || stored != chunk_rows_ * width_ + sizeof(std::uint32_t)) {
     fail("no chunk found where row " + std::to_string(start) + " should be");
   }
   chunk_ = chunk;

@@ -16,7 +16,7 @@
 /// sorted by path; SUM is the sum of the values in 8 hexadecimal digits. kAttributesSums holds a pair of sums per
 /// attribute of the root: of its name, and of its texts (each followed by a zero byte) or numbers (64 bits each). For
 /// each part, run.h5 lists the sum of the kDatasets texts, each followed by a newline. Files of earlier versions lack
-/// some or all of these; this is no damage.
+/// some or all of these; this is not damage.
 namespace eventloom {
 
 inline constexpr const char* kValuesSum = "crc32";
@@ -41,7 +41,7 @@ void check_attributes(hid_t object);
 /// Seals a file that is otherwise complete; returns the sum that run.h5 lists.
 std::uint32_t seal_file(hid_t file);
 /// Throws UserError, without the name of the file, when an attribute of the root or the list of datasets differs from
-/// the sealed one. Reads no values of datasets. Attributes and datasets added by others are no damage.
+/// the sealed one. Reads no values of datasets. Attributes and datasets added by others are not damage.
 void check_seal(hid_t file);
 /// Also throws UserError when `file` is not the part for which its run lists this sum. Errors name the file.
 void check_part(hid_t file, const std::filesystem::path& path, std::optional<std::uint32_t> listed);

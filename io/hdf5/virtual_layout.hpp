@@ -24,7 +24,7 @@ std::string missing_virtual_source(hid_t creation, const std::filesystem::path& 
 std::uint64_t mapped_rows(hid_t creation);
 
 /// Number of bytes that the external files hold for a dataset of `file`, at the places where HDF5 searches; HDF5 reads
-/// zeros past them.
+/// zeros beyond them.
 std::uint64_t external_bytes(hid_t creation, const std::filesystem::path& file);
 
 }  // namespace eventloom

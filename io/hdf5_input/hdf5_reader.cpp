@@ -14,7 +14,7 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/markers.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
 #include "io/hdf5_input/group_search.hpp"
@@ -73,7 +73,7 @@ class Hdf5Reader final : public HitReader {
     untimed_.clear();
     const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, rows() - row_);
     if (row_ >= end) {
-      complaints_.sum_up();
+      defect_log_.sum_up();
       times_.report_untimed(name_);
       return false;
     }
@@ -95,9 +95,9 @@ class Hdf5Reader final : public HitReader {
   /// Reports only for the first groups that a rank opens: the groups of a file are alike, and each search costs a
   /// process.
   void report_unread(const SourceUri& uri) const {
-    constexpr int kMostTold = 8;
-    static std::atomic<int> told = 0;
-    if (told.fetch_add(1) >= kMostTold) return;
+    constexpr int kMostReported = 8;
+    static std::atomic<int> reported = 0;
+    if (reported.fetch_add(1) >= kMostReported) return;
     auto names = datasets_of_rows(uri.path(), group_, rows());
     for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
     if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
@@ -172,7 +172,7 @@ class Hdf5Reader final : public HitReader {
   /// Records the unreadable rows up to the end of the piece as lost.
   void lose_rows(HitBlock& block) {
     const auto lost = failure_.end - row_;
-    complaints_.say(Defect::damage,
+    defect_log_.say(Defect::damage,
                     [&] { return fmt::format("rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason); });
     Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == rows()};
     loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, std::numeric_limits<std::uint32_t>::max()));
@@ -202,7 +202,7 @@ class Hdf5Reader final : public HitReader {
     std::string reason;
     std::uint64_t end = 0;
   } failure_;
-  Complaints complaints_{name_};
+  DefectLog defect_log_{name_};
   std::vector<std::uint64_t> integers_;
   std::vector<bool> untimed_;  ///< true for hits of the block without a time
 };

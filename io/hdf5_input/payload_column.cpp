@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kRowsSeen = 65536;
 constexpr unsigned kSingleDigits = 24;  ///< binary digits of a float
 
-/// Whether a whole number is exactly a double.
+/// Whether a whole number can be represented exactly as a double.
 bool is_exact(std::uint64_t magnitude) {
   constexpr unsigned kDigits = 53;
   return magnitude == 0 || std::bit_width(magnitude) - std::countr_zero(magnitude) <= static_cast<int>(kDigits);

@@ -129,9 +129,9 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
     ++before_tick_0_;
     return std::nullopt;
   }
-  if (!whole) numbers_.reject(i, numbers_.scale().complaint(text()));
+  if (!whole) numbers_.reject(i, numbers_.scale().defect(text()));
   if (*whole > FineTicks{std::numeric_limits<std::uint64_t>::max()})
-    numbers_.reject(i, numbers_.scale().range_complaint(text()));
+    numbers_.reject(i, numbers_.scale().range_defect(text()));
   return Tick(static_cast<std::uint64_t>(*whole));
 }
 

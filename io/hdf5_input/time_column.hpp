@@ -51,7 +51,7 @@ class TimeColumn {
   TimeNumbers numbers_;
   std::optional<TimeNumbers> coarse_;   ///< steps to be added to the numbers, by the key `coarse`
   std::unique_ptr<PulseTimes> pulses_;  ///< null when times do not count from pulses
-  bool shifted_;                        ///< has an origin or offset: negative times are no error
+  bool shifted_;                        ///< has an origin or offset: negative times are not an error
   FineTicks begin_;                     ///< the time that becomes tick 0
   FineTicks longest_ = 0;               ///< longest time since a pulse
   std::uint64_t before_tick_0_ = 0;

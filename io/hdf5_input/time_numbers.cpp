@@ -36,13 +36,13 @@ TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
   if (column_.is_float()) return float_at(i);
   if (turns_.any()) {
     const auto extended = turns_.extend(integers_[i], channel);
-    if (!extended) reject(i, turns_.complaint(integers_[i], channel));
+    if (!extended) reject(i, turns_.defect(integers_[i], channel));
     integers_[i] = *extended;
   }
   const auto number = integers_[i];
   const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
   const auto time = scale_.ratio().fine(negative ? -number : number, negative != (sign_ == TimeSign::negated));
-  if (!time) reject(i, scale_.range_complaint(text_of(i)));
+  if (!time) reject(i, scale_.range_defect(text_of(i)));
   return {*time, 0};
 }
 
@@ -51,8 +51,8 @@ TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {
   const auto digits = column_.digits();
   if (!std::isfinite(value)) reject(i, fmt::format("the time {} is not a finite number; leave such rows out", value));
   const auto time = scale_.ratio().fine(sign_ == TimeSign::negated ? -value : value);
-  if (!time) reject(i, scale_.range_complaint(text_of(i)));
-  if (scale_.lacks_precision(value, digits)) reject(i, scale_.coarse_complaint(value, digits));
+  if (!time) reject(i, scale_.range_defect(text_of(i)));
+  if (scale_.lacks_precision(value, digits)) reject(i, scale_.coarse_defect(value, digits));
   if (scale_.rounding() == Rounding::nearest) return {*time, 0};
   return {*time, scale_.slack(scale_.spacing(value, digits))};
 }
@@ -62,8 +62,8 @@ std::string TimeNumbers::text_of(std::size_t i) const {
   return column_.is_signed() ? std::to_string(static_cast<std::int64_t>(integers_[i])) : std::to_string(integers_[i]);
 }
 
-void TimeNumbers::reject(std::size_t i, const std::string& complaint) const {
-  throw UserError("'" + column_.name() + "' row " + std::to_string(row_ + i) + ": " + complaint);
+void TimeNumbers::reject(std::size_t i, const std::string& defect) const {
+  throw UserError("'" + column_.name() + "' row " + std::to_string(row_ + i) + ": " + defect);
 }
 
 }  // namespace eventloom

@@ -45,7 +45,7 @@ class TimeNumbers {
   }
   [[nodiscard]] std::optional<Tick> product(std::size_t i) const;
   /// Throws UserError with the dataset and row `row` + `i`.
-  [[noreturn]] void reject(std::size_t i, const std::string& complaint) const;
+  [[noreturn]] void reject(std::size_t i, const std::string& defect) const;
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }
   /// The number as text, for messages.
   [[nodiscard]] std::string text_of(std::size_t i) const;

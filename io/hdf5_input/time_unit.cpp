@@ -48,7 +48,7 @@ StatedUnit stated_unit(const ColumnReader& column) {
   return {};
 }
 
-/// Returns the stated unit; refuses a text that is no known unit unless the key states one.
+/// Returns the stated unit; refuses a text that is not a known unit unless the key states one.
 StatedUnit understood_unit(const SourceUri& uri, const ColumnReader& column) {
   auto stated = stated_unit(column);
   if (stated.attribute.empty() || !stated.unit.empty() || uri.has("unit")) return stated;

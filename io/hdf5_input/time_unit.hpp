@@ -14,7 +14,7 @@ namespace eventloom {
 /// Throws UserError when none of them states it, or when the attribute contradicts the key or, without a key, the name.
 TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
 
-/// The same for the times of pulses, but the attribute has priority: `unit` is also the unit of the times since a
+/// Likewise for the times of pulses, but the attribute has priority: `unit` is also the unit of the times since a
 /// pulse.
 TickScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
 

@@ -86,7 +86,7 @@ bool HldFile::can_open(const std::string& path) {
   return header && (!is_sane(header->size) || file.size() >= hld_padded(header->size));
 }
 
-HldFile::HldFile(const std::string& path, Followed followed) : file_(path, std::move(followed)), complaints_(path) {
+HldFile::HldFile(const std::string& path, Followed followed) : file_(path, std::move(followed)), defect_log_(path) {
   if (file_.size() < kHldEventHeaderBytes) {
     throw UserError(
         fmt::format("'{}' is not an HLD file: it has {} bytes, fewer than the header of an event", path, file_.size()));
@@ -109,7 +109,7 @@ HldFile::Item HldFile::next() {
   return read_event(*header);
 }
 
-/// Whether the next event of a file that is followed is not yet complete. To find one after damage, more is needed.
+/// Whether the next event of a followed file is incomplete. Finding one after damage takes more bytes.
 bool HldFile::awaits_event() {
   if (file_.awaits(kHldEventHeaderBytes)) return true;
   const auto header = header_at(0);
@@ -124,7 +124,7 @@ HldFile::Item HldFile::read_event(const HldEventHeader& header) {
   if (const auto flaw = split(bytes.first(header.size)); !flaw.empty()) return lose_event(header, flaw);
   if (header.decoding != kHldEventDecoding) {
     ++anomalies_;
-    complaints_.say(Defect::remark, event_.offset, [&header] {
+    defect_log_.say(Defect::remark, event_.offset, [&header] {
       return fmt::format("event {} has the decoding {:#010x} instead of {:#010x}; it is used", header.number,
                          header.decoding, kHldEventDecoding);
     });
@@ -166,15 +166,15 @@ HldFile::Item HldFile::give_damage(HldDamage::Extent extent, std::uint64_t bytes
   damage_.extent = extent;
   damage_.offset = file_.offset();
   consumed_ = bytes;
-  complaints_.say(Defect::damage, damage_.offset, [this] { return damage_.text; });
+  defect_log_.say(Defect::damage, damage_.offset, [this] { return damage_.text; });
   return Item::damage;
 }
 
 HldFile::Item HldFile::give_end() {
-  complaints_.sum_up();
+  defect_log_.sum_up();
   if (!std::exchange(ended_, true) && file_.has_grown()) {
     ++anomalies_;
-    complaints_.say(Defect::remark, file_.size(), [] {
+    defect_log_.say(Defect::remark, file_.size(), [] {
       return std::string("the file has grown since it was opened; data beyond this offset were not read");
     });
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/hld.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_reader.hpp"
 
 namespace eventloom {
@@ -79,7 +79,7 @@ class HldFile {
   /// Number of events with a decoding other than 0x00030001, plus 1 if the file has grown since it was opened.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// Lets callers report further defects of the data.
-  [[nodiscard]] Complaints& complaints() { return complaints_; }
+  [[nodiscard]] DefectLog& defect_log() { return defect_log_; }
 
  private:
   [[nodiscard]] std::span<const std::byte> bytes_at(std::uint64_t ahead, std::size_t n);
@@ -99,7 +99,7 @@ class HldFile {
   [[nodiscard]] std::string describe_header(const std::optional<HldEventHeader>& header) const;
 
   FileReader file_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   HldEvent event_;
   HldDamage damage_;
   std::uint64_t consumed_ = 0;  ///< bytes of the current item

@@ -34,7 +34,7 @@ std::uint32_t* append_hit(HitBlock& block, Tick time, std::uint32_t channel, std
 
 class SubeventHits final : public HldHitMaker {
  public:
-  void append(const HldEvent& event, Tick number, HitBlock& block, Complaints&) override {
+  void append(const HldEvent& event, Tick number, HitBlock& block, DefectLog&) override {
     for (const auto& subevent : event.subevents) {
       const auto words = kHeadWords + (subevent.data.size() + 3) / 4;
       auto* payload = append_hit(block, number, subevent.id & kValueMask, words);
@@ -69,12 +69,12 @@ class TdcHits final : public HldHitMaker {
  public:
   TdcHits(TdcAddresses addresses, std::optional<TdcClock> clock) : decoder_(std::move(addresses)), clock_(clock) {}
 
-  void append(const HldEvent& event, Tick number, HitBlock& block, Complaints& complaints) override {
+  void append(const HldEvent& event, Tick number, HitBlock& block, DefectLog& defect_log) override {
     for (const auto& subevent : event.subevents) {
       if (subevent.word_bytes() != sizeof(std::uint32_t)) continue;
       subevent.copy_words(words_);
       decoder_.decode(words_);
-      append_hits(subevent, event.number, number, block, complaints);
+      append_hits(subevent, event.number, number, block, defect_log);
     }
   }
 
@@ -92,31 +92,31 @@ class TdcHits final : public HldHitMaker {
   static constexpr std::uint8_t kWords = 3;
 
   void append_hits(const HldSubevent& subevent, std::uint32_t event_number, Tick number, HitBlock& block,
-                   Complaints& complaints) {
+                   DefectLog& defect_log) {
     const auto hits = decoder_.hits();
     auto faults = decoder_.faults();
     counters_[Metric::tdc_hits] += hits.size();
     for (std::size_t i = 0; i < hits.size(); ++i) {
       for (; !faults.empty() && faults.front().hits_before <= i; faults = faults.subspan(1)) {
-        lose(subevent, faults.front(), block, complaints);
+        lose(subevent, faults.front(), block, defect_log);
       }
       const auto& hit = hits[i];
       const auto time = clock_ ? clock_->ticks(hit) : std::optional(number);
       if (!time) {
         lose(subevent, {.kind = TdcFault::Kind::late, .address = hit.address, .place = hit.place, .hits = 1}, block,
-             complaints);
+             defect_log);
         continue;
       }
       block.time.push_back(*time);
       block.channel.push_back(hit.address << 8 | tdc_channel(hit.word));
       for (const auto word : {hit.word, hit.epoch, event_number}) block.payload.push_back(word);
     }
-    for (const auto& fault : faults) lose(subevent, fault, block, complaints);
+    for (const auto& fault : faults) lose(subevent, fault, block, defect_log);
   }
 
-  void lose(const HldSubevent& subevent, const TdcFault& fault, HitBlock& block, Complaints& complaints) {
+  void lose(const HldSubevent& subevent, const TdcFault& fault, HitBlock& block, DefectLog& defect_log) {
     const auto offset = subevent.offset + kHldSubeventHeaderBytes + std::uint64_t{4} * fault.place;
-    complaints.say(Defect::tdc, offset, [&fault] { return fault.text(); });
+    defect_log.say(Defect::tdc, offset, [&fault] { return fault.text(); });
     if (fault.kind == TdcFault::Kind::unknown_word) {
       counters_[Metric::tdc_unknown_words] += fault.count;
       return;

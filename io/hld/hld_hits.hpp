@@ -24,9 +24,9 @@ class HldHitMaker {
  public:
   virtual ~HldHitMaker() = default;
 
-  /// Appends the hits and losses of `event`, and reports the losses to `complaints`. `number`: the unwrapped event
+  /// Appends the hits and losses of `event`, and reports the losses to `defect_log`. `number`: the unwrapped event
   /// number.
-  virtual void append(const HldEvent& event, Tick number, HitBlock& block, Complaints& complaints) = 0;
+  virtual void append(const HldEvent& event, Tick number, HitBlock& block, DefectLog& defect_log) = 0;
   [[nodiscard]] virtual PayloadTable payload() const = 0;
   /// Lines for the stream header that describe how channel and payload are formed.
   [[nodiscard]] virtual std::string_view rule() const = 0;

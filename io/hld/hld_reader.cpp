@@ -40,7 +40,7 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   bool next_event(HitBlock& block);
   void lose(const HldDamage& damage, HitBlock& block) const;
 
-  [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
+  [[nodiscard]] DefectLog& defect_log() { return files_.file().defect_log(); }
   bool judge(HitBlock& block);
   void keep(Tick number, HitBlock& block) override;
   void take_back(DropCause cause, HitBlock& block) override;
@@ -81,7 +81,7 @@ bool HldReader::read(HitBlock& block) {
     if (numbered) {
       if (!judge(block)) return true;
     } else {
-      maker_->append(files_.file().event(), 0, block, complaints());
+      maker_->append(files_.file().event(), 0, block, defect_log());
       if (is_full(block)) return true;
     }
   }
@@ -90,7 +90,7 @@ bool HldReader::read(HitBlock& block) {
     return true;
   }
   if (numbered) numbers_.finish(block);
-  complaints().sum_up();
+  defect_log().sum_up();
   return block.size() != 0 || !block.losses.empty();
 }
 
@@ -134,7 +134,7 @@ bool HldReader::judge(HitBlock& block) {
   if (number) return numbers_.add(*number, numbers_.repeats(*number) && kept_ids_.begin(event), block);
   ++counts_.counters[Metric::untimed_events];
   lose_event(DropCause::untimed, block);
-  complaints().say(Defect::remark, event.offset,
+  defect_log().say(Defect::remark, event.offset,
                    [&] { return fmt::format("event {} is dropped: {}", event.number, options_.reason_for_none()); });
   return true;
 }
@@ -143,28 +143,28 @@ void HldReader::keep(Tick number, HitBlock& block) {
   const auto& event = files_.file().event();
   kept_ = KeptEvent::at_end_of(block, files_.number(), event.offset, event.number);
   kept_ids_.remember(event);
-  maker_->append(event, number, block, complaints());
+  maker_->append(event, number, block, defect_log());
 }
 
 /// Drops the last kept event.
 void HldReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
   kept_ids_.reset();
-  report_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
+  report_left_out(defect_log(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
 /// Drops the current event.
 void HldReader::leave_out(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
   lose_event(cause, block);
-  report_left_out(complaints(), event.offset, event.number, "", cause);
+  report_left_out(defect_log(), event.offset, event.number, "", cause);
 }
 
 /// Counts the hits of the current event as lost.
 void HldReader::lose_event(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
   const auto before = block.size();
-  maker_->append(event, 0, block, complaints());
+  maker_->append(event, 0, block, defect_log());
   take_back_hits(block, before, block.losses.size(), {.offset = event.offset, .cause = cause});
 }
 

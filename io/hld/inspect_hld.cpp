@@ -90,7 +90,7 @@ class Inspection {
       if (item == HldFile::Item::event) take(file_.event());
     }
     numbers_.finish();
-    file_.complaints().sum_up();
+    file_.defect_log().sum_up();
     Json json = summary();
     put_numbers(json);
     put_counts(json);
@@ -148,7 +148,7 @@ class Inspection {
     }
     for (const auto& fault : decoder_->faults()) {
       const auto offset = subevent.offset + kHldSubeventHeaderBytes + std::uint64_t{4} * fault.place;
-      file_.complaints().say(Defect::tdc, offset, [&fault] { return fault.text(); });
+      file_.defect_log().say(Defect::tdc, offset, [&fault] { return fault.text(); });
       add_problem(offset, fault.text());
     }
   }

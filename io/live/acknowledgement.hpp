@@ -22,8 +22,8 @@ class Acknowledgement {
   /// Returns the number in the name of a file; std::nullopt if it has none.
   static std::optional<std::uint64_t> number_of(const std::filesystem::path& file);
 
-  /// Files before `first` are no longer needed; an earlier number is never replaced by a lower one. A failure is
-  /// reported once and is no error: the files stay.
+  /// Declares the files before `first` no longer needed; a lower number never replaces a higher one. A failure is
+  /// reported once and is not an error: the files are kept.
   void write(std::uint64_t first);
 
  private:

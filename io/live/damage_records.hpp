@@ -13,7 +13,7 @@ namespace eventloom {
 inline constexpr std::size_t kMostDamage = std::size_t{1} << 16;
 
 /// Damage of at least this many epochs extends beyond the end of its stream.
-inline constexpr Epoch kForEver(std::uint64_t{1} << 62);
+inline constexpr Epoch kForever(std::uint64_t{1} << 62);
 
 /// One past the last damaged epoch; saturates at the largest Epoch.
 constexpr Epoch end_of(const Damage& damage) {

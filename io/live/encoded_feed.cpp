@@ -39,12 +39,12 @@ EncodedFeed::~EncodedFeed() {
 
 void EncodedFeed::run() {
   try {
-    while (follow() && begin_anew()) {
+    while (follow() && restart()) {
     }
   } catch (const std::exception& error) {
-    spdlog::error("{}: {}; nothing more is read from it", name_, error.what());
+    spdlog::error("{}: {}; no more of it is read", name_, error.what());
     ++failures_;
-    const Damage rest{.first_epoch = handed_, .n_epochs = kForEver, .cause = DropCause::lost};
+    const Damage rest{.first_epoch = handed_, .n_epochs = kForever, .cause = DropCause::lost};
     queue_.push({}, {&rest, 1});
   }
   publish();
@@ -64,7 +64,7 @@ bool EncodedFeed::follow() {
 
 /// Starts a new stream after the peer's clock has gone back and epochs start again. Returns false when everything has
 /// been read.
-bool EncodedFeed::begin_anew() {
+bool EncodedFeed::restart() {
   auto next = stream_->behind_the_jump();
   if (!next) return false;
   stream_ = std::move(next);

@@ -53,7 +53,7 @@ class EncodedFeed final : public LiveFeed {
  private:
   void run();
   bool follow();
-  bool begin_anew();
+  bool restart();
   bool hand_over(Epoch end);
   void publish();
 

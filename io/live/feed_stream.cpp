@@ -83,7 +83,7 @@ void FeedStream::begin_at(Epoch epoch) {
   LiveReturn::Missed missed;
   const Epoch first = first_epoch_.value_or(epoch);
   if (return_.awaits_first() && !chunks.empty()) missed = join(chunks.front().bytes, hits_received());
-  begin_anew();
+  restart();
   for (auto& chunk : chunks) {
     const auto behind = std::ranges::find_if(damage, [&](const Damage& d) { return d.first_epoch >= chunk.end(); });
     FeedBatch again;
@@ -116,7 +116,7 @@ void FeedStream::take_again(FeedBatch batch) {
 }
 
 /// Resets the state to that before any data were taken.
-void FeedStream::begin_anew() {
+void FeedStream::restart() {
   chunks_.clear();
   damage_.clear();
   held_bytes_ = 0;
@@ -141,7 +141,7 @@ std::size_t FeedStream::receive() {
   const std::size_t bytes = batch_.buffers.size();
   if (steps_.take_out(batch_, closed_)) {
     counters_[Metric::hits_before_the_run] += hits_;
-    begin_anew();
+    restart();
   }
   if (begun_ && return_.awaits_first() && !batch_.buffers.empty()) {
     const auto missed = join(batch_.buffers, hits_received() + hits_in(batch_));
@@ -285,7 +285,7 @@ void FeedStream::take_damage(Damage damage) {
   }
   hits_ += damage.n_hits;
   if (damage.cause == DropCause::congested) note_dead_time(damage);
-  if (damage.n_epochs >= kForEver) {
+  if (damage.n_epochs >= kForever) {
     tail_ = damage;
     if (damage.n_hits == 0) return;
     damage.n_epochs = 1;  // the last slice accounts for its hits

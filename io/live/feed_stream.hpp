@@ -87,7 +87,7 @@ class FeedStream final : public LiveStream {
   void count_rest();
   [[nodiscard]] FeedBatch beyond_end() const;
   void put_back_rest();
-  void begin_anew();
+  void restart();
   [[nodiscard]] LiveReturn::Missed join(std::span<const std::byte> first, std::uint64_t received_before);
   void add_missed(const LiveReturn::Missed& missed, Epoch first);
   void measure_clock();

@@ -41,7 +41,7 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   }
   now.time = tick_of_epoch(header->epochs().end, header_.base.epoch_ticks);
   const auto stored = first.first(header->stored_bytes());
-  // A damaged buffer is no error here: the builder reports it.
+  // A damaged buffer is not an error here: the builder reports it.
   MarkerCounts others;
   (void)read_stored_hits(*header, stored, header_, others,
                          [&](Tick time, auto, auto) { now.time = std::min(now.time, time); });

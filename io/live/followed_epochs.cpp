@@ -56,7 +56,7 @@ FollowedEpochs::~FollowedEpochs() {
 /// Returns the header of the file.
 StreamHeader FollowedEpochs::open(const std::string& path) {
   file_.emplace(path, files_);
-  complaints_.emplace(path);
+  defect_log_.emplace(path);
   next_sequence_ = next_hits_before_ = 0;
   indexed_ = false;
   try {
@@ -78,7 +78,7 @@ void FollowedEpochs::run() {
   } catch (const std::exception& error) {
     break_off(0, error.what());
   }
-  complaints_->sum_up();
+  defect_log_->sum_up();
   ended_ = true;
   queue_.end();
 }
@@ -103,7 +103,7 @@ bool FollowedEpochs::end_file() {
 bool FollowedEpochs::open_next() {
   const auto next = files_->next_after(file_->path());
   if (!next) return false;
-  complaints_->sum_up();
+  defect_log_->sum_up();
   auto header = open(*next);
   header.text = header_.text;
   if (header == header_) return true;
@@ -199,7 +199,7 @@ void FollowedEpochs::note_begin(Epoch epoch) {
   begun_.push_back({*number, epoch});
 }
 
-/// The file in which this epoch may lie is still needed, those before it are not; nor is the last one, once all of it
+/// The file in which this epoch may lie is still needed; those before it are not, nor is the last one, once all of it
 /// has been read.
 void FollowedEpochs::safe_before(Epoch epoch) {
   if (!acknowledgement_) return;
@@ -210,7 +210,7 @@ void FollowedEpochs::safe_before(Epoch epoch) {
     if (!begun_.empty() && begun_.front().first_epoch <= epoch) needed = begun_.front().number;
   }
   if (!needed) return;
-  const bool all = epoch >= kForEver && ended_ && !broken_off_;
+  const bool all = epoch >= kForever && ended_ && !broken_off_;
   acknowledgement_->write(*needed + (all ? 1 : 0));
 }
 
@@ -222,7 +222,7 @@ FollowedEpochs::Step FollowedEpochs::search() {
   ++anomalies_;
   for (std::size_t at = kBufferAlignment; at + sizeof(EpochBufferHeader) <= bytes.size(); at += kBufferAlignment) {
     if (!read_epoch_buffer_header(bytes.subspan(at))) continue;
-    complain(fmt::format("{} bytes are no epoch buffer and are skipped", at));
+    report_defect(fmt::format("{} bytes are not an epoch buffer and are skipped", at));
     file_->skip(at);
     return Step::going_on;
   }
@@ -230,13 +230,13 @@ FollowedEpochs::Step FollowedEpochs::search() {
   return Step::stopped;
 }
 
-void FollowedEpochs::complain(const std::string& text) {
-  complaints_->say(Defect::damage, file_->offset(), [&] { return text; });
+void FollowedEpochs::report_defect(const std::string& text) {
+  defect_log_->say(Defect::damage, file_->offset(), [&] { return text; });
 }
 
 /// Returns false after FeedQueue::stop().
 bool FollowedEpochs::lose(Damage damage, const std::string& text) {
-  complain(text);
+  report_defect(text);
   return queue_.push({}, {&damage, 1});
 }
 
@@ -244,7 +244,7 @@ bool FollowedEpochs::lose(Damage damage, const std::string& text) {
 void FollowedEpochs::break_off(std::uint32_t hits, const std::string& text) {
   ++anomalies_;
   broken_off_ = true;
-  lose({.first_epoch = end_epoch_, .n_epochs = kForEver, .n_hits = hits}, text + "; nothing more of it is read");
+  lose({.first_epoch = end_epoch_, .n_epochs = kForever, .n_hits = hits}, text + "; no more of it is read");
 }
 
 }  // namespace eventloom

@@ -12,7 +12,7 @@
 
 #include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/files/followed_files.hpp"
 #include "io/live/acknowledgement.hpp"
@@ -28,8 +28,8 @@ bool has_stream_header(const std::string& path);
 /// whole. A file ends with its index, or, without one, when FollowedFiles::is_final(); the source then continues with
 /// the next file, whose epochs must be later.
 ///
-/// Buffers that are missing by number, twice or out of order, and bytes that are no buffer, become damage. So does what
-/// follows when a file can no longer be followed or has another header.
+/// Buffers that are missing by number, twice or out of order, and bytes that are not a buffer, become damage. So does
+/// what follows when a file can no longer be followed or has another header.
 class FollowedEpochs final : public LiveFeed {
  public:
   /// `first`: one of `files`. `acknowledges`: their recorder may remove files that are no longer needed, see
@@ -68,7 +68,7 @@ class FollowedEpochs final : public LiveFeed {
   Step take_whole(const EpochBufferHeader& header, std::span<const std::byte> stored);
   Step search();
   [[nodiscard]] bool is_index(std::span<const std::byte> front) const;
-  void complain(const std::string& text);
+  void report_defect(const std::string& text);
   bool lose(Damage damage, const std::string& text);
   void break_off(std::uint32_t hits, const std::string& text);
 
@@ -76,7 +76,7 @@ class FollowedEpochs final : public LiveFeed {
   FeedQueue queue_;
   StreamHeader header_;
   std::optional<FileReader> file_;
-  std::optional<Complaints> complaints_;
+  std::optional<DefectLog> defect_log_;
   std::uint64_t first_buffer_ = 0;   ///< offset of the first buffer in the file
   std::uint64_t next_sequence_ = 0;  ///< number of the next buffer in the file
   std::uint64_t next_hits_before_ = 0;

@@ -28,7 +28,7 @@ std::uint64_t count_hits(const FeedBatch& batch, Epoch& end) {
 
 }  // namespace
 
-/// First what was put back, then what the feed has.
+/// Takes the data put back first, then those of the feed.
 void KeptFeed::take(FeedBatch& batch) {
   if (holds_any(rest_)) {
     batch = std::exchange(rest_, {});

@@ -21,8 +21,8 @@ class KeptFeed {
  public:
   explicit KeptFeed(std::unique_ptr<LiveFeed> feed) : feed_(std::move(feed)) {}
 
-  /// Discards what was put back and what has arrived; returns the number of hits, lost ones included. Call only between
-  /// leases.
+  /// Discards the data put back and those that have arrived; returns the number of hits, lost ones included. Call only
+  /// between leases.
   std::uint64_t discard();
   /// Whether the peer has ended its stream, according to the data taken.
   [[nodiscard]] bool ended() const { return ended_; }
@@ -106,8 +106,8 @@ class FeedShelf {
   [[nodiscard]] bool had_run(SourceId id) const;
   /// Discards what has arrived since the last run; returns the number of hits.
   std::uint64_t discard();
-  /// Closes the feeds that have ended, so that the next lease opens them again: those of a port when all of it have.
-  /// `ports`: by source; std::nullopt: it stays. Returns the number of hits that were discarded.
+  /// Closes the feeds that have ended, so that the next lease reopens them; those of a port are closed once all of them
+  /// have ended. `ports`: by source; std::nullopt: the feed is kept. Returns the number of hits discarded.
   std::uint64_t close_ended(std::span<const std::optional<std::uint32_t>> ports);
 
  private:

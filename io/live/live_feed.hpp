@@ -75,7 +75,7 @@ class LiveFeed {
   /// States, before stop(), that the run ends before this epoch.
   virtual void end_at(Epoch /*epoch*/) {}
   /// Data before this epoch are safe in the output of the run: the source need not keep them. At the end of a run
-  /// that has used all, the epoch is kForEver or later.
+  /// that has used all, the epoch is kForever or later.
   virtual void safe_before(Epoch /*epoch*/) {}
   /// Whether the feed outlasts the run, so that data beyond its end are put back.
   [[nodiscard]] virtual bool outlasts_run() const { return false; }

@@ -55,7 +55,7 @@ std::int64_t ShiftedFeed::started_ns() const {
 
 /// An epoch of the feed may lie in two of this one.
 void ShiftedFeed::safe_before(Epoch epoch) {
-  if (epoch >= kForEver) return feed_->safe_before(epoch);
+  if (epoch >= kForever) return feed_->safe_before(epoch);
   const Epoch before = unshifted(epoch);
   feed_->safe_before(before - std::min(before, Epoch(1)));
 }

@@ -31,11 +31,11 @@ bool StepFilter::take_out(FeedBatch& batch, Epoch open) {
   open_ = open;
   away_ = {};
   hits_out_ = 0;
-  any_out_ = anew_ = false;
+  any_out_ = restarted_ = false;
   take_buffers(batch);
   take_complete(batch);
   confine(batch);
-  return anew_;
+  return restarted_;
 }
 
 void StepFilter::take_buffers(FeedBatch& batch) {
@@ -44,9 +44,9 @@ void StepFilter::take_buffers(FeedBatch& batch) {
   for (std::size_t at = 0; at < bytes.size();) {
     const auto header = read_epoch_buffer_header(std::span(bytes).subspan(at));
     const std::size_t size = header->stored_bytes();
-    const bool anew_before = anew_;
+    const bool restarted_before = restarted_;
     if (take(*header)) {
-      if (anew_ && !anew_before && kept != 0) {
+      if (restarted_ && !restarted_before && kept != 0) {
         count_out(*read_epoch_buffer_header(bytes));
         kept = 0;
       }
@@ -70,7 +70,7 @@ bool StepFilter::take(const EpochBufferHeader& header) {
   const bool judged = begun_ || steps_ == 1;
   const bool in_step = epochs.begin >= place_ && (epochs.begin < limit_ || !judged);
   if (!in_step && !begun_ && steps_ == 1) {
-    anew_ = true;
+    restarted_ = true;
     limit_ = complete_ = 0;
   } else if (!in_step) {
     aside_ = epochs.begin;
@@ -114,7 +114,7 @@ void StepFilter::take_complete(FeedBatch& batch) {
 /// Confines damage to the stream's reach, and adds the removed data as damage at the stream's position.
 void StepFilter::confine(FeedBatch& batch) const {
   for (auto& damage : batch.damage) {
-    if (damage.n_epochs >= kForEver || end_of(damage) <= limit_) continue;
+    if (damage.n_epochs >= kForever || end_of(damage) <= limit_) continue;
     if (damage.first_epoch >= limit_) damage.first_epoch = place_;
     damage.n_epochs = std::max(place_, damage.first_epoch + 1) - damage.first_epoch;
   }

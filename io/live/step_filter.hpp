@@ -25,7 +25,7 @@ class StepFilter {
 
   /// Removes data that are out of step from `batch`, and adds Damage records for them at the stream's last position.
   /// Before the run has begun, only data behind the stream are removed, since the positions of the other sources are
-  /// not known yet; but if the second buffer is far from the first, the first is discarded. Returns true when the data
+  /// not known yet; but if the second buffer is far from the first, the first is discarded. Returns true if the data
   /// taken before this batch must be dropped. `open`: the first epoch that may still be missing.
   bool take_out(FeedBatch& batch, Epoch open);
 
@@ -57,7 +57,7 @@ class StepFilter {
   bool any_out_ = false;        ///< anything was removed
   Epoch open_ = 0;              ///< see take_out()
   EpochRange away_;             ///< stretch without data before the stream returned
-  bool anew_ = false;           ///< earlier data must be dropped
+  bool restarted_ = false;      ///< earlier data must be dropped
 };
 
 }  // namespace eventloom

@@ -80,7 +80,7 @@ void LmdBufferEvents::pass(std::uint32_t number) {
 
 void LmdBufferEvents::end(const std::string& why) { drop_open(why, LmdEffect::breaks_off); }
 
-void LmdBufferEvents::begin_anew(const std::string& why) {
+void LmdBufferEvents::restart(const std::string& why) {
   drop_open(why, LmdEffect::breaks_off);
   last_number_.reset();
   hole_noted_ = true;

@@ -61,7 +61,7 @@ class LmdBufferEvents {
   void end(const std::string& why);
   /// The next buffer does not continue the previous one: drops an unfinished event and does not compare buffer numbers.
   /// `why` is the reason in messages. If nothing is dropped, the caller notes the hole.
-  void begin_anew(const std::string& why);
+  void restart(const std::string& why);
 
  private:
   /// An event whose last fragment is still missing.

@@ -75,7 +75,7 @@ bool ClassicLmd::next_buffer() {
   return true;
 }
 
-/// Whether the next buffer of a file that is followed is not yet complete.
+/// Whether the next buffer of a followed file is incomplete.
 bool ClassicLmd::awaits_buffer() {
   if (file_.awaits(kLmdHeaderBytes)) return true;
   const auto front = file_.front(kLmdHeaderBytes);

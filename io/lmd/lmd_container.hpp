@@ -10,7 +10,7 @@ class LmdContainer {
   virtual ~LmdContainer() = default;
   /// Reads the next event, which is valid until the next call. Returns false when none is left, or at a pause.
   virtual bool next(LmdEvent& event) = 0;
-  /// Whether next() has returned false because the next event of a file that is followed is not yet complete.
+  /// Whether next() has returned false because the next event of a followed file is incomplete.
   [[nodiscard]] bool pauses() const { return pauses_; }
 
  protected:

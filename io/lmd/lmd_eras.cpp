@@ -16,7 +16,7 @@ constexpr std::size_t kFirst = 4096;
 constexpr std::uint16_t kStart = 14;
 constexpr std::uint16_t kStop = 15;
 /// Events are compared by the first bytes of each subevent's data, up to this number.
-constexpr std::size_t kTellingBytes = 64;
+constexpr std::size_t kDistinctiveBytes = 64;
 
 std::uint32_t checksum_of(const LmdEvent& event) {
   const std::array<std::uint32_t, 2> head{event.trigger, event.dlen};
@@ -24,7 +24,7 @@ std::uint32_t checksum_of(const LmdEvent& event) {
   for (const auto& sub : event.subevents) {
     const std::array<std::uint32_t, 2> what{sub.id(), sub.dlen};
     checksum = crc32c(std::as_bytes(std::span(what)), checksum);
-    checksum = crc32c(sub.data.first(std::min(sub.data.size(), kTellingBytes)), checksum);
+    checksum = crc32c(sub.data.first(std::min(sub.data.size(), kDistinctiveBytes)), checksum);
   }
   return checksum;
 }
@@ -39,7 +39,7 @@ LmdEras::EraStep LmdEras::judge(const LmdEvent& event, std::uint32_t number, std
     return EraStep::continues;
   }
   if (reconnected_) return judge_reconnected(event, number);
-  return begins_by_trigger(event.trigger, *step) ? EraStep::begins_anew : EraStep::continues;
+  return begins_by_trigger(event.trigger, *step) ? EraStep::begins_era : EraStep::continues;
 }
 
 /// A repeated number does not open an era by itself: it may be a second copy of the same event.
@@ -54,7 +54,7 @@ LmdEras::EraStep LmdEras::judge_reconnected(const LmdEvent& event, std::uint32_t
   const auto* before = remembered(number);
   const bool known_again = before != nullptr ? before->is_of(checksum_of(event)) : repeating_;
   repeating_ = rule_ == EraRule::automatic && known_again;
-  return repeating_ ? EraStep::comes_again : EraStep::begins_anew;
+  return repeating_ ? EraStep::comes_again : EraStep::begins_era;
 }
 
 const LmdEras::Print* LmdEras::remembered(std::uint32_t number) const {
@@ -68,8 +68,8 @@ const LmdEras::Print* LmdEras::remembered(std::uint32_t number) const {
   return found ? &*first : nullptr;
 }
 
-void LmdEras::keep(const LmdEvent& event, std::uint32_t number, bool anew) {
-  if (anew) {
+void LmdEras::keep(const LmdEvent& event, std::uint32_t number, bool begins_era) {
+  if (begins_era) {
     std::ranges::fill(last_, Print{});
     first_.clear();
     reconnected_ = repeating_ = false;

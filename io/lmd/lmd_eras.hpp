@@ -13,7 +13,7 @@ namespace eventloom {
 enum class EraRule : std::uint8_t {
   automatic,  ///< see LmdEras
   repeats,    ///< after a reconnection, they are repeats
-  anew,       ///< after a reconnection, they start a new era
+  new_era,    ///< after a reconnection, they start a new era
 };
 
 /// Distinguishes a restarted event counter, which opens a new era of the run, from events that a server sends again.
@@ -27,11 +27,11 @@ class LmdEras {
  public:
   explicit LmdEras(EraRule rule);
 
-  enum class EraStep : std::uint8_t { continues, comes_again, begins_anew };
+  enum class EraStep : std::uint8_t { continues, comes_again, begins_era };
   /// `number`: the event number. `step`: its difference from the last kept number; std::nullopt for the first event.
   EraStep judge(const LmdEvent& event, std::uint32_t number, std::optional<std::int64_t> step);
-  /// Records a kept event, which is the first of its era if `anew` is true.
-  void keep(const LmdEvent& event, std::uint32_t number, bool anew);
+  /// Records a kept event, which is the first of its era if `begins_era` is true.
+  void keep(const LmdEvent& event, std::uint32_t number, bool begins_era);
   /// Following events arrive over a new connection.
   void reconnect() { reconnected_ = true; }
 

@@ -17,12 +17,12 @@ class LmdFile {
  public:
   /// Throws UserError when the file cannot be opened or is not an LMD file.
   explicit LmdFile(const std::string& path, Followed followed = nullptr);
-  /// Whether the header of a file that grows is complete, with that of the first buffer behind it.
+  /// Whether the header of a growing file is complete, including that of the first buffer after it.
   static bool can_open(const std::string& path);
 
   /// Reads the next complete event, which is valid until the next call. Returns false when none is left, or at a pause.
   bool next(LmdEvent& event);
-  /// Whether the next event of a file that is followed is not yet complete.
+  /// Whether the next event of a followed file is incomplete.
   [[nodiscard]] bool pauses() const { return container_ != nullptr && container_->pauses(); }
   /// Problems found by the last next(), that is, before its event or the end; valid until the next call.
   [[nodiscard]] std::span<const LmdProblem> problems() const { return notes_.problems; }

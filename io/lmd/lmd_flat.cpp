@@ -42,8 +42,8 @@ bool FlatLmd::next(LmdEvent& event) {
   }
 }
 
-/// Whether the next element of a file that is followed is not yet complete. Data that are not an element, or of unknown
-/// type, are judged by what follows.
+/// Whether the next element of a followed file is incomplete. Data that are not an element, or of unknown type, are
+/// judged by what follows.
 bool FlatLmd::awaits_element() {
   if (bytes_.awaits(sizeof(LmdElement))) return true;
   const auto front = bytes_.front(sizeof(LmdElement));
@@ -146,7 +146,7 @@ void FlatLmd::read_index(const LmdElement& element) {
 }
 
 /// The defect of the element at the front.
-std::string FlatLmd::complaint(const LmdElement& element) const {
+std::string FlatLmd::defect(const LmdElement& element) const {
   const auto lengths =
       " of " + std::to_string(element.bytes()) + " bytes where the file has " + std::to_string(bytes_.left());
   if (!element.is_event()) {
@@ -159,7 +159,7 @@ std::string FlatLmd::complaint(const LmdElement& element) const {
 /// Advances to the next event after an impossible length. Returns false when none is found.
 bool FlatLmd::search(const LmdElement& element) {
   const std::uint64_t offset = bytes_.offset();
-  LmdProblem problem{.offset = offset, .effect = LmdEffect::hole, .hits = 0, .text = complaint(element)};
+  LmdProblem problem{.offset = offset, .effect = LmdEffect::hole, .hits = 0, .text = defect(element)};
   std::optional<std::size_t> found;
   const auto view = bytes_.front(static_cast<std::size_t>(std::min<std::uint64_t>(kLmdSearchBytes, bytes_.left())));
   if (++searches_ <= kFreeSearches + offset / kBytesPerSearch) {

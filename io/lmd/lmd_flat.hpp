@@ -34,7 +34,7 @@ class FlatLmd final : public LmdContainer {
   void read_index(const LmdElement& element);
   bool leads_on(std::uint64_t size);
   [[nodiscard]] bool fits(const LmdElement& element, std::uint64_t at) const;
-  [[nodiscard]] std::string complaint(const LmdElement& element) const;
+  [[nodiscard]] std::string defect(const LmdElement& element) const;
   bool search(const LmdElement& element);
   void drop(const LmdElement& element, const LmdEvent& event);
   bool end(std::size_t stray);

@@ -32,14 +32,14 @@ LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase
   if (eras && time_.numbered()) eras_.emplace(*eras);
 }
 
-void LmdHitBlocks::begin_anew() {
-  repeats_.begin_anew();
+void LmdHitBlocks::restart() {
+  repeats_.restart();
   if (eras_) eras_->reconnect();
 }
 
 void LmdHitBlocks::open(const std::string& path) {
   paths_.push_back(path);
-  complaints_.emplace(path);
+  defect_log_.emplace(path);
 }
 
 void LmdHitBlocks::begin(HitBlock& block) {
@@ -77,7 +77,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
 bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
   using EraStep = LmdEras::EraStep;
   const auto era = eras_ ? eras_->judge(event, number, numbers_.step(number)) : EraStep::continues;
-  anew_ = era == EraStep::begins_anew;
+  begins_era_ = era == EraStep::begins_era;
   const bool again = time_.numbered() ? era == EraStep::comes_again : repeats_.repeats(event.number, time_.of(event));
   if (!again) return false;
   ++repeated_;
@@ -98,7 +98,7 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint
   judgement.previous = numbers_.finish();
   judgement.tick = numbers_.begin_era(number);
   ++n_eras_;
-  complaints_->say(Defect::era, [&] {
+  defect_log_->say(Defect::era, [&] {
     return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", number,
                        event.trigger, n_eras_, numbers_.offset().value);
   });
@@ -107,7 +107,7 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint
 
 EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block) {
   if (!time_.numbered()) return judge_stamped(event);
-  if (anew_) return begin_era(event, number);
+  if (begins_era_) return begin_era(event, number);
   const bool completes_kept = kept_ && numbers_.repeats(number) && lmd_hits_begin(block, kept_->first_hit, event);
   return numbers_.judge(number, completes_kept);
 }
@@ -128,7 +128,7 @@ void LmdHitBlocks::keep(const LmdEvent& event, std::uint32_t number, Tick tick, 
   kept_ = KeptEvent::at_end_of(block, paths_.size() - 1, event.offset, number);
   hits_.append(event, tick, block);
   if (!time_.numbered()) repeats_.keep(event.number, tick);
-  if (eras_) eras_->keep(event, number, anew_);
+  if (eras_) eras_->keep(event, number, begins_era_);
 }
 
 /// Drops the last kept event.
@@ -137,7 +137,7 @@ void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   kept_->take_back(cause, block);
   repeats_.take_back();
   const auto& file = paths_[kept_->file];
-  report_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
+  report_left_out(*defect_log_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
   kept_.reset();
 }
 
@@ -151,13 +151,13 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 /// Drops an event that is immediately known to be bad.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
-  if (cause != DropCause::untimed) return report_left_out(*complaints_, event.offset, event.number, "", cause);
-  complaints_->say(Defect::remark, event.offset,
+  if (cause != DropCause::untimed) return report_left_out(*defect_log_, event.offset, event.number, "", cause);
+  defect_log_->say(Defect::remark, event.offset,
                    [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none()); });
 }
 
 void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block) {
-  if (!problem.text.empty()) complaints_->say(Defect::damage, problem.offset, [&] { return problem.text; });
+  if (!problem.text.empty()) defect_log_->say(Defect::damage, problem.offset, [&] { return problem.text; });
   if (problem.effect == LmdEffect::none) {
     ++anomalies_;
     return;

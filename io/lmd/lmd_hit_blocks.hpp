@@ -9,7 +9,7 @@
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "formats/stream_file.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/lmd/lmd_eras.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/lmd/lmd_hits.hpp"
@@ -36,8 +36,8 @@ class LmdHitBlocks {
 
   /// The following events come from the file or server `path`.
   void open(const std::string& path);
-  /// Ends an input: reports the totals of suppressed complaints.
-  void close() { complaints_->sum_up(); }
+  /// Ends an input: reports the totals of defects not shown.
+  void close() { defect_log_->sum_up(); }
 
   /// Opens a block, which begins with the waiting event, if any.
   void begin(HitBlock& block);
@@ -67,13 +67,13 @@ class LmdHitBlocks {
   void raise(Tick by, HitBlock& block);
 
   /// The server has restarted, so the next events may be repeats.
-  void begin_anew();
+  void restart();
 
   /// Number of problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// All counts, including the input's counts in `found`.
   [[nodiscard]] SourceCounts counts(const Counters& found) const;
-  /// Number of events dropped because they had already come before begin_anew().
+  /// Number of events dropped because they had already come before restart().
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
@@ -91,8 +91,8 @@ class LmdHitBlocks {
 
   std::string name_;
   LmdTime time_;
-  std::vector<std::string> paths_;        ///< inputs opened so far
-  std::optional<Complaints> complaints_;  ///< complaints about the last path
+  std::vector<std::string> paths_;       ///< inputs opened so far
+  std::optional<DefectLog> defect_log_;  ///< of the last path
 
   LmdHitMaker hits_;
   bool folded_reported_ = false;
@@ -101,7 +101,7 @@ class LmdHitBlocks {
   TimeSteps steps_;              ///< used if times are stamps
   LmdRepeats repeats_;           ///< used if times are stamps
   std::optional<LmdEras> eras_;  ///< used for event numbers of a server
-  bool anew_ = false;            ///< the current event begins an era
+  bool begins_era_ = false;      ///< the current event begins an era
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_reported_ = 0;

@@ -16,7 +16,7 @@ enum class LmdEffect : std::uint8_t {
   none,        ///< no data
   loss,        ///< exactly the counted hits
   hole,        ///< the counted hits, and possibly more
-  breaks_off,  ///< everything from here on
+  breaks_off,  ///< everything after it is lost
 };
 
 struct LmdProblem {

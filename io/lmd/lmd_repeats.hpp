@@ -23,7 +23,7 @@ class LmdRepeats {
   /// Undoes the last keep().
   void take_back() { latest_ = before_; }
   /// The next events may be repeats.
-  void begin_anew() { seen_ = latest_; }
+  void restart() { seen_ = latest_; }
 
   /// Whether an event is a repeat. Without a time, the number alone decides.
   [[nodiscard]] bool repeats(std::uint32_t number, std::optional<Tick> time) const {

@@ -73,7 +73,7 @@ std::optional<MbsConnection::Step> MbsConnection::receive_step(milliseconds most
       count_buffer();
       return Step::empty;
     case Found::disconnect: return end_connection(true, "the server has announced its end");
-    case Found::garbage: return end_connection(false, decoder_.complaint());
+    case Found::garbage: return end_connection(false, decoder_.defect());
   }
   return std::nullopt;
 }
@@ -138,11 +138,11 @@ void MbsConnection::end() {
 
 // ---------------------------------------------------------------- searching for the server
 
-/// `anew`: restart the time limit.
-void MbsConnection::search_for_server(bool anew) {
+/// `restarts`: whether to restart the time limit.
+void MbsConnection::search_for_server(bool restarts) {
   const auto now = Clock::now();
-  if (anew) lost_at_ = now;
-  pause_ = anew ? Clock::duration(kFirstPause) : std::min<Clock::duration>(2 * pause_, kLongestPause);
+  if (restarts) lost_at_ = now;
+  pause_ = restarts ? Clock::duration(kFirstPause) : std::min<Clock::duration>(2 * pause_, kLongestPause);
   next_try_ = std::max(now, std::min(now + pause_, give_up_at()));
   looked_for_ = true;
   state_ = State::looking;

@@ -56,7 +56,7 @@ class MbsConnection {
   std::optional<Step> break_off(bool closed);
   std::optional<Step> end_connection(bool in_order, const std::string& why);
   void end();
-  void search_for_server(bool anew);
+  void search_for_server(bool restarts);
   [[nodiscard]] Clock::time_point give_up_at() const;
   std::optional<Step> look(std::chrono::milliseconds most);
   Step give_up(const std::string& why);

@@ -40,7 +40,7 @@ MbsDecoder::Found MbsDecoder::next() {
 
 MbsDecoder::Found MbsDecoder::give_up(std::string why) {
   garbage_ = true;
-  complaint_ = std::move(why);
+  defect_ = std::move(why);
   return Found::garbage;
 }
 

@@ -47,7 +47,7 @@ class MbsDecoder {
     buffer,      ///< see buffer(), which may have a defect
     empty,       ///< a buffer without events, sent as a keep-alive; buffer() has its header
     disconnect,  ///< a buffer that announces the server's end
-    garbage,     ///< see complaint(); no later data can be decoded
+    garbage,     ///< see defect(); no later data can be decoded
   };
   /// Decodes the next item. Invalidates buffer().
   Found next();
@@ -57,7 +57,7 @@ class MbsDecoder {
 
   [[nodiscard]] const MbsHandshake& handshake() const { return handshake_; }
   [[nodiscard]] const LmdBuffer& buffer() const { return buffer_; }
-  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+  [[nodiscard]] const std::string& defect() const { return defect_; }
   /// Bytes received that belong to no item.
   [[nodiscard]] std::size_t unread() const { return end_ - begin_; }
   /// Offset of the next item in the stream.
@@ -83,7 +83,7 @@ class MbsDecoder {
   LmdBuffer buffer_;
   std::vector<std::byte> swapped_;  ///< the buffer after byte swapping, if it has the other byte order
   bool buffer_swapped_ = false;
-  std::string complaint_;
+  std::string defect_;
 };
 
 }  // namespace eventloom

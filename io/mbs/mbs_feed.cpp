@@ -26,7 +26,7 @@ EraRule era_rule(const SourceUri& uri, const LmdTime& time) {
   }
   if (text.empty() || text == "auto") return EraRule::automatic;
   if (text == "repeat") return EraRule::repeats;
-  if (text == "new") return EraRule::anew;
+  if (text == "new") return EraRule::new_era;
   uri.refuse("era=" + text + " is not known; use auto, repeat or new");
 }
 

@@ -68,7 +68,7 @@ bool MbsReader::read_on(HitBlock& block) {
       case Step::buffer: begin_buffer(); break;
       case Step::empty: pass_empty(); break;
       case Step::lost: note_lost(); break;
-      case Step::again: begin_anew(); break;
+      case Step::again: restart(); break;
       case Step::ended: finish(block); break;
       case Step::nothing: pause(block); return true;
     }
@@ -142,10 +142,10 @@ void MbsReader::begin_buffer() {
 }
 
 /// Handles a new connection, to a server that may have restarted.
-void MbsReader::begin_anew() {
-  events_.begin_anew("an event that the lost connection left unfinished");
+void MbsReader::restart() {
+  events_.restart("an event that the lost connection left unfinished");
   if (!hole_noted_ && notes_.problems.empty()) note_lost();
-  blocks_.begin_anew();
+  blocks_.restart();
 }
 
 /// Notes a loss of data between server and client, which the connection has already reported.

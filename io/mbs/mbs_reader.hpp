@@ -17,7 +17,7 @@ namespace eventloom {
 
 /// Reads the hits that an MBS server sends: the same as from an LMD file of these buffers. Events received again after
 /// a lost connection are duplicates; see LmdEras for numbers that start again. Buffers that the server sent before the
-/// first one received are counted and reported as missing. They are no loss of the run, which begins once connected.
+/// first one received are counted and reported as missing. They are not a loss of the run, which begins once connected.
 /// Numbers of less than 32 bits have no place in the run until begin_at(): the first buffer is held here, later ones
 /// stay in the socket.
 class MbsReader final : public HitReader {
@@ -59,7 +59,7 @@ class MbsReader final : public HitReader {
   void pass_empty();
   void look_for_earlier();
   void begin_buffer();
-  void begin_anew();
+  void restart();
   void note_lost();
   void pause(HitBlock& block);
   void finish(HitBlock& block);

@@ -63,7 +63,7 @@ std::string read_midas_banks(std::span<const std::byte> contents, std::vector<Mi
   const auto flags = load<std::uint32_t>(contents, 4);
   const auto header = header_bytes(flags);
   for (auto rest = contents.subspan(kMidasBanksBytes); !rest.empty();) {
-    if (rest.size() < header) return std::to_string(rest.size()) + " bytes behind its last bank";
+    if (rest.size() < header) return std::to_string(rest.size()) + " bytes after its last bank";
     const bool narrow = flags == kBanks16;
     const std::size_t bytes = narrow ? load<std::uint16_t>(rest, 6) : load<std::uint32_t>(rest, 8);
     if (bytes > rest.size() - header) {

@@ -18,7 +18,7 @@ constexpr std::size_t kHeaders = MidasHeader::kBytes + kMidasBanksBytes;
 
 bool MidasFile::can_open(const std::string& path) { return FileReader(path).size() >= kHeaders; }
 
-MidasFile::MidasFile(const std::string& path, Followed followed) : file_(path, std::move(followed)), complaints_(path) {
+MidasFile::MidasFile(const std::string& path, Followed followed) : file_(path, std::move(followed)), defect_log_(path) {
   const auto front = file_.front(kHeaders);
   if (file_.size() == 0 || begins_midas_event(front)) return;
   if (front.size() >= MidasHeader::kBytes && is_framed(read_midas_header(front))) return;
@@ -134,7 +134,7 @@ MidasFile::Item MidasFile::finish(const std::string& how) {
 
 MidasFile::Item MidasFile::damaged(MidasDamage damage, const std::string& what) {
   damage_ = damage;
-  complaints_.say(Defect::damage, damage.offset, [&] { return what; });
+  defect_log_.say(Defect::damage, damage.offset, [&] { return what; });
   return Item::damage;
 }
 

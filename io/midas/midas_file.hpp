@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/runtime/metrics.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/midas/midas_event.hpp"
 
@@ -50,7 +50,7 @@ class MidasFile {
 
   /// Number of events of each id so far, without those of the logger.
   [[nodiscard]] const std::map<std::uint16_t, std::uint64_t>& ids() const { return ids_; }
-  [[nodiscard]] Complaints& complaints() { return complaints_; }
+  [[nodiscard]] DefectLog& defect_log() { return defect_log_; }
   /// run_events and skipped_elements count events of the logger, bad_records dropped events.
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t size() const { return file_.size(); }
@@ -66,7 +66,7 @@ class MidasFile {
   Item damaged(MidasDamage damage, const std::string& what);
 
   FileReader file_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   MidasEvent event_;
   MidasDamage damage_;
   std::uint64_t event_bytes_ = 0;  ///< size of the current event, which is still at the front

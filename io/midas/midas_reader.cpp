@@ -84,7 +84,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   void take_back(DropCause cause, HitBlock& block) override;
   void leave_out(DropCause cause, HitBlock& block) override;
 
-  [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
+  [[nodiscard]] DefectLog& defect_log() { return files_.file().defect_log(); }
   [[nodiscard]] const MidasEvent& event() { return files_.file().event(); }
 
   std::string name_;
@@ -136,7 +136,7 @@ bool MidasReader::read(HitBlock& block) {
     return true;
   }
   numbers_.finish(block);
-  complaints().sum_up();
+  defect_log().sum_up();
   if (records_) records_->sum_up();
   report_skipped();
   return block.size() != 0 || !block.losses.empty();
@@ -156,7 +156,7 @@ bool MidasReader::next_event(HitBlock& block) {
         if (files_.is_last()) return false;
         pauses_ = files_.awaits_next();
         if (pauses_) return false;
-        complaints().sum_up();
+        defect_log().sum_up();
         counters_.add(files_.file().counters());
         ids_ = ids();
         files_.open_next();
@@ -219,7 +219,7 @@ bool MidasReader::take_numbered(HitBlock& block) {
   if (const auto number = time_.number_of(event())) return numbers_.add(*number, false, block);
   ++counters_[Metric::untimed_events];
   lose_event(DropCause::untimed, block);
-  complaints().say(Defect::remark, event().offset, [&] {
+  defect_log().say(Defect::remark, event().offset, [&] {
     return fmt::format("event {} is dropped: {}", event().header.serial, time_.reason_for_no_number());
   });
   return !is_full(block);
@@ -233,7 +233,7 @@ void MidasReader::keep(Tick number, HitBlock& block) {
 /// Appends the hits of the current event.
 void MidasReader::append(Tick time, HitBlock& block) {
   if (!records_) return append_hits(event(), time, block);
-  records_->append(event(), time, complaints(), block);
+  records_->append(event(), time, defect_log(), block);
 }
 
 /// Number of hits that the current event would yield.
@@ -244,13 +244,13 @@ std::size_t MidasReader::hits_in_event() {
 /// Drops the last event kept.
 void MidasReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
-  report_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
+  report_left_out(defect_log(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
 /// Drops the current event of the file.
 void MidasReader::leave_out(DropCause cause, HitBlock& block) {
   lose_event(cause, block);
-  report_left_out(complaints(), event().offset, event().header.serial, "", cause);
+  report_left_out(defect_log(), event().offset, event().header.serial, "", cause);
 }
 
 void MidasReader::lose_event(DropCause cause, HitBlock& block) {

@@ -39,7 +39,7 @@ std::size_t MidasRecords::count(const MidasEvent& event) const {
   return n;
 }
 
-void MidasRecords::append(const MidasEvent& event, Tick time, Complaints& complaints, HitBlock& block) {
+void MidasRecords::append(const MidasEvent& event, Tick time, DefectLog& defect_log, HitBlock& block) {
   for (const auto& bank : event.banks) {
     if (bank.name != name_) continue;
     const auto data = bank.data.subspan(std::min(bank.data.size(), skip_));
@@ -52,7 +52,7 @@ void MidasRecords::append(const MidasEvent& event, Tick time, Complaints& compla
     const auto rest = data.size() - n * format().bytes;
     const bool cut = rest != 0 || bank.data.size() < skip_;
     if (!cut) continue;
-    complaints.say(Defect::damage, at, [&] {
+    defect_log.say(Defect::damage, at, [&] {
       return bank.data.size() < skip_
                  ? fmt::format("a bank {} has {} bytes, fewer than skip=", bank_, bank.data.size())
                  : fmt::format("a bank {} ends {} bytes into a record of {}", bank_, rest, format().bytes);

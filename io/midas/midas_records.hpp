@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/midas/midas_file.hpp"
 #include "io/packed/record_hits.hpp"
 #include "io/recorded/hit_reader.hpp"
@@ -22,8 +22,8 @@ class MidasRecords {
   static bool hold_times(const SourceUri& uri);
 
   /// Appends the hits of the event's banks, which get `time` unless the records hold times. Bytes at the end of a bank
-  /// that are no record are reported and count as a lost hit.
-  void append(const MidasEvent& event, Tick time, Complaints& complaints, HitBlock& block);
+  /// that are not a record are reported and count as a lost hit.
+  void append(const MidasEvent& event, Tick time, DefectLog& defect_log, HitBlock& block);
 
   [[nodiscard]] const RecordFormat& format() const { return records_.format(); }
   /// A description for the header of the stream.

@@ -106,7 +106,7 @@ std::uint64_t load_bytes(const std::byte* at) {
   if constexpr (Bytes == 8) return load_word<std::uint64_t>(at);
 }
 
-/// The same for little-endian numbers; big-endian ones become the high bytes, with the first byte highest.
+/// Likewise for little-endian numbers; big-endian ones become the high bytes, with the first byte highest.
 template <std::size_t Bytes, bool BigEndian>
 std::uint64_t load(const std::byte* at) {
   const auto word = load_bytes<Bytes>(at);

@@ -51,7 +51,7 @@ class PackedField {
 
   /// Extracts the numbers from consecutive records, one per element of `values`. Reads only these records.
   void extract(const std::byte* records, std::span<std::uint64_t> values) const;
-  /// The same for a column of times, which PackedClock then converts to ticks.
+  /// Likewise for a column of times, which PackedClock then converts to ticks.
   void extract(const std::byte* records, std::span<Tick> values) const;
   /// Extracts the 32 bits from bit `from` on into every `stride`-th of `words`.
   void extract_words(const std::byte* records, std::size_t n_records, unsigned from, std::uint32_t* words,

@@ -30,7 +30,7 @@ PackedClock::PackedClock(const SourceUri& uri, const PackedField& time, std::uin
       numbered_(is_numbered(uri)),
       scale_(clock_uri(uri, time, numbered_), tick_ps, time.scale()),
       turns_(uri) {
-  if (turns_.any() && time.is_float()) uri.refuse("bits= is the width of a whole number, and time= is none");
+  if (turns_.any() && time.is_float()) uri.refuse("bits= is the width of a whole number, which time= is not");
 }
 
 bool PackedClock::convert(std::span<Tick> times) const {
@@ -53,7 +53,7 @@ std::optional<Tick> PackedClock::convert(std::uint64_t number, std::uint32_t cha
     number = *extended;
   }
   if (scale_.needs_rounding({number, 0})) {
-    throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(number)));
+    throw UserError("source '" + uri_.text() + "': " + scale_.defect(std::to_string(number)));
   }
   return scale_.ticks(number);
 }
@@ -62,8 +62,8 @@ bool PackedClock::is_imprecise(std::uint64_t number) const {
   return field_.is_float() && !uri_.has("round") && scale_.spacing(field_.to_double(number), digits()) > 1;
 }
 
-std::string PackedClock::complaint_of_precision(std::uint64_t number) const {
-  return scale_.coarse_complaint(field_.to_double(number), digits());
+std::string PackedClock::precision_defect(std::uint64_t number) const {
+  return scale_.coarse_defect(field_.to_double(number), digits());
 }
 
 unsigned PackedClock::digits() const {

@@ -24,7 +24,7 @@ class PackedClock {
   std::optional<Tick> convert(std::uint64_t number, std::uint32_t channel);
   /// Whether the type of a number that convert() accepts has too few digits for its value, unless `round` allows that.
   [[nodiscard]] bool is_imprecise(std::uint64_t number) const;
-  [[nodiscard]] std::string complaint_of_precision(std::uint64_t number) const;
+  [[nodiscard]] std::string precision_defect(std::uint64_t number) const;
   /// How often the counter has wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
 

@@ -129,8 +129,7 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
 
 void RecordHits::check_precision(std::uint64_t number, std::uint64_t offset) {
   if (!clock_->is_imprecise(number) || !imprecise_.admit()) return;
-  spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset,
-               clock_->complaint_of_precision(number));
+  spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset, clock_->precision_defect(number));
 }
 
 void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kTimeBits = 64;
 
-/// The number in the text; 0, which shifts nothing, if it is none.
+/// The number in the text; 0, which shifts nothing, if the text is not a number.
 unsigned shift_in(std::string_view text) {
   unsigned shift = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shift);

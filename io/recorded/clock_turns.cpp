@@ -86,7 +86,7 @@ std::optional<std::uint64_t> ClockTurns::extend(std::uint64_t number, std::uint3
   return at;
 }
 
-std::string ClockTurns::complaint(std::uint64_t number, std::uint32_t channel) const {
+std::string ClockTurns::defect(std::uint64_t number, std::uint32_t channel) const {
   const auto place = clock_of(channel);
   if (place == clocks_.size()) return "bits= gives no width for the counter of channel " + std::to_string(channel);
   return "the time " + std::to_string(number) + " has more than the " + std::to_string(clocks_[place].bits) +

@@ -26,7 +26,7 @@ class ClockTurns {
   /// result overflows.
   std::optional<std::uint64_t> extend(std::uint64_t number, std::uint32_t channel);
   /// Why extend() returned std::nullopt.
-  [[nodiscard]] std::string complaint(std::uint64_t number, std::uint32_t channel) const;
+  [[nodiscard]] std::string defect(std::uint64_t number, std::uint32_t channel) const;
   /// How often counters have wrapped around.
   [[nodiscard]] std::uint64_t turns() const;
 

@@ -13,7 +13,7 @@ namespace eventloom {
 /// frame that goes back is not a jump if it fits between stretches already recorded.
 class CoveredTime {
  public:
-  /// Hits no further apart than `apart` belong to one stretch. Frames that go back by more than `farthest` do not fit.
+  /// Hits no farther apart than `apart` belong to one stretch. Frames that go back by more than `farthest` do not fit.
   CoveredTime(Tick apart, Tick farthest) : apart_(apart), farthest_(farthest) {}
 
   /// Adds hits in ascending order, none earlier than any hit before.

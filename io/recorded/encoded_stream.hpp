@@ -29,7 +29,7 @@ struct LiveReading {
   std::size_t most_bytes = std::size_t{32} << 20;  ///< limit of waiting hits; beyond it the oldest are released
   /// Hits later than this show that the clock has gone back, unless times are event numbers.
   std::chrono::hours longest_disorder{1};
-  /// A followed recording: hits wait as long as in a recording, and only settle() makes any late.
+  /// For a followed recording: hits wait as long as in a recording, and only settle() makes any of them late.
   bool as_recorded = false;
 };
 
@@ -49,7 +49,7 @@ class EncodedStream final : public Source {
   /// follow are late.
   std::optional<Epoch> read_on(Epoch settle_to = 0);
   /// After the end: if the clock has gone back, returns the stream that begins there, which takes over the reader and
-  /// the counts of this one; this one must not be used any more. Null when everything has been read.
+  /// the counts of this one; this one must no longer be used. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
   /// First epoch of the stream, once it is certain, and one past the last epoch read. Both include hits held back by
   /// the reader. For live streams.

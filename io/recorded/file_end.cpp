@@ -10,14 +10,14 @@ std::string end_defect(const FileReader& file, const std::string& cut) {
   return file.has_grown() ? "the file has grown since it was opened; the appended data are not read" : "";
 }
 
-void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, Complaints& complaints,
+void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, DefectLog& defect_log,
                 HitBlock& block) {
   const auto defect = end_defect(file, cut);
   if (!defect.empty()) {
-    complaints.say(Defect::damage, file.offset(), [&] { return std::string(defect); });
+    defect_log.say(Defect::damage, file.offset(), [&] { return std::string(defect); });
     add_loss(block, {.before = block.size(), .offset = file.offset(), .hits = hits, .breaks_off = true});
   }
-  complaints.sum_up();
+  defect_log.sum_up();
 }
 
 }  // namespace eventloom

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/recorded/hit_reader.hpp"
 
@@ -14,8 +14,8 @@ namespace eventloom {
 std::string end_defect(const FileReader& file, const std::string& cut = {});
 
 /// Reports that defect, if any, and adds a loss of `hits` to `block`, at which the stream breaks off. Then reports the
-/// totals of suppressed complaints.
-void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, Complaints& complaints,
+/// totals of defects not shown.
+void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, DefectLog& defect_log,
                 HitBlock& block);
 
 }  // namespace eventloom

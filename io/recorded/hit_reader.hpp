@@ -38,7 +38,7 @@ struct HitBlock {
   [[nodiscard]] std::size_t size() const { return time.size(); }
   /// Payload words of hit `i`; valid until the block changes.
   [[nodiscard]] std::span<const std::uint32_t> payload_of(std::size_t i) const;
-  /// Keeps the first `hits` hits; losses behind them move to the end.
+  /// Keeps the first `hits` hits; losses after them move to the end.
   void truncate(std::size_t hits);
   /// Keeps the first `hits` hits and the first `n_losses` losses; returns the rest.
   HitBlock cut(std::size_t hits, std::size_t n_losses);

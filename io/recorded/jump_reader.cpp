@@ -127,8 +127,8 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
   const auto [ahead, ahead_hit, leapt, before] = *foremost_;
   note_step(ahead - time);
   if (leapt && (!before || time + order_.disorder >= *before)) {
-    report(fmt::format("{} lies {} ahead of the next one and of all before it (a damaged time?)",
-                       place(ahead_hit, ahead), length(ahead - time)),
+    report(fmt::format("{} is {} ahead of the next one and of all before it (a damaged time?)", place(ahead_hit, ahead),
+                       length(ahead - time)),
            "it is dropped");
     leave_out_leap(block, ahead_hit);
     foremost_->time = std::max(time, before.value_or(time));
@@ -139,7 +139,7 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
   if (behind_) return drop(i);
   report(fmt::format("{} lies {} before {}: {}", place(hit, time), length(ahead - time), place(ahead_hit, ahead),
                      meaning(ahead - time)),
-         order_.policy == JumpPolicy::drop ? "what goes back is dropped" : "time goes on after the last hit");
+         order_.policy == JumpPolicy::drop ? "hits that go back are dropped" : "time continues after the last hit");
   if (order_.policy == JumpPolicy::new_era) return begin_era(time, hit);
   behind_ = true;
   foremost_->leapt = false;
@@ -215,7 +215,7 @@ std::string JumpReader::meaning(Tick step) const {
 }
 
 std::string JumpReader::remedies() const {
-  std::string text = "jumps=new-era lets time go on after the last hit, jumps=drop leaves out what goes back";
+  std::string text = "jumps=new-era continues the time after the last hit, jumps=drop drops hits that go back";
   if (order_.has_bits && !order_.unwraps) text += ", bits=N unwraps a counter of N bits";
   return text;
 }

@@ -27,9 +27,9 @@ HitBlock KeptEvent::hold_back(HitBlock& block) {
   return held;
 }
 
-void report_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
+void report_left_out(DefectLog& defect_log, std::uint64_t offset, std::uint32_t number, const std::string& file,
                      DropCause cause) {
-  complaints.say(Defect::number, offset, [&] {
+  defect_log.say(Defect::number, offset, [&] {
     return fmt::format("event {}{} is dropped: {}", number, file.empty() ? "" : " of " + file,
                        kDropCauseNames[static_cast<std::size_t>(cause)]);
   });

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "formats/event.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/recorded/hit_reader.hpp"
 
 /// Shared by readers of list mode by event number. The newest event of a block can be removed again, since the next
@@ -31,8 +31,8 @@ struct KeptEvent {
   HitBlock hold_back(HitBlock& block);
 };
 
-/// Reports that an event is dropped. `file`: its file; empty: that of `complaints`.
-void report_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
+/// Reports that an event is dropped. `file`: its file; empty: that of `defect_log`.
+void report_left_out(DefectLog& defect_log, std::uint64_t offset, std::uint32_t number, const std::string& file,
                      DropCause cause);
 
 }  // namespace eventloom

@@ -10,7 +10,7 @@
 namespace eventloom {
 
 StoredReader::StoredReader(std::unique_ptr<Source> stream)
-    : stream_(std::move(stream)), first_(stream_->first_epoch()), at_(first_), complaints_(stream_->name()) {}
+    : stream_(std::move(stream)), first_(stream_->first_epoch()), at_(first_), defect_log_(stream_->name()) {}
 
 bool StoredReader::read(HitBlock& block) {
   block.clear();
@@ -22,7 +22,7 @@ bool StoredReader::read(HitBlock& block) {
     stream_->release_before(step.end);
     at_ = step.end;
   }
-  if (!at_) complaints_.sum_up();
+  if (!at_) defect_log_.sum_up();
   return block.size() != 0 || !block.losses.empty();
 }
 
@@ -79,7 +79,7 @@ void StoredReader::take_buffer(const EpochBufferHeader& header, std::span<const 
   block.channel.resize(hits);
   block.payload_begin.resize(hits);
   block.payload.resize(words);
-  complaints_.say(Defect::damage, defect->offset, [&] {
+  defect_log_.say(Defect::damage, defect->offset, [&] {
     return std::string(defect->reason) + "; its " + std::to_string(header.n_hits) + " hits are dropped";
   });
   add_loss(

@@ -6,7 +6,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_counts.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
@@ -37,7 +37,7 @@ class StoredReader final : public HitReader {
   std::optional<Epoch> at_;  ///< epoch of the next item; std::nullopt at the end
   SliceData data_;
   MarkerCounts left_out_;
-  Complaints complaints_;
+  DefectLog defect_log_;
 };
 
 }  // namespace eventloom

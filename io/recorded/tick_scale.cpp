@@ -131,12 +131,12 @@ std::string TickScale::in_words(const std::string& value) const {
   return "the time " + value + (length ? " x " : " ") + unit_;
 }
 
-std::string TickScale::range_complaint(const std::string& value) const {
+std::string TickScale::range_defect(const std::string& value) const {
   return in_words(value) + " is not below 2^64 ticks of " + std::to_string(tick_ps_) +
          " ps: say with origin= which time becomes tick 0, or choose a coarser --tick";
 }
 
-std::string TickScale::coarse_complaint(double value, unsigned bits) const {
+std::string TickScale::coarse_defect(double value, unsigned bits) const {
   constexpr double kPsPerNs = 1000;
   const auto tick_ns = static_cast<double>(tick_ps_) / kPsPerNs;
   return fmt::format(
@@ -145,7 +145,7 @@ std::string TickScale::coarse_complaint(double value, unsigned bits) const {
       in_words(fmt::format("{}", value)), spacing(value, bits) * tick_ns, tick_ns);
 }
 
-std::string TickScale::complaint(const std::string& value) const {
+std::string TickScale::defect(const std::string& value) const {
   auto text = in_words(value) + " is not a whole number, below 2^64, of ticks of " + std::to_string(tick_ps_) + " ps";
   if (rounding_ != Rounding::none) return text;
   return text + ": choose a finer --tick, or add round=down or round=nearest to the source";

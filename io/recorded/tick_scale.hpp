@@ -13,7 +13,7 @@ namespace eventloom {
 
 /// Converts the times of a foreign format to ticks, according to the keys `unit`, `drift` and `round` of its URI. A
 /// conversion returns std::nullopt when the time does not fit, or is not a whole number of ticks and must not be
-/// rounded; complaint() then gives the reason. The key `drift` implies round=nearest.
+/// rounded; defect() then gives the reason. The key `drift` implies round=nearest.
 class TickScale {
  public:
   /// `scale`: factor of the numbers, from the format or the URI. Throws UserError when a key is invalid, or the
@@ -65,11 +65,11 @@ class TickScale {
   [[nodiscard]] std::optional<FineTicks> whole(FineTicks time, double slack) const;
 
   /// Why `value`, as written in the input, is not a valid time, and how to fix it.
-  [[nodiscard]] std::string complaint(const std::string& value) const;
-  /// The same for a time that is too large.
-  [[nodiscard]] std::string range_complaint(const std::string& value) const;
-  /// The same for a number of `bits` digits that has lost precision.
-  [[nodiscard]] std::string coarse_complaint(double value, unsigned bits) const;
+  [[nodiscard]] std::string defect(const std::string& value) const;
+  /// Likewise for a time that is too large.
+  [[nodiscard]] std::string range_defect(const std::string& value) const;
+  /// Likewise for a number of `bits` digits that has lost precision.
+  [[nodiscard]] std::string coarse_defect(double value, unsigned bits) const;
 
  private:
   void reduce();

@@ -41,7 +41,7 @@ struct TimeOrderDefaults {
 /// `reorder` is a duration, a number of hits, or both, separated by a comma; a duration alone covers all hits within
 /// it. Throws UserError when a key is invalid.
 TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults, std::uint64_t tick_ps);
-/// The same for sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
+/// Likewise for sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
 ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits);
 
 }  // namespace eventloom

@@ -14,7 +14,7 @@ namespace eventloom {
 
 namespace {
 
-/// The same as found_files(), and a path without wildcards whether there is such a file or not.
+/// Like found_files(), but also returns a path without wildcards, whether or not the file exists.
 std::vector<std::string> matching_files(const std::string& pattern) {
   if (!has_wildcard(pattern)) return {pattern};
   auto paths = found_files(pattern);

@@ -23,7 +23,7 @@ namespace eventloom {
 
 namespace {
 
-/// A feed may use 1 / kFeedShare of its source's buffer to put data in order, and as much for data waiting to be taken.
+/// A feed may use 1 / kFeedShare of its source's buffer to sort data, and as much for data waiting to be taken.
 constexpr std::uint64_t kFeedShare = 8;
 constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
 
@@ -71,7 +71,7 @@ std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceU
   return std::make_unique<EncodedStream>(std::move(hits.reader), hits.reorder, std::nullopt, is_unique(uri));
 }
 
-/// The same for files that are followed.
+/// Likewise for followed files.
 std::unique_ptr<LiveFeed> followed(const SourceSpec& spec, const FeedOpening& opening) {
   const auto& scheme = scheme_of(spec.uri);
   if (scheme.follow_stream != nullptr) return scheme.follow_stream(spec, opening);
@@ -126,7 +126,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   return expand(uris, same);
 }
 
-/// Copies are marked, not refused: each may be converted by itself, and copies without data do no harm.
+/// Copies are marked, not refused: each may be converted alone, and copies without data do no harm.
 std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris) {
   SameSource same;
   auto specs = expand(uris, same);

@@ -60,7 +60,7 @@ struct SourceScheme {
   /// Throws UserError when several sources of this kind cannot be read together; null: they always can.
   void (*together)(std::span<const SourceUri> uris) = nullptr;
 
-  /// Whether a file is of this kind, judging by its first bytes; null: they do not identify the kind.
+  /// Whether a file is of this kind, judging by its first bytes; null if they do not identify the kind.
   bool (*recognise)(std::span<const std::byte> head) = nullptr;
 
   /// Reads the hits of a foreign format, which are encoded into epoch buffers on demand.
@@ -71,7 +71,7 @@ struct SourceScheme {
   /// unless `follow_stream` is set.
   std::unique_ptr<HitReader> (*follow)(const SourceUri& uri, SourceId id, const TimeBase& base,
                                        const Followed& files) = nullptr;
-  /// The same for files of epoch buffers.
+  /// Likewise for files of epoch buffers.
   std::unique_ptr<LiveFeed> (*follow_stream)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;
   /// Opens the receiving side of a live source.
   std::unique_ptr<LiveFeed> (*feed)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;

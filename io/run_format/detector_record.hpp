@@ -48,7 +48,7 @@ struct DetectorRecord {
   [[nodiscard]] bool empty() const { return map.empty() && groups.empty(); }
 };
 
-/// Finds what such a record says about a channel. Texts are as in the file: escape them before display.
+/// Looks up a channel in such a record. Texts are as in the file: escape them before display.
 class KnownChannels {
  public:
   KnownChannels() = default;

@@ -288,12 +288,12 @@ void PartList::wait_for_writer(const std::filesystem::path& path) {
   File file;
   file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const auto begun = steady_clock::now();
-  for (bool told = false; file.descriptor >= 0 && is_held(file.descriptor, LOCK_SH);) {
+  for (bool reported = false; file.descriptor >= 0 && is_held(file.descriptor, LOCK_SH);) {
     const auto waited = steady_clock::now() - begun;
     if (waited > kLongestListWait) refuse_held(path);
-    if (!told && waited > kSilentListWait) {
+    if (!reported && waited > kSilentListWait) {
       spdlog::info("{}: waiting for its writer from an earlier run to end", path.string());
-      told = true;
+      reported = true;
     }
     std::this_thread::sleep_for(kListLook);
   }

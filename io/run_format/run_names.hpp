@@ -19,7 +19,7 @@ bool is_name_of_part(const std::filesystem::path& run_file, const std::string& n
 bool is_part_of(const std::string& stem, std::string_view name);
 /// `<stem>.part-<digits>.list`
 bool is_list_of(const std::string& stem, std::string_view name);
-/// The same list while it is being rewritten.
+/// Likewise for the list while it is being rewritten.
 bool is_unfinished_list_of(const std::string& stem, std::string_view name);
 /// `<stem>.live-<digits>.place`, with or without `.partial`.
 bool is_place_of(const std::string& stem, std::string_view name);

@@ -35,7 +35,7 @@ struct OpenOutput {
 /// Returns kRunFormat, kPartFormat or kMergedFormat. Throws UserError when the file is not from Eventloom, or has
 /// another version of the format.
 std::string format_of(const OpenOutput& open);
-/// The same. Throws UserError for a part.
+/// Likewise. Throws UserError for a part.
 std::string format_of_run(const OpenOutput& open);
 
 }  // namespace eventloom

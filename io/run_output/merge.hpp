@@ -53,7 +53,7 @@ class MergedFile {
 MergedFile write_merged_file(const std::filesystem::path& run_file, const std::filesystem::path& output,
                              const MergeSettings& settings);
 
-/// Likewise, and gives the file its name.
+/// Likewise, and renames the file to its final name.
 MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
                       const MergeSettings& settings);
 

@@ -29,7 +29,8 @@ class NexusEntry {
   /// Adds the next events, then all of their hits, in pieces. Throws UserError when a hit lies outside its event.
   void add_events(std::span<const Tick> times, std::span<const std::uint32_t> n_hits);
   void add_hits(std::span<const Tick> times);
-  /// The same hits' channels and sources, as many of each. Throws UserError for a channel of more than 28 bits.
+  /// Adds the channels and sources of the same hits; both have equal lengths. Throws UserError for a channel of more
+  /// than 28 bits.
   void add_ids(std::span<const std::uint32_t> channels, std::span<const std::uint16_t> sources);
   /// Hits until add_hits() or add_ids() writes its next chunk, see ColumnWriter.
   [[nodiscard]] std::uint64_t hits_to_chunk_end() const { return offsets_.rows_to_chunk_end(); }

@@ -76,7 +76,7 @@ void append_hits(EventTables& tables, const HitColumns& hits) {
 void append_payload(EventTables& tables, const HitColumns& hits) {
   if (!tables.payload) return;
   if (hits.payload_words.size() != hits.size())
-    throw std::logic_error("a slice that does not say which payload is whose");
+    throw std::logic_error("a slice that does not assign its payload to hits");
   std::uint64_t words = tables.payload->rows();
   tables.first_payload->generate<std::uint64_t>(
       hits.size(), [&, i = hits.payload_words.begin()]() mutable { return words += *i++; });

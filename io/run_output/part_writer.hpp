@@ -69,7 +69,7 @@ class PartWriter final : public EventSink {
   std::vector<PartInfo> close();
   /// Returns the finished parts of this writer. Call after close() or an exception. Waits for the disk.
   const std::vector<FinishedPart>& finished();
-  /// Adds the counts of all parts to `cells`: those of a histogram from cell `begin` on, counted within the histogram.
+  /// Adds the counts of all parts to `cells`: the cells of a histogram from `begin` on, counted within the histogram.
   /// They never decrease.
   void add_cells(std::size_t histogram, std::size_t begin, std::span<std::uint64_t> cells) const;
 

@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// Plays the hits of a source, whose epochs must rise. In triggered data, hits of equal time form an event; in
+/// Plays the hits of a source, whose epochs must ascend. In triggered data, hits of equal time form an event; in
 /// free-running data, all hits of an epoch. Hits are in time order, with source number 0. Events without a number are
 /// numbered from 1.
 class HitsPlayer final : public EventPlayer {

@@ -193,7 +193,7 @@ void MbsClients::note_unread(const MbsServerClient& client) {
 void MbsClients::forget(const MbsServerClient& client) {
   ++(client.end() == MbsClientEnd::refused ? totals_.refused : totals_.never);
   if (!reports()) return;
-  spdlog::info("{}the connection from {} is no client: it {}", settings_.name, client.name(),
+  spdlog::info("{}the connection from {} is not a client: it {}", settings_.name, client.name(),
                client.end() == MbsClientEnd::refused ? "sent an invalid MBS request" : "was closed before any data");
 }
 

@@ -41,7 +41,7 @@ void MbsServer::run() {
 
 void MbsServer::advance() {
   const bool sends = phase_ == Phase::sending || phase_ == Phase::ending;
-  if (sends && !stopping_ && clients_.empty() && clients_.round_is_void()) begin_anew();
+  if (sends && !stopping_ && clients_.empty() && clients_.round_is_void()) restart();
   if (phase_ == Phase::waiting && clients_.size() >= settings_.clients_to_start) begin();
   if (phase_ == Phase::sending) produce();
   if (phase_ == Phase::ending) end_round();
@@ -73,10 +73,10 @@ void MbsServer::end_round() {
     phase_ = Phase::done;
     return;
   }
-  begin_anew();
+  restart();
 }
 
-void MbsServer::begin_anew() {
+void MbsServer::restart() {
   if (clients_.round_is_void()) totals_ = totals_before_;
   clients_.forget_round();
   recording_.rewind();

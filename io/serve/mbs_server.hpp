@@ -62,7 +62,7 @@ class MbsServer {
   void begin();
   void end_sending();
   void end_round();
-  void begin_anew();
+  void restart();
   void stop();
 
   [[nodiscard]] bool may_produce() const;

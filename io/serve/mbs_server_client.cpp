@@ -74,7 +74,7 @@ void MbsServerClient::receive(std::int64_t now) {
   std::array<std::byte, 4096> buffer{};
   const auto received = ::recv(fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (received < 0 && would_block(errno)) return;
-  if (received <= 0) return hang_up(received < 0 || has_data_under_way());
+  if (received <= 0) return hang_up(received < 0 || has_unacknowledged_data());
   std::span<const std::byte> bytes(buffer.data(), static_cast<std::size_t>(received));
   while (const auto request = decoder_.take(bytes)) {
     if (requests_ == 0 && !closed_writing_) taken_at_ = now;
@@ -85,7 +85,7 @@ void MbsServerClient::receive(std::int64_t now) {
 
 /// Whether data are unacknowledged by the client's system: a client that has read all arrived data closes without
 /// reset.
-bool MbsServerClient::has_data_under_way() const {
+bool MbsServerClient::has_unacknowledged_data() const {
   int bytes = 0;
   if (::ioctl(fd(), SIOCOUTQ, &bytes) != 0) return false;
   return bytes > (closed_writing_ ? 1 : 0);  // the FIN counts as a byte

@@ -92,7 +92,7 @@ class MbsServerClient {
 
  private:
   [[nodiscard]] bool may_begin() const { return !queue_.empty() && (!by_request_ || requests_ > 0); }
-  [[nodiscard]] bool has_data_under_way() const;
+  [[nodiscard]] bool has_unacknowledged_data() const;
   void begin_next();
   void answer(MbsRequest request);
   void close_writing(std::int64_t now);

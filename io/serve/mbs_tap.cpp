@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-/// Most bytes given and not yet taken by the thread.
+/// Most bytes given but not yet taken by the thread.
 constexpr std::size_t kMostGivenBytes = std::size_t{16} << 20;
 constexpr std::int64_t kTapPoll = 250'000'000;
 constexpr std::int64_t kTapEndNs = 2'000'000'000;

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_time.hpp"
 
@@ -21,15 +21,15 @@ SourceUri with_rounding(const SourceUri& uri) {
 class LmdPlayer final : public EventPlayer {
  public:
   explicit LmdPlayer(const SourceUri& uri)
-      : time_(with_rounding(uri), kNanosecondPs), file_(uri.path()), complaints_(uri.path()) {}
+      : time_(with_rounding(uri), kNanosecondPs), file_(uri.path()), defect_log_(uri.path()) {}
 
   bool next() override {
     const bool there = file_.next(event_);
     for (const auto& problem : file_.problems()) {
-      complaints_.say(Defect::damage, problem.offset, [&] { return problem.text; });
+      defect_log_.say(Defect::damage, problem.offset, [&] { return problem.text; });
       if (problem.effect != LmdEffect::none) ++damaged_;
     }
-    if (!there) complaints_.sum_up();
+    if (!there) defect_log_.sum_up();
     return there;
   }
   [[nodiscard]] LmdEvent& event() override { return event_; }
@@ -40,7 +40,7 @@ class LmdPlayer final : public EventPlayer {
  private:
   LmdTime time_;
   LmdFile file_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   LmdEvent event_;
   std::uint64_t damaged_ = 0;
 };

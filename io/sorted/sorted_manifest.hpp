@@ -53,7 +53,7 @@ struct SortedManifest {
   std::uint64_t anomalies = 0;
   std::vector<SortedOrigin> sources;  ///< ordered by number
   std::vector<SortedFile> files;      ///< ordered by builder
-  std::vector<Damage> damage;         ///< damage with its origin, in rising first epochs
+  std::vector<Damage> damage;         ///< damage with its origin, by ascending first epoch
   KeptDetector detector;
 
   /// One past the last epoch with hits or damage.

@@ -15,7 +15,7 @@ class SortedWriter {
   /// `text`: text of the stream's header. Throws UserError when the file cannot be created.
   SortedWriter(const std::filesystem::path& folder, std::uint32_t builder, const TimeBase& base, std::string text);
 
-  /// Call with slices in rising order. Throws UserError when the file cannot be written.
+  /// Call with slices in ascending order. Throws UserError when the file cannot be written.
   void write(const SortedSlice& slice);
   /// Gives the file its final name before returning.
   SortedFile finish();

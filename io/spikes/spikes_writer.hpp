@@ -23,7 +23,7 @@ struct SpikesSummary {
 
 /// Whether the file begins like a `.spikes` file, finished or not.
 bool is_spikes_file(const std::filesystem::path& file);
-/// The same, given the first bytes of a file's contents, which may be compressed.
+/// Likewise, given the first bytes of a file's contents, which may be compressed.
 bool begins_spikes_file(std::span<const std::byte> head);
 
 /// Writes one `.spikes` file, see formats/spikes.hpp. It is a PartialFile until finish() renames it. Errors throw

@@ -60,7 +60,7 @@ Tpx3Clock::Placed Tpx3Clock::begin_file(const Tpx3Preview& preview, std::optiona
   return {};
 }
 
-/// Whether a following packet is near `at`, and nearer to it than to the time that the stream had reached.
+/// Whether a following packet is close to `at`, and closer to it than to the time that the stream had reached.
 bool Tpx3Clock::has_witness(std::int64_t at, const Tpx3Preview& preview) const {
   constexpr std::size_t kWitnesses = 16;
   const auto& times = preview.times();

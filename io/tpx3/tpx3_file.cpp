@@ -18,7 +18,7 @@ bool is_hit(Tpx3Packet packet) {
 
 }  // namespace
 
-Tpx3File::Tpx3File(const std::string& path) : file_(path), complaints_(path) {
+Tpx3File::Tpx3File(const std::string& path) : file_(path), defect_log_(path) {
   if (file_.size() == 0 || begins_tpx3_file(file_.front(kTpx3PacketBytes))) return;
   throw UserError("'" + path + "': the file does not begin with a TPX3 chunk");
 }
@@ -78,7 +78,7 @@ Tpx3File::Item Tpx3File::finish() {
   const bool cut = left_ != 0 || file_.left() != 0;
   auto defect = end_defect(file_, cut ? fmt::format("the file ends {} packets before the end of a chunk", left_) : "");
   if (defect.empty()) return Item::end;
-  complaints_.say(Defect::damage, offset_, [&] { return defect; });
+  defect_log_.say(Defect::damage, offset_, [&] { return defect; });
   damage_ = {.hits = left_, .rest = true};
   return Item::damage;
 }
@@ -87,7 +87,7 @@ template <class Text>
 Tpx3File::Item Tpx3File::damaged(Tpx3Damage damage, Text&& text) {
   damage_ = damage;
   ++counters_[Metric::damaged_headers];
-  complaints_.say(Defect::damage, offset_, std::forward<Text>(text));
+  defect_log_.say(Defect::damage, offset_, std::forward<Text>(text));
   return Item::damage;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/runtime/metrics.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/tpx3/tpx3_packet.hpp"
 #include "io/tpx3/tpx3_preview.hpp"
@@ -35,7 +35,7 @@ class Tpx3File {
   /// Offset of the current item, bytes.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
-  [[nodiscard]] Complaints& complaints() { return complaints_; }
+  [[nodiscard]] DefectLog& defect_log() { return defect_log_; }
   /// Counts damaged_headers.
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t size() const { return file_.size(); }
@@ -48,7 +48,7 @@ class Tpx3File {
   Item damaged(Tpx3Damage damage, Text&& text);
 
   FileReader file_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   Tpx3Packet packet_{0};
   Tpx3Damage damage_;
   std::uint64_t offset_ = 0;

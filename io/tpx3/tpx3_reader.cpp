@@ -46,7 +46,7 @@ class Tpx3Reader final : public HitReader {
   void report(const Tpx3Clock::Placed& place);
   void lose(const char* reason, HitBlock& block, DropCause cause = DropCause::corrupt);
   void lose(const Tpx3Damage& damage, HitBlock& block);
-  [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
+  [[nodiscard]] DefectLog& defect_log() { return files_.file().defect_log(); }
   [[nodiscard]] std::uint64_t offset() const { return files_.file().offset(); }
 
   std::string name_;
@@ -91,7 +91,7 @@ bool Tpx3Reader::read_item(HitBlock& block) {
     case Tpx3File::Item::damage: lose(files_.file().damage(), block); return true;
     case Tpx3File::Item::end: break;
   }
-  complaints().sum_up();
+  defect_log().sum_up();
   ended_ = files_.is_last();
   if (!ended_) open_next();
   return !ended_;
@@ -156,14 +156,14 @@ void Tpx3Reader::put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload
 void Tpx3Reader::report(const Tpx3Clock::Placed& place) {
   if (place.step == Tpx3Step::back) {
     ++counters_[Metric::clock_resets];
-    complaints().say(Defect::era, offset(), [&] {
+    defect_log().say(Defect::era, offset(), [&] {
       return fmt::format("the clock goes back from {:.6f} s to {:.6f} s: a reset, or another measurement",
                          tpx3_seconds(place.from), tpx3_seconds(place.time));
     });
   }
   if (place.step == Tpx3Step::guess) {
     ++counters_[Metric::clock_guesses];
-    complaints().say(Defect::number, offset(), [&] {
+    defect_log().say(Defect::number, offset(), [&] {
       return fmt::format(
           "the clock, which starts again every 26.8 s, is at {:.6f} s after {:.6f} s, if it went on: packets around "
           "this place may be whole periods away, or the clock was reset, which global times would show",
@@ -174,7 +174,7 @@ void Tpx3Reader::report(const Tpx3Clock::Placed& place) {
 
 void Tpx3Reader::lose(const char* reason, HitBlock& block, DropCause cause) {
   if (cause == DropCause::corrupt) ++counters_[Metric::damaged_packets];
-  complaints().say(cause == DropCause::corrupt ? Defect::damage : Defect::number, offset(),
+  defect_log().say(cause == DropCause::corrupt ? Defect::damage : Defect::number, offset(),
                    [&] { return fmt::format("{} is dropped", reason); });
   add_loss(block, {.before = block.size(), .offset = offset(), .hits = 1, .cause = cause});
 }

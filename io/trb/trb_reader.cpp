@@ -21,7 +21,7 @@ namespace {
 
 /// After this time without data, an empty block shows the caller that time passes.
 constexpr int kTrbPatienceMs = 20;
-/// The same, while events wait for earlier ones.
+/// Likewise, while events wait for earlier ones.
 constexpr int kHeldTickMs = 10;
 /// Delay in which more data gather: waking up for each datagram would cost more than all other work.
 constexpr std::chrono::microseconds kGather{300};
@@ -40,7 +40,7 @@ TrbReader::TrbReader(const std::string& place, TrbOptions options, std::size_t m
       most_bytes_(most_bytes),
       socket_(place),
       sequence_(options_.bits, options_.optional(), *this),
-      complaints_(name_),
+      defect_log_(name_),
       data_ns_(steady_ns()),
       empty_ns_(data_ns_) {
   counts_.counters.keep({Metric::datagrams, Metric::bytes, Metric::malformed});
@@ -64,7 +64,7 @@ bool TrbReader::read(HitBlock& block) {
   ended_ = stopping && !is_full();
   if (ended_) {
     sequence_.finish();
-    complaints_.sum_up();
+    defect_log_.sum_up();
   }
   if (begun_) std::swap(block, ready_);
   return true;
@@ -138,13 +138,13 @@ void TrbReader::keep(Tick number, std::span<const std::byte> subevents) {
   if (!first_) first_ = number;
   read_event(number, subevents);
   count(event_, counts_);
-  options_.maker->append(event_, number + high_, ready_, complaints_);
+  options_.maker->append(event_, number + high_, ready_, defect_log_);
 }
 
 void TrbReader::miss(Tick from, Tick to) {
   if (options_.optional()) return;
   const auto numbers = (to - from).value;
-  complaints_.say(Defect::damage, [&] {
+  defect_log_.say(Defect::damage, [&] {
     return fmt::format("{} events are missing from number {} on", numbers, (from % sequence_.range()).value);
   });
   // An event has at least one subevent; its number of TDC times is unknown.
@@ -156,7 +156,7 @@ void TrbReader::miss(Tick from, Tick to) {
 }
 
 void TrbReader::restart() {
-  complaints_.say(Defect::era, [] {
+  defect_log_.say(Defect::era, [] {
     return std::string("event numbers start again; those that follow have the next values free after a wrap");
   });
   add_loss(ready_, {.before = ready_.size(), .cause = DropCause::lost, .leaves_hole = true});
@@ -166,9 +166,9 @@ void TrbReader::leave_out(std::span<const std::byte> subevents) {
   read_event(0, subevents);
   count(event_, counts_);
   const auto before = ready_.size();
-  options_.maker->append(event_, 0, ready_, complaints_);
+  options_.maker->append(event_, 0, ready_, defect_log_);
   take_back_hits(ready_, before, ready_.losses.size(), {.cause = DropCause::out_of_step});
-  complaints_.say(Defect::number, [this] {
+  defect_log_.say(Defect::number, [this] {
     return fmt::format("an event of number {} is dropped: it fits no other", number_of(event_.subevents.front()));
   });
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/stream_file.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/hld/hld_counts.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/recorded/hit_reader.hpp"
@@ -71,7 +71,7 @@ class TrbReader final : public HitReader, private TrbSink {
   std::size_t most_bytes_;
   UdpSocket socket_;
   TrbSequence sequence_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   std::vector<HldSubevent> subevents_;  ///< subevents of the current datagram
   HldEvent event_;
   HitBlock ready_;  ///< data for the next block

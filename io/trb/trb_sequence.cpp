@@ -151,13 +151,13 @@ void TrbSequence::accept_aside(std::int64_t now_ns) {
   std::ranges::sort(aside, {}, [&](const Aside& event) { return step(any, event.number); });
   const auto first = aside.front().number;
   Tick place = extended(first, std::max(newest_, others_));
-  const bool anew = placed_ && place < next_;
-  if (anew) {
+  const bool is_restart = placed_ && place < next_;
+  if (is_restart) {
     place += range_;
     ++counters_[Metric::restarts];
     sink_.restart();
   }
-  if (anew || !placed_) begin_with(place);
+  if (is_restart || !placed_) begin_with(place);
   for (const auto& event : aside) put(place + Tick(step(first, event.number)), event.subevents, now_ns);
 }
 

@@ -16,7 +16,7 @@ namespace eventloom {
 class TrbSink {
  public:
   virtual ~TrbSink() = default;
-  /// The next event, in rising numbers. `subevents`: as received; valid during the call.
+  /// The next event, by ascending number. `subevents`: as received; valid during the call.
   virtual void keep(Tick number, std::span<const std::byte> subevents) = 0;
   /// The numbers from `from` up to but excluding `to`, the next event's number, are missing.
   virtual void miss(Tick from, Tick to) = 0;

@@ -8,11 +8,11 @@
 namespace eventloom {
 
 /// The address that a board sends from, and how much may be sent there. Requests go to no other address, and never
-/// amount to more bytes than half of those that have come from it: a sender that forges its address cannot make a run
-/// flood a third party.
+/// amount to more than half of the bytes received from it: a sender that forges its address cannot make a run flood a
+/// third party.
 class BoardPeer {
  public:
-  /// Another address is taken for the board's only when nothing has come from the present one for this long.
+  /// Another address is accepted as the board's only if nothing has come from the present one for this long.
   static constexpr std::int64_t kSilence_ns = 1'000'000'000;
 
   /// Notes a valid datagram of the board's current session.

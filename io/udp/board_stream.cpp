@@ -74,7 +74,7 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
 void BoardStream::note_after_end() {
   if (counters_[Metric::after_end]++ != 0) return;
   ++anomalies_;
-  complaints_.say(Defect::restart, [] { return "it sends again after its end: the run ignores it"; });
+  defect_log_.say(Defect::restart, [] { return "it sends again after its end: the run ignores it"; });
 }
 
 void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) {
@@ -120,7 +120,7 @@ void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
     close_session(out);
     ++counters_[Metric::restarts];
     ++anomalies_;
-    complaints_.say(Defect::restart, [] { return "the sender has restarted; its data in transit are lost"; });
+    defect_log_.say(Defect::restart, [] { return "the sender has restarted; its data in transit are lost"; });
     former_sessions_.push_back(*session_);
     if (former_sessions_.size() > kFormerSessions) former_sessions_.pop_front();
     gap_.break_in_stream = true;
@@ -155,7 +155,7 @@ void BoardStream::take_header(const Datagram& datagram) {
   }
   if (why && !refused_) {
     ++anomalies_;
-    complaints_.say(Defect::contradiction, [&] { return "not used from here on: " + *why; });
+    defect_log_.say(Defect::contradiction, [&] { return "not used from here on: " + *why; });
   }
   refused_ = why.has_value();
 }
@@ -170,7 +170,7 @@ void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
   }
   ++counters_[Metric::contradictions];
   ++anomalies_;
-  complaints_.say(Defect::contradiction, [&] {
+  defect_log_.say(Defect::contradiction, [&] {
     return "a fragment of epoch buffer " + std::to_string(datagram.header.sequence) + " does not fit the others";
   });
 }
@@ -209,7 +209,7 @@ void BoardStream::accept(const MissingBuffers& missing, std::int64_t /*now_ns*/,
   if (!accounted_) return;
   gap_.buffers += missing.n_buffers;
   counters_[Metric::lost_buffers] += missing.n_buffers;
-  complaints_.say(Defect::loss, [&] { return std::to_string(missing.n_buffers) + " epoch buffers were lost"; });
+  defect_log_.say(Defect::loss, [&] { return std::to_string(missing.n_buffers) + " epoch buffers were lost"; });
 }
 
 void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBatch& out) {
@@ -224,7 +224,7 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
   if (!hits_fit || (!refused_ && !known_epochs)) {
     ++counters_[Metric::contradictions];
     ++anomalies_;
-    complaints_.say(Defect::contradiction, [&] {
+    defect_log_.say(Defect::contradiction, [&] {
       return "a mark states " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete.value) +
              ", which does not follow from " + std::to_string(*accounted_) + " to epoch " + std::to_string(next_.value);
     });
@@ -271,7 +271,7 @@ void BoardStream::drop(const Refusal& refusal, const std::optional<EpochBufferHe
   const std::uint64_t hits = header && header->n_hits <= header->n_words ? header->n_hits : 0;
   dropped.hits += hits;
   ++counters_[buffers_left_out(refusal.cause)];
-  complaints_.say(defect_of(refusal.cause), [&] {
+  defect_log_.say(defect_of(refusal.cause), [&] {
     return "epoch buffer " + std::to_string(sequence) + " with " + std::to_string(hits) +
            " hits is dropped: " + refusal.reason;
   });

@@ -11,7 +11,7 @@
 
 #include "formats/datagram.hpp"
 #include "formats/event.hpp"
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/udp/board_header.hpp"
 #include "io/udp/reassembly_buffer.hpp"
@@ -26,13 +26,13 @@ namespace eventloom {
 /// received, all of its hits are delivered or in a Damage; otherwise, those from the first epoch buffer received on
 /// are. A Damage begins at the end of the last epoch buffer delivered, or at the last mark.
 ///
-/// Epochs rise, except where the board jumps: forwards, or back by more than is accepted between neighbours. The caller
-/// decides whether the run can use the data after a jump.
+/// Epochs ascend, except where the board jumps: forwards, or back by more than is accepted between neighbours. The
+/// caller decides whether the run can use the data after a jump.
 class BoardStream {
  public:
   /// Time to wait for a missing datagram. Networks reorder within microseconds to a few milliseconds.
   static constexpr std::int64_t kPatience_ns = 50'000'000;
-  /// The same for a board that resends data on request: enough time for some thirty requests.
+  /// Likewise for a board that resends data on request: enough time for some thirty requests.
   static constexpr std::int64_t kResendPatience_ns = 250'000'000;
   /// Data time between neighbours that is accepted at once, in addition to the time passed: clock differences between
   /// boards and pauses between spills are shorter.
@@ -46,7 +46,7 @@ class BoardStream {
   static constexpr std::uint64_t kMostHitsLost = std::uint64_t{1} << 40;
 
   /// `header` receives the header datagrams and must outlive this object.
-  BoardStream(const std::string& name, BoardHeader& header) : header_(header), complaints_(name) {}
+  BoardStream(const std::string& name, BoardHeader& header) : header_(header), defect_log_(name) {}
 
   /// Takes a datagram of this board. Appends the data that can be delivered now to `out` and sets its `complete` and
   /// `ended`.
@@ -56,11 +56,11 @@ class BoardStream {
   /// Gives up all missing data and ends the stream. Later datagrams are ignored.
   void finish(FeedBatch& out);
 
-  /// A datagram of at most `most_bytes` that requests what is missing, if the board takes requests and one is due; else
-  /// empty. Call only after taking all datagrams that have arrived. Valid until the next call.
+  /// A datagram of at most `most_bytes` that requests missing data, if the board accepts requests and one is due;
+  /// otherwise empty. Call only after taking all datagrams that have arrived. Valid until the next call.
   std::span<const std::byte> request(std::int64_t now_ns, std::size_t most_bytes);
 
-  /// Whether the board has announced that it takes requests.
+  /// Whether the board has announced that it accepts requests.
   [[nodiscard]] bool resends() const { return resends_; }
   [[nodiscard]] std::optional<std::uint32_t> session() const { return session_; }
   /// Whether data are waiting, so that pass_time() must be called soon.
@@ -133,7 +133,7 @@ class BoardStream {
   void damage(DropCause cause, std::uint64_t hits, Epoch until, FeedBatch& out) const;
 
   BoardHeader& header_;
-  Complaints complaints_;
+  DefectLog defect_log_;
   ReassemblyBuffer fragments_;
   ResendRequests requests_;
   std::vector<std::byte> request_;  ///< the last datagram that request() returned

@@ -36,7 +36,7 @@ void BulkTransfer::begin(const Datagram& datagram, std::int64_t now_ns) {
   board_ = datagram.header.source;
   had_before_ = received_ = status_of(datagram).bytes;
   progress_ns_ = now_ns;
-  // Twice the time of the first round trip: what has been sent again is not repeated before its status can be here.
+  // Twice the first round trip: data that have been resent are not repeated before their status can arrive.
   if (offered_ns_) again_ns_ = std::max(again_ns_, 2 * (now_ns - *offered_ns_));
 }
 

@@ -44,7 +44,7 @@ class BulkTransfer {
   /// `file`, which must not be empty, must outlive the object.
   BulkTransfer(std::span<const std::byte> file, const Settings& settings, std::int64_t now_ns);
 
-  /// Takes a datagram from the board's address; ignores all that are no status of this transfer or contradict it.
+  /// Takes a datagram from the board's address; ignores those that are not a status of this transfer or contradict it.
   void take(const Datagram& datagram, std::int64_t now_ns);
   /// Composes what is to be sent now, at most `most_bytes` of pieces.
   void send(std::int64_t now_ns, std::uint64_t most_bytes, const Room& room);

@@ -15,7 +15,7 @@ constexpr std::int64_t kAnnounceEveryNs = 1'000'000'000;
 /// the loss of one does no harm.
 constexpr int kFirstAnnouncements = 3;
 constexpr std::int64_t kAnnounceFirstNs = 10'000'000;
-/// Time after the last request in which another may come, and the time after the end that this can last.
+/// Time after the last request in which another may come, and the longest duration of this after the end.
 constexpr std::int64_t kAskedNs = 300'000'000;
 constexpr std::int64_t kLingerNs = 10'000'000'000;
 

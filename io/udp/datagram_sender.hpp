@@ -42,8 +42,8 @@ class DatagramSender {
   /// Sends as source `header.source`. Throws UserError for an invalid address.
   DatagramSender(const Settings& settings, const StreamHeader& header);
 
-  /// Sends whole stored epoch buffers, back to back, in rising epochs that do not precede those of the last call. The
-  /// headers sent contain the sequence number, the source and the number of earlier hits. Data may be held until
+  /// Sends whole stored epoch buffers, back to back, in ascending epochs that do not precede those of the last call.
+  /// The headers sent contain the sequence number, the source and the number of earlier hits. Data may be held until
   /// flush(); `buffers` may be freed after the call.
   void send(std::span<const std::byte> buffers, std::int64_t now);
   /// Call about as often as marks are wanted. Describes the stream once a second. After an idle time, sends a mark that

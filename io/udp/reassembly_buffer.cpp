@@ -116,7 +116,7 @@ std::vector<MissingPiece> ReassemblyBuffer::missing(std::size_t most, bool from_
   return out;
 }
 
-/// Adds what is missing before the last fragment received, and behind it if the sender is known to have `passed` it.
+/// Adds what is missing before the last fragment received, and after it if the sender is known to have `passed` it.
 void ReassemblyBuffer::add_holes(const PendingBuffers::value_type& buffer, bool passed,
                                  std::vector<MissingPiece>& out) {
   const auto& [sequence, pending] = buffer;

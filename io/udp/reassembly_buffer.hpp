@@ -34,7 +34,7 @@ struct MarkReached {
 using ReassembledItem = std::variant<WholeBuffer, MissingBuffers, MarkReached>;
 
 /// Reassembles the epoch buffers of one session of a sender from fragments added in any order, and returns them by
-/// rising sequence number. Waits for missing data as long as memory and the caller allow.
+/// ascending sequence number. Waits for missing data as long as memory and the caller allow.
 class ReassemblyBuffer {
  public:
   /// Most epoch buffers that wait for a missing one. Networks deliver or lose data within far fewer.

@@ -26,7 +26,7 @@ void ResendWindow::add(const DatagramHeader& header, std::span<const std::byte> 
 std::size_t ResendWindow::place_for(std::size_t bytes) {
   std::size_t at = next_;
   if (at + bytes > capacity_) {
-    // The oldest datagrams lie behind `next_`; the ring continues at its beginning.
+    // The oldest datagrams lie after `next_`; the ring continues at its beginning.
     while (!kept_.empty() && kept_.front().at >= next_) kept_.pop_front();
     at = 0;
   }

@@ -22,7 +22,7 @@ class UdpBoard {
 
   /// The following functions are for the receiving thread.
   void take(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns);
-  /// Requests what is missing from a board that takes requests.
+  /// Requests missing data from a board that accepts requests.
   void ask_again(const UdpSocket& socket, std::int64_t now_ns);
   /// Whether requests may be due soon.
   [[nodiscard]] bool asks() const { return stream_.resends() && stream_.waiting(); }

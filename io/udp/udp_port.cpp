@@ -17,7 +17,7 @@ namespace {
 
 /// Timer resolution while data are missing: a fifth of BoardStream::kPatience_ns.
 constexpr int kTickMs = 10;
-/// The same while a board is asked to send again: a quarter of the time between two requests.
+/// Likewise while a board is asked to resend: a quarter of the time between two requests.
 constexpr int kAskingTickMs = ResendRequests::kAgain_ns / 1'000'000 / 4;
 
 std::int64_t now_ns() {

@@ -120,7 +120,7 @@ std::size_t UdpSender::take_error(int error, std::size_t left) {
 
 void UdpSender::report_refusal(int error) {
   if (count_.refused++ != 0 || !reports_refusal_) return;
-  spdlog::warn("{}: {}; datagrams to it are lost until a receiver is there", place_,
+  spdlog::warn("{}: {}; datagrams to it are lost until there is a receiver", place_,
                error == ECONNREFUSED ? "nobody listens" : std::strerror(error));
 }
 

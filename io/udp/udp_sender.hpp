@@ -14,8 +14,8 @@ enum class WhenFull : std::uint8_t {
   drop,  ///< it is dropped and counted; nothing that the system reports ends the sender
 };
 
-/// Sends datagrams to one address, many per system call, and receives what comes back from it alone. Not thread-safe.
-/// All functions throw UserError when the system cannot send to the address at all.
+/// Sends datagrams to one address, many per system call, and receives the replies from that address only. Not
+/// thread-safe. All functions throw UserError when the system cannot send to the address at all.
 class UdpSender {
  public:
   struct Count {

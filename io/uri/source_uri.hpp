@@ -16,7 +16,7 @@ namespace eventloom {
 /// io/registry defines the schemes.
 class SourceUri {
  public:
-  /// Throws UserError when the text is not of this form. `role` says in messages what the URI names.
+  /// Throws UserError when the text is not of this form. `role`: what the URI names, for messages.
   static SourceUri parse(const std::string& text, const std::string& role = "source");
 
   /// A literal path without keys.

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Offsets up to `most` ticks, also of whole sources, masks and cuts.
+/// Offsets of up to `most` ticks, also for whole sources, and masks and cuts.
 DetectorPtr random_detector(CaseMaker& maker, const RunCase& of, std::uint64_t most, bool drops = true) {
   auto detector = std::make_shared<Detector>(of.roles.sources);
   const auto offset = [&] {
@@ -37,7 +37,7 @@ DetectorPtr random_detector(CaseMaker& maker, const RunCase& of, std::uint64_t m
   return detector;
 }
 
-/// From a few ticks to several slices.
+/// A reach from a few ticks to several slices.
 std::uint64_t random_reach(CaseMaker& maker, const RunCase& of) {
   const std::uint64_t slice = of.geometry().slice_ticks().value;
   return std::vector<std::uint64_t>{5, of.base.epoch_ticks, slice, 7 * slice}[maker.draw(0, 3)];
@@ -133,7 +133,7 @@ TEST_F(CorrectedRuns, LiveSourcesAreWaitedFor) {
   }
 }
 
-/// Every hit received is built, though the data end at an epoch as recorded, and slices are of corrected times.
+/// Every hit received is built, although the data end at an epoch as recorded, while slices are of corrected times.
 TEST_F(CorrectedRuns, LiveRunEndsAfterAllDataReceived) {
   for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -147,8 +147,8 @@ TEST_F(CorrectedRuns, LiveRunEndsAfterAllDataReceived) {
   }
 }
 
-/// The slice in which the corrected times of a damaged buffer begin counts it, once; events that may lack its hits say
-/// so.
+/// The slice in which the corrected times of a damaged buffer begin counts it once; events that may lack its hits are
+/// flagged.
 TEST_F(CorrectedRuns, DamagedBuffersAreCountedOnce) {
   for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

@@ -18,7 +18,7 @@ namespace eventloom::test {
 
 using Change = std::function<void(CaseMaker&, RunCase&)>;
 
-/// With sanitizers, which make a case twenty times as long, a quarter of them; all are played without.
+/// With sanitizers, which slow a case down twentyfold, a quarter of the cases; otherwise all.
 constexpr std::uint64_t cases(std::uint64_t n) {
 #ifdef EVENTLOOM_SANITIZED
   return (n + 3) / 4;
@@ -27,7 +27,7 @@ constexpr std::uint64_t cases(std::uint64_t n) {
 #endif
 }
 
-/// Whole runs, each against the serial reference.
+/// Plays whole runs, each compared with the serial reference.
 class Engine : public testing::Test {
  protected:
   void SetUp() override { spdlog::set_level(spdlog::level::off); }
@@ -61,7 +61,8 @@ class Engine : public testing::Test {
     expect_whole(200, [&](CaseMaker&, RunCase& of) { of.schedule = schedule; });
   }
 
-  /// All data that arrived within this time are built, and all that were read, but for hits corrected to before tick 0.
+  /// All data that arrived within this time are built, as are all data that were read, except hits corrected to before
+  /// tick 0.
   static void expect_all_received(const RunCase& of, const Outcome& outcome, std::int64_t within_ns) {
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     std::uint64_t came = 0;
@@ -80,7 +81,7 @@ class Engine : public testing::Test {
     EXPECT_EQ(built, outcome.hits_read) << text_of(of);
   }
 
-  /// A stopped run and the run of its rest together are complete.
+  /// A stopped run and the run that resumes it are complete together.
   static void expect_resumed(RunCase of, const Outcome& before) {
     of.finished.clear();
     for (const auto& [number, slice] : before.slices) of.finished.push_back({number});

@@ -44,8 +44,8 @@ TEST_F(Engine, FilterAfterEveryBuilder) {
   });
 }
 
-/// Sources with data in few slices, just before the end or just after the begin: data after a gap belong to an event of
-/// the slice before it.
+/// Sources have data in few slices, just before the end or just after the beginning: data after a gap belong to an
+/// event of the previous slice.
 TEST_F(Engine, EventsAcrossTheEndsOfGaps) {
   expect_whole(100, [](CaseMaker& maker, RunCase& of) {
     of.definition = "gap:20,2";
@@ -185,7 +185,7 @@ TEST_F(Engine, SourceThatFailsEndsAllWithItsError) {
                   [](CaseMaker& maker, RunCase& of) { of.source_fails_after = maker.draw(1, 30); });
 }
 
-/// The slice that owns a dropped hit counts it, once.
+/// The slice that owns a dropped hit counts it once.
 TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
   for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -207,7 +207,7 @@ TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
   }
 }
 
-/// Where a recording breaks off, all later slices and events lack its source.
+/// After a recording has broken off, all slices and events lack its source.
 TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
   for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -224,7 +224,7 @@ TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
     const auto outcome = play(of);
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     EXPECT_EQ(outcome.faults, std::vector<std::string>()) << text_of(of);
-    // Slices that still get its last data tell of the damage with them, which this recording does not.
+    // Slices that still receive its last data report the damage with them, which this recording does not.
     const Epoch last = epoch_of(of.hits.front().back().time, of.base.epoch_ticks);
     const auto last_sent = geometry.slice_of(last + geometry.margin_epochs()).value;
     for (const auto& [number, written] : outcome.slices) {
@@ -235,7 +235,7 @@ TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
   }
 }
 
-/// Sources with paces and ends of their own: all data are waited for.
+/// Sources have different paces and ends: the run waits for all data.
 TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
   for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -270,8 +270,8 @@ TEST_F(Engine, LiveRunEndsAfterAllDataReceived) {
   }
 }
 
-/// Sources have sent the margins behind the slices that they have begun: what lies in these, and is in events of the
-/// last slice begun, is built in its own slice, too.
+/// Sources have sent the margins after the slices that they have begun: hits that lie in these margins and in events of
+/// the last slice begun are built in their own slice, too.
 TEST_F(Engine, LiveRunBesideARecordingEndsBehindTheMarginsThatWereSent) {
   std::uint64_t beyond = 0;
   for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
@@ -296,7 +296,7 @@ TEST_F(Engine, LiveRunBesideARecordingEndsBehindTheMarginsThatWereSent) {
   EXPECT_GT(beyond, cases(100));
 }
 
-/// A run of live sources whose last is silent for 9 ms, and 2 ms are waited for.
+/// A run of live sources, the last of which is silent for 9 ms, with a timeout of 2 ms.
 struct SilentSource {
   static constexpr std::int64_t kPace = 50'000;
   static constexpr std::int64_t kTimeout = 2'000'000;
@@ -311,17 +311,17 @@ struct SilentSource {
     begin = silent[from].buffer.header.first_epoch;
     for (auto i = from; i < silent.size(); ++i) silent[i].time_ns = std::max(silent[i].time_ns, until);
   }
-  /// How long after the others its data of these epochs arrive at most.
+  /// The largest delay of its data of these epochs with respect to the other sources.
   [[nodiscard]] std::int64_t lateness(EpochRange epochs) const {
     if (epochs.end <= begin) return 0;
     return until - static_cast<std::int64_t>(std::max(epochs.begin, begin) + 1) * kPace;
   }
-  /// The others passed its first missing epoch, and it was waited for.
+  /// When the timeout after the others passed its first missing epoch has elapsed.
   [[nodiscard]] std::int64_t given_up_after() const { return static_cast<std::int64_t>(begin + 1) * kPace + kTimeout; }
 
   RunCase of;
-  std::int64_t until = 0;  ///< it is silent
-  Epoch begin = 0;         ///< of the data that come then
+  std::int64_t until = 0;  ///< when its silence ends
+  Epoch begin = 0;         ///< first epoch of the data that come then
 };
 
 bool lacks_data(const BuiltSlice& slice) {
@@ -371,7 +371,7 @@ TEST_F(Engine, LiveSourceThatIsSilentIsGivenUpAndComesBack) {
       late += slice.ledger.hits_dropped[static_cast<std::size_t>(DropCause::late)];
       if (slice.sources_missing.empty()) continue;
       EXPECT_EQ(slice.sources_missing, std::vector<std::uint32_t>{of.roles.sources - 1}) << in_slice;
-      // Once it is given up, nothing of it is waited for, until its rank takes a turn.
+      // Once it is given up, no data of it are waited for until its rank takes a turn.
       const auto lateness = silence.lateness(of.geometry().owned_epochs({number}));
       EXPECT_GT(lateness, std::exchange(given_up, true) ? -kTurn : SilentSource::kTimeout) << in_slice;
       EXPECT_GE(written.at_ns, silence.given_up_after()) << in_slice;

@@ -71,7 +71,7 @@ void Fiber::leave_for(Fiber& next, [[maybe_unused]] void** fake_stack) {
 
 void Fiber::arrive() {
 #ifdef EVENTLOOM_FIBERS_TELL_SANITIZER
-  // The first fiber switched from tells where the stack of the thread is.
+  // The first fiber switched from reveals the bounds of the thread's stack.
   __sanitizer_finish_switch_fiber(fake_stack_, &from_->stack_bottom_, &from_->stack_bytes_);
 #endif
 }

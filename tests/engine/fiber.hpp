@@ -8,20 +8,20 @@
 
 namespace eventloom::test {
 
-/// A call that can be suspended and continued, on a stack of its own. All fibers belong to one thread. Exceptions may
-/// be in flight in several of them.
+/// A call that can be suspended and continued, on its own stack. All fibers belong to one thread. Exceptions may be in
+/// flight in several of them.
 class Fiber {
  public:
-  /// The code that runs now: the thread itself, which needs no new stack.
+  /// The code that is running: the thread itself, which needs no new stack.
   Fiber() = default;
-  /// Begins with the first switch_to(). `work` must not return: it ends by end_in().
+  /// Begins with the first switch_to(). `work` must not return: it ends with end_in().
   explicit Fiber(std::function<void()> work);
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
   /// Switches from this fiber, which must be running, to `next`; returns when another one switches back.
   void switch_to(Fiber& next);
-  /// Likewise, for the last time: nobody switches back.
+  /// Switches to `next` for the last time and never returns.
   [[noreturn]] void end_in(Fiber& next);
 
  private:
@@ -32,7 +32,7 @@ class Fiber {
   };
 
   static void begin(unsigned int high, unsigned int low);
-  /// `fake_stack`: where the address sanitizer may leave what belongs to this fiber; null: it has ended.
+  /// `fake_stack`: where the address sanitizer may save this fiber's state; null if the fiber has ended.
   void leave_for(Fiber& next, void** fake_stack);
   void arrive();
 

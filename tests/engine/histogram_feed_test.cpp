@@ -10,10 +10,10 @@
 namespace eventloom::test {
 namespace {
 
-/// What rank 0 knows of the histograms of whole runs, against one that is filled from what was written.
+/// Compares rank 0's histograms of whole runs with one that is filled from the output.
 class HistogramsOfRuns : public Engine {
  protected:
-  /// The first and the last fit in a message; the one between them does not.
+  /// The first histogram and the last fit in a message; the one between them does not.
   static std::shared_ptr<HistogramSet> histograms(const RunCase& of) {
     auto set = std::make_shared<HistogramSet>(of.detector);
     for (const char* text : {"size=n_hits:0..30/30", "when=time:0..1ms/300000", "rate=channel:0..1000/1000@hits"})
@@ -71,7 +71,7 @@ TEST_F(HistogramsOfRuns, AreCompleteInARunThatIsStopped) {
   }
 }
 
-/// 64 ranks: what is on its way at a time is bounded, and does not delay the run.
+/// With 64 ranks, the messages in flight at a time are bounded and do not delay the run.
 TEST_F(HistogramsOfRuns, ManyRanks) {
   auto of = looking(CaseMaker(5).steady(60), {0, 1, 2});
   of.roles = {.sources = 2, .builders = 70, .filters = 0, .ranks = 72};

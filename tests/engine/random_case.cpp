@@ -83,7 +83,7 @@ void CaseMaker::choose_definition(RunCase& of) {
                   std::to_string(draw(0, 2)) + "," + std::to_string(draw(0, 2));
 }
 
-/// Clusters, so that events have hits of several sources.
+/// Clusters, so that events have hits from several sources.
 std::vector<RefHit> CaseMaker::hits_of(std::uint16_t source, Tick end, bool holes) {
   const auto hole = holes ? TickRange{end / 4, end / 4 * 3} : TickRange{};
   std::mt19937_64 common(seed_);

@@ -12,16 +12,16 @@ class CaseMaker {
  public:
   explicit CaseMaker(std::uint64_t seed) : seed_(seed), random_(seed) {}
 
-  /// Any sources, builders, filters, ranks, geometry, definition and hits; the rest as in RunCase.
+  /// Random sources, builders, filters, ranks, geometry, definition and hits; the rest as in RunCase.
   RunCase any();
-  /// Likewise, but with this number of slices of data without holes, and no filters.
+  /// Likewise, but with this number of slices, all with data, and without filters.
   RunCase steady(std::uint64_t slices);
-  /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next; any schedule, with
-  /// filters or without.
+  /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next; with a random
+  /// schedule, with or without filters.
   void make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns);
-  /// Gives it any schedule.
+  /// Chooses a random schedule.
   void choose_schedule(RunCase& of);
-  /// Gives it a table as its schedule, one that fits its roles.
+  /// Chooses a table that suits its roles as the schedule.
   void give_table(RunCase& of);
 
   std::uint64_t draw(std::uint64_t least, std::uint64_t most);

@@ -100,9 +100,9 @@ class Player final : SessionEnds, TurnTask {
     }
   }
 
-  /// Since the begin.
+  /// Time since the beginning.
   [[nodiscard]] std::int64_t time() const { return simulation_.now_ns() - begun_; }
-  /// What the sinks of this rank have written, after all ranks have left.
+  /// The slices written by the sinks of this rank, after all ranks have left.
   [[nodiscard]] std::vector<std::uint64_t> written() const {
     std::vector<std::uint64_t> numbers;
     for (const auto& [number, slice] : outcome_.slices) {
@@ -147,7 +147,7 @@ class Player final : SessionEnds, TurnTask {
     EventHistograms(of_.histograms).add(slice, cells_);
   }
 
-  /// Once a turn.
+  /// Runs once per turn.
   void turn(SteadyTime now) override {
     if (rank_.number() == 0) {
       for (const auto histogram : of_.looked_at) session_->histograms()->want(histogram, now);
@@ -180,7 +180,7 @@ class Player final : SessionEnds, TurnTask {
     return [this, id](const SortedSlice&) { sorted_by_ = id.value; };
   }
 
-  /// Where enough ranks without sources may claim the slice, sources go first.
+  /// Sources go first where enough ranks without sources may claim the slice.
   [[nodiscard]] bool builds_too_soon() const {
     const bool may_claim = of_.schedule == "balanced" && of_.roles.others_can_build() && of_.roles.filters == 0;
     const auto* sources = session_->sources();
@@ -278,7 +278,7 @@ class Player final : SessionEnds, TurnTask {
   std::int64_t begun_ = 0;
   std::size_t asked_ = 0;  ///< commands
   std::uint64_t collects_ = 0;
-  std::uint32_t sorted_by_ = 0;  ///< builder of the slice that is watched next
+  std::uint32_t sorted_by_ = 0;  ///< builder of the next slice to watch
 };
 
 /// The slices of the lost rank that are on disk: the first few of each of its writers.
@@ -358,7 +358,7 @@ std::string difference(const BuiltSlice& found, const BuiltSlice& wanted) {
   return found.sources_missing.empty() && lost == b.dropped() ? "" : "losses";
 }
 
-/// Checks who has built and written a slice against the schedule.
+/// Checks against the schedule which builder has built and which writer has written a slice.
 std::string wrong_place(const RunCase& of, const Roles& roles, Scheduler& schedule, const Outcome& outcome,
                         const WrittenSlice& written) {
   const auto slice = written.slice.slice();
@@ -447,7 +447,7 @@ std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of) {
   return slices;
 }
 
-/// Of the further events, in the slices that were written.
+/// The first difference in the further events of the slices that were written.
 std::string difference_of_further(const RunCase& of, const Outcome& outcome) {
   for (std::size_t i = 0; i < of.further.size(); ++i) {
     RunCase alone = of;

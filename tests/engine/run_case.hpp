@@ -24,12 +24,12 @@
 
 namespace eventloom::test {
 
-/// What a rank asks of the run, ns after the begin.
+/// A command that a rank requests, ns after the beginning.
 struct TimedCommand {
   int rank = 0;
   std::int64_t at_ns = 0;
   Command command = Command::none;
-  double speed = 0;  ///< that is asked for
+  double speed = 0;  ///< the speed requested
 };
 
 /// Events that are built beside those of RunCase::definition.
@@ -38,13 +38,13 @@ struct FurtherEvents {
   Tick overlap = 0;
 };
 
-/// A whole run: everything that it depends on.
+/// A whole run, with everything that it depends on.
 struct RunCase {
   SimulationSettings simulation;
   Roles roles;
   RingGeometry ring{4, 256};
   std::string schedule = "round-robin";
-  std::string table_text = {};  ///< where the schedule is a table
+  std::string table_text = {};  ///< if the schedule is a table
   std::uint64_t slot_ns = 0;
   std::uint32_t slices_in_flight = 2;
   std::uint32_t transfers_in_flight = 0;  ///< 0: chosen by the length of messages
@@ -53,27 +53,27 @@ struct RunCase {
   std::string definition = "gap:5,2";
   Tick overlap = 60;
   std::vector<FurtherEvents> further = {};
-  std::uint32_t least_hits = 0;  ///< a filter asks for this many hits; 0: there is no filter
+  std::uint32_t least_hits = 0;  ///< a filter requires this many hits; 0: no filter
   double speed = 0;
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds epoch_timeout{};
   std::chrono::nanoseconds quiet{};  ///< see LivePatience
   std::size_t live_buffer = std::size_t{1} << 20;
   SliceId first_slice;
-  std::vector<SliceId> finished;                    ///< rising, from first_slice on
+  std::vector<SliceId> finished;                    ///< ascending, from first_slice on
   std::vector<std::vector<RefHit>> hits;            ///< by source, in the order of its stream
   std::vector<std::vector<Arrival>> arrivals = {};  ///< by source; empty: it is a recording
-  int signal = 0;                                   ///< sent to one of the ranks; 0: none
+  int signal = 0;                                   ///< delivered to one of the ranks; 0: none
   std::int64_t signal_after_ns = 0;
-  std::vector<TimedCommand> commands = {};  ///< rising
+  std::vector<TimedCommand> commands = {};  ///< ascending in time
   StallSettings stalls = {};
-  Absence absence = {};                   ///< ns after the begin
+  Absence absence = {};                   ///< ns after the beginning
   Standstill standstill = {};             ///< likewise
   std::int64_t peer_lost_after_ns = 0;    ///< all ranks see it; 0: never
   std::optional<Roles> roles_after = {};  ///< the roles with which the others continue when a rank never answers again
   std::uint64_t kept_of_lost = 0;         ///< the first slices of each writer lost with it that are safe
   std::uint64_t sink_fails_after = 0;     ///< slices of one writer; 0: never
-  bool sink_stops = false;                ///< it then asks to stop cleanly; otherwise it throws
+  bool sink_stops = false;                ///< the sink then requests a clean stop; otherwise it throws
   std::uint64_t damaged = 0;              ///< one in this many epochs of a recording has a wrong bit; 0: none
   std::uint32_t epochs_per_buffer = 3;    ///< of recordings, at most
   bool breaks_off = false;                ///< the recording of source 0, after its last hit
@@ -89,7 +89,7 @@ struct RunCase {
   [[nodiscard]] bool is_damaged(std::uint16_t source, Epoch epoch) const {
     return damaged != 0 && (epoch.value + source) % damaged == 0;
   }
-  /// For a scheduler that tells what a session with these roles should have done.
+  /// For a scheduler that states what a session with these roles should have done.
   [[nodiscard]] ScheduleSettings schedule_settings(const Roles& of) const;
 };
 
@@ -98,7 +98,7 @@ struct WrittenSlice {
   BuiltSlice slice;
   std::int64_t at_ns = 0;
   int by = 0;          ///< rank of its session
-  bool after = false;  ///< written by those that continued without a rank
+  bool after = false;  ///< written by those that continued without one rank
 };
 
 /// A source hands a slice to the exchange.
@@ -117,27 +117,27 @@ struct Outcome {
   bool cut_off = false;
   std::uint64_t hits_read = 0;
   std::int64_t took_ns = 0;                          ///< simulated
-  std::vector<std::string> faults;                   ///< violations of what must always hold
+  std::vector<std::string> faults;                   ///< violated invariants
   std::map<std::uint64_t, int> built_on;             ///< rank by slice
   std::map<std::uint64_t, std::uint32_t> sorted_by;  ///< builder by slice, where sorted hits are kept
   std::vector<Transfer> transfers;
-  std::int64_t slots_begin_ns = 0;  ///< after the begin, exact
-  std::vector<int> new_files;       ///< by rank: how often they were asked for
-  std::vector<bool> paused;         ///< by rank, as far as it knows
+  std::int64_t slots_begin_ns = 0;  ///< since the beginning, exact
+  std::vector<int> new_files;       ///< by rank: how often new files were requested
+  std::vector<bool> paused;         ///< by rank, as it knows
   std::int64_t paused_ns = 0;       ///< how long all ranks were paused
   std::int64_t all_paused_since = 0;
   std::vector<std::int64_t> ended_at_ns;          ///< when ranks left because the run could not continue
-  std::vector<std::vector<std::uint64_t>> cells;  ///< by histogram: as rank 0 has them at the end
-  std::uint64_t cells_bytes = 0;                  ///< received by all ranks about histograms
-  RunPicture picture;                             ///< as rank 0 has it at the end, where telemetry was asked for
-  std::map<std::uint64_t, std::int64_t> sent_at;  ///< ns after the begin, by slice: when any source first collected it
+  std::vector<std::vector<std::uint64_t>> cells;  ///< by histogram: rank 0's at the end
+  std::uint64_t cells_bytes = 0;                  ///< about histograms, received by all ranks
+  RunPicture picture;                             ///< rank 0's at the end, if telemetry was enabled
+  std::map<std::uint64_t, std::int64_t> sent_at;  ///< by slice, ns after the beginning: first collected by a source
 };
 
 /// Plays the case. Rethrows errors that the ranks do not share.
 Outcome play(const RunCase& of);
 
 /// The hits of each source as the detector corrects them, without those that it drops, and the row of each slice with
-/// what is dropped of it.
+/// its dropped hits.
 struct CorrectedHits {
   std::vector<std::vector<RefHit>> hits;
   std::map<std::uint64_t, LedgerRow> dropped;
@@ -147,8 +147,8 @@ CorrectedHits corrected_hits(const RunCase& of);
 /// The expected contents by slice, found serially over the whole stream; only slices with hits.
 std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of);
 
-/// The first difference between `outcome` and the serial reference, "" without one: in all unfinished slices, or, if
-/// the run was stopped, in those before the slice at which it ended.
+/// The first difference between `outcome` and the serial reference, or "": in all unfinished slices, or, if the run was
+/// stopped, in those before the slice at which it ended.
 std::string difference(const RunCase& of, const Outcome& outcome, bool stopped = false);
 
 /// "gap:5,2, 3 sources, ...": the case in a line, for messages.

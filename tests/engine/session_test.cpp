@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Ranks that take no turn for a while, or never again; sessions continued by others.
+/// Some ranks take no turn for a while, or never again; others continue their sessions.
 class Sessions : public Engine {
  protected:
   /// A run of 12 ms with at least `ranks` ranks, one of which leaves it in the middle.
@@ -38,15 +38,15 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
     const Messages messages;
     const auto outcome = expect_whole(of);
     EXPECT_GE(outcome.took_ns, 900'000'000) << text_of(of);
-    const auto told = messages.with("has not answered for");
-    EXPECT_EQ(told.size(), 1U) << text_of(of);
+    const auto reported = messages.with("has not answered for");
+    EXPECT_EQ(reported.size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with(absent(of) + " has not answered").size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
   }
 }
 
-/// A laptop is closed, or a virtual machine moved: no rank has anything to reproach the others with.
-TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
+/// A laptop is closed, or a virtual machine is moved: no rank reports another one as silent.
+TEST_F(Sessions, SuspendedHostContinuesSilently) {
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 2);
@@ -61,7 +61,7 @@ TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
   }
 }
 
-/// All ranks take their turns and hear of each other, but no data arrive.
+/// All ranks take their turns and hear from one another, but no data arrive.
 TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
   std::uint64_t stood_still = 0;
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
@@ -82,7 +82,7 @@ TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
   EXPECT_GT(stood_still, cases(20));
 }
 
-/// How far any source got ahead of its lowest slice that it had not handed over, in slices.
+/// The largest lead of a source over the lowest slice that it has not handed over, in slices.
 std::uint64_t greatest_lead(const Outcome& outcome) {
   std::map<std::uint16_t, std::pair<std::uint64_t, std::set<std::uint64_t>>> by_source;
   std::uint64_t greatest = 0;
@@ -95,7 +95,7 @@ std::uint64_t greatest_lead(const Outcome& outcome) {
   return greatest;
 }
 
-/// Epochs of slices that wait stay in memory.
+/// Epochs of waiting slices stay in memory.
 TEST_F(Sessions, SourcesWaitForABuilderThatIsFarBehind) {
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -133,7 +133,7 @@ TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
     of.stalls = {milliseconds(800), milliseconds(0)};
     const Messages messages;
     const auto outcome = play(of);
-    EXPECT_EQ(messages.with("rank").size(), 0U) << "the watch says it; " << text_of(of);
+    EXPECT_EQ(messages.with("rank").size(), 0U) << "the watchdog reports it; " << text_of(of);
     EXPECT_EQ(outcome.ended_at_ns.size() + 1, outcome.errors.size()) << text_of(of);
     for (const auto time : outcome.ended_at_ns) {
       EXPECT_GE(time, of.peer_lost_after_ns + 500'000'000) << text_of(of);
@@ -142,7 +142,7 @@ TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
   }
 }
 
-/// The rank of a builder never answers again; the others continue from what is written, with fewer builders or as many.
+/// A builder's rank never answers again; the others continue from the slices written, with fewer builders or as many.
 TEST_F(Sessions, OthersContinueWithoutABuilder) {
   std::uint64_t rebuilt = 0;
   for (std::uint64_t seed = 1; seed <= cases(120) && !HasFailure(); ++seed) {
@@ -166,7 +166,7 @@ TEST_F(Sessions, OthersContinueWithoutABuilder) {
   EXPECT_GT(rebuilt, cases(60));
 }
 
-/// A lone live source.
+/// A single live source.
 RunCase lone_source(CaseMaker& maker) {
   auto of = maker.steady(40);
   of.roles.sources = 1;
@@ -204,7 +204,7 @@ TEST_F(Sessions, QuietSourceLetsItsLastSliceGo) {
   }
 }
 
-/// No data for as long as the margin that ended with the first burst: nothing of the second is late.
+/// The pause is as long as the margin that ended with the first burst: nothing of the second burst is late.
 TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
   for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -225,8 +225,8 @@ TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
   }
 }
 
-/// Within the precision of the clocks. After a pause slots are whole cycles later; slices already begun when it is
-/// requested may be late.
+/// Slices are sent in their slots, within the precision of the clocks. After a pause, slots are whole cycles later;
+/// slices begun before the request may be late.
 void expect_in_slots(const RunCase& of, const Outcome& outcome) {
   constexpr std::int64_t kExact = 5'000;
   const auto schedule = make_scheduler(of.schedule_settings(of.roles));
@@ -273,7 +273,7 @@ TEST_F(Sessions, TransfersBeginInLaterSlotsAfterAPause) {
   }
 }
 
-/// Complete rows: losses by cause and source, each in its own slice only; the builder.
+/// Rows are complete: losses by cause and source, each in its own slice only, and the builder.
 TEST_F(Sessions, RowsOfTheLedger) {
   for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -296,10 +296,10 @@ TEST_F(Sessions, RowsOfTheLedger) {
     }
     for (const auto& [number, written] : outcome.slices) {
       const auto& slice = written.slice;
-      std::map<std::uint32_t, std::uint64_t> told;
+      std::map<std::uint32_t, std::uint64_t> reported;
       std::uint64_t sum = 0;
-      for (const auto& loss : slice.losses) told[loss.source] += loss.n_hits, sum += loss.n_hits;
-      EXPECT_EQ(told, lost[number]) << "slice " << number << ", " << text_of(of);
+      for (const auto& loss : slice.losses) reported[loss.source] += loss.n_hits, sum += loss.n_hits;
+      EXPECT_EQ(reported, lost[number]) << "slice " << number << ", " << text_of(of);
       EXPECT_EQ(slice.ledger.hits_in, in[number]) << "slice " << number << ", " << text_of(of);
       EXPECT_EQ(slice.ledger.hits_dropped[static_cast<std::size_t>(DropCause::corrupt)], sum) << text_of(of);
       EXPECT_EQ(slice.ledger.dropped(), sum) << text_of(of);

@@ -11,7 +11,7 @@ namespace eventloom::test {
 
 namespace {
 
-/// A case in which the baton is passed more often counts as endless.
+/// A case in which the baton is passed more often is considered endless.
 constexpr std::uint64_t kMostPasses = 3'000'000;
 constexpr std::int64_t kLongestTurn = 3'000;
 constexpr std::int64_t kFirstStep = 20'000;
@@ -91,7 +91,7 @@ class SimulatedWindow final : public Transport {
   SimulatedWindow& operator=(const SimulatedWindow&) = delete;
   [[nodiscard]] std::span<std::byte> window() override { return of_.window(); }
   [[nodiscard]] bool is_near(int rank) const override { return of_.is_near(rank); }
-  /// MPI makes progress for all of them.
+  /// MPI makes progress for all windows.
   void progress() override {
     for (auto* window : *all_) {
       window->deliver_held();
@@ -186,7 +186,7 @@ void Simulation::run(int number, const std::function<void(SimulatedRank&)>& work
   member(number).fiber->end_in(next_fiber());
 }
 
-/// The next rank, or play() when none that answers is left.
+/// The next rank, or play() if no rank that answers is left.
 Fiber& Simulation::next_fiber() {
   bool any = false;
   for (int r = 0; r < settings_.ranks; ++r) any = any || (member(r).runs && !is_gone(r));
@@ -199,7 +199,7 @@ bool Simulation::is_absent(int number) const {
 
 bool Simulation::is_gone(int number) const { return is_absent(number) && absence_.until_ns == kNever; }
 
-/// After an error all ranks continue, to find it.
+/// After an error all ranks continue, so that each of them notices it.
 int Simulation::choose() {
   able_.clear();
   for (int r = 0; r < settings_.ranks; ++r) {
@@ -223,7 +223,7 @@ void Simulation::pass(int number) {
   if (error_ || all_left_) throw std::runtime_error("a rank is gone");
 }
 
-/// Sometimes. A rank that is in a collective operation, that is suspended or has ended is not waited for.
+/// Waits at random. Does not wait for a rank that is in a collective operation, is suspended or has ended.
 void Simulation::wait_for_turn(int number, int of) {
   if (random_() % 4 != 0) return;
   const auto turns = member(of).turns;

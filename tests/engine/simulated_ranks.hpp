@@ -28,7 +28,7 @@ struct SimulationSettings {
   int ranks = 1;
   std::uint64_t seed = 0;
   std::int64_t longest_delay_ns = 50'000;  ///< of a control message
-  std::int64_t longest_step_ns = 500'000;  ///< of the clock, while nobody has anything to do
+  std::int64_t longest_step_ns = 500'000;  ///< of the clock, while no rank has work
   std::int64_t clock_spread_ns = 0;        ///< of the clocks of the ranks
   bool far = false;                        ///< the ranks are on different hosts
 };
@@ -60,10 +60,10 @@ class SimulatedWindow;
 
 class SimulatedRank;
 
-/// Ranks of which one runs at a time: the one with the baton, and the seed alone determines who gets it next. It is
-/// handed over where a rank waits: between turns of an event loop, in collective operations, where a channel has no
-/// message. Time is simulated, too: a turn takes some microseconds, and when all ranks are idle the clock jumps towards
-/// the next thing due. So a case is the same each time it is played, and nothing sleeps.
+/// Ranks of which one runs at a time: the one with the baton; the seed alone determines which gets it next. A rank
+/// hands it over when it waits: between turns of an event loop, in collective operations, on an empty channel. Time is
+/// simulated, too: a turn takes some microseconds, and when all ranks are idle, the clock jumps towards the next event
+/// due. A case is therefore identical each time it is played, and no thread sleeps.
 class Simulation {
  public:
   explicit Simulation(SimulationSettings settings);
@@ -71,20 +71,20 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Call once. Runs `work` as each of the ranks. Rethrows the exception of the first that threw; the others then get
-  /// std::runtime_error from the next wait. std::logic_error when all wait for each other, or never end. A rank that
-  /// never answers again keeps its resources until the others have ended.
+  /// Call once. Runs `work` as each of the ranks. Rethrows the exception of the first rank that threw; the others then
+  /// get std::runtime_error from their next wait. Throws std::logic_error if all ranks wait for each other, or never
+  /// end. A rank that never answers again keeps its resources until the others have ended.
   void play(const std::function<void(SimulatedRank&)>& work);
 
   /// Simulated time, for the rank with the baton. Never 0.
   [[nodiscard]] std::int64_t now_ns() const { return now_; }
-  /// Something happens at this time: the clock will not jump beyond it.
+  /// Registers an event at this time: the clock will not jump beyond it.
   void expect(std::int64_t time_ns) { due_.insert(time_ns); }
-  /// Once; the times count from `begin_ns`.
+  /// Call once; times count from `begin_ns`.
   void set_absence(const Absence& absence, std::int64_t begin_ns);
   void set_standstill(const Standstill& standstill, std::int64_t begin_ns);
   [[nodiscard]] std::mt19937_64& random() { return random_; }
-  /// From 0 to `most`.
+  /// A random number from 0 to `most`.
   [[nodiscard]] std::int64_t draw(std::int64_t most);
 
  private:
@@ -95,7 +95,7 @@ class Simulation {
   struct Member {
     std::unique_ptr<Fiber> fiber;
     bool runs = true;    ///< has not ended
-    bool waits = false;  ///< for the others to arrive where it is
+    bool waits = false;  ///< for the others to arrive
     bool idle = false;   ///< has nothing to do
     std::uint64_t turns = 0;
   };
@@ -105,13 +105,13 @@ class Simulation {
   };
   /// Letters of a channel, by sender and receiver.
   using Mail = std::vector<std::vector<std::deque<Letter>>>;
-  /// Ranks with collective operations of their own, renumbered.
+  /// Ranks with their own collective operations, renumbered.
   struct Group {
     struct Place {
       explicit Place(int number) : member(number) {}
       int member;
-      std::uint64_t met = 0;   ///< meetings that it has joined
-      std::uint64_t shut = 0;  ///< barriers that it has begun
+      std::uint64_t met = 0;   ///< meetings it has joined
+      std::uint64_t shut = 0;  ///< barriers it has begun
       std::span<const std::byte> says;
       std::uint64_t window_bytes = 0;
     };
@@ -163,11 +163,11 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
 
   [[nodiscard]] int number() const { return rank_; }
   [[nodiscard]] SteadyClock clock();
-  /// This rank in the group of those that answer, once one no longer does.
+  /// This rank in the group of those that still answer, once one of them does not.
   [[nodiscard]] std::unique_ptr<SimulatedRank> among_the_others();
-  /// From this time on the rank is asked to stop by this signal.
+  /// From this time on, this signal asks the rank to stop.
   void ask_to_stop(int signal, std::int64_t at_ns) { signal_ = signal, signal_at_ = at_ns; }
-  /// From this time on the rank sees that one of its host has died.
+  /// From this time on, the rank sees that a rank of its host has died.
   void lose_peer(int rank, std::int64_t at_ns) { lost_peer_ = rank, peer_lost_at_ = at_ns; }
   void set_stalls(const StallSettings& stalls) { stalls_ = stalls; }
 

@@ -16,8 +16,7 @@ class Steering : public Engine {
   static int any_rank(CaseMaker& maker, const RunCase& of) {
     return static_cast<int>(maker.draw(0, static_cast<std::uint64_t>(of.roles.ranks) - 1));
   }
-  /// Pauses and resumes in any order, by any ranks, within `within_ns`, and finally a resume that comes after all of
-  /// them.
+  /// Pauses and resumes in any order, by any ranks, within `within_ns`, and a final resume after all of them.
   static void pause_now_and_then(CaseMaker& maker, RunCase& of, std::uint64_t within_ns) {
     for (auto n = maker.draw(1, 8); n > 0; --n) {
       const auto at = static_cast<std::int64_t>(maker.draw(0, within_ns));
@@ -48,7 +47,7 @@ TEST_F(Steering, PausesChangeNothing) {
   EXPECT_GT(paused, cases(60));
 }
 
-/// The ranks finish the slices begun and begin no others (that would be a fault), while the clock runs.
+/// The ranks finish the slices begun and begin no others (which would be a fault), while the clock runs.
 TEST_F(Steering, TimePassesInAPause) {
   for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -59,14 +58,14 @@ TEST_F(Steering, TimePassesInAPause) {
     const auto outcome = expect_whole(of);
     EXPECT_GT(outcome.paused_ns, 290'000'000) << text_of(of);
     const auto before = [&](const auto& sent) { return sent.second < 290'000'000; };
-    EXPECT_LT(std::ranges::count_if(outcome.sent_at, before), 40) << "nothing was left to be begun; " << text_of(of);
+    EXPECT_LT(std::ranges::count_if(outcome.sent_at, before), 40) << "nothing remained to begin; " << text_of(of);
     const auto built = [&](const auto& entry) { return entry.second.at_ns < 290'000'000; };
     EXPECT_GE(std::ranges::count_if(outcome.slices, built) + 1, std::ranges::count_if(outcome.sent_at, before))
-        << "what was begun is not built; " << text_of(of);
+        << "slices begun were not built; " << text_of(of);
   }
 }
 
-/// At full speed, so that only the pause stops progress; one rank, so that the pause takes effect at once.
+/// Full speed, so that only the pause stops progress; one rank, so that the pause takes effect at once.
 TEST_F(Steering, NoWarningOfMissingProgressInAPause) {
   for (std::uint64_t seed = 1; seed <= cases(10) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -81,7 +80,7 @@ TEST_F(Steering, NoWarningOfMissingProgressInAPause) {
   }
 }
 
-/// The replay continues where it was, at its pace.
+/// The replay continues from where it was, at its pace.
 TEST_F(Steering, PausedReplayDoesNotCatchUp) {
   for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -100,8 +99,8 @@ TEST_F(Steering, PausedReplayDoesNotCatchUp) {
   }
 }
 
-/// A recording is sent on at the new pace from where it is, also when that is asked for in a pause. Ranks hear of it at
-/// times that differ by up to a millisecond, and are apart by what they send in it.
+/// A recording continues at the new pace from where it is, also if requested in a pause. Ranks receive the command at
+/// times that differ by up to a millisecond, and their positions differ by what they send in that time.
 TEST_F(Steering, ReplayContinuesAtAnotherSpeed) {
   for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -130,12 +129,13 @@ TEST_F(Steering, ReplayContinuesAtAnotherSpeed) {
     if (factor > 1) {
       EXPECT_LT(first->second - late, by_then + 200'000) << "fell behind; " << text_of(of);
     } else {
-      EXPECT_GT(first->second - late, by_then + 1'000'000) << "went on as before; " << text_of(of);
+      EXPECT_GT(first->second - late, by_then + 1'000'000) << "continued as before; " << text_of(of);
     }
   }
 }
 
-/// What is asked for at the same time is done in its order; on one rank at once, so that little is sent at full speed.
+/// Commands requested at the same time are executed in order; on one rank at once, so that little is sent at full
+/// speed.
 TEST_F(Steering, FullSpeedEndsAndBeginsByCommand) {
   for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -210,7 +210,7 @@ TEST_F(Steering, LiveSourcesWaitOutAPause) {
   }
 }
 
-/// Memory taken by the data that a source sends in this time.
+/// Memory used by the data that a source sends in this time.
 std::size_t bytes_in(const std::vector<Arrival>& arrivals, std::int64_t time_ns) {
   std::size_t bytes = 0;
   for (const auto& arrival : arrivals) {
@@ -219,7 +219,7 @@ std::size_t bytes_in(const std::vector<Arrival>& arrivals, std::int64_t time_ns)
   return bytes;
 }
 
-/// The first sources are farther ahead of the last than it is waited for, and fill their memory in the pause.
+/// The first sources are farther ahead of the last one than the timeout allows, and fill their memory in the pause.
 TEST_F(Steering, SourcesFilledInAPauseAreNoReasonToGiveUpAnother) {
   for (std::uint64_t seed = 1; seed <= cases(12) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -247,7 +247,7 @@ TEST_F(Steering, LiveRunEndsInAPauseAfterAllDataReceived) {
   }
 }
 
-/// Live data that are not built now are lost: where all sources are live, a stop is an end.
+/// Live data that are not built now are lost: if all sources are live, a stop is an end.
 TEST_F(Steering, StoppedLiveRunBuildsAllDataReceived) {
   for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -265,7 +265,7 @@ TEST_F(Steering, StoppedLiveRunBuildsAllDataReceived) {
   }
 }
 
-/// The recording continues in another run, to which the live sources send what that lacks.
+/// The recording continues in another run, to which the live sources send the data that it lacks.
 TEST_F(Steering, StoppedRunOfLiveSourcesBesideARecordingIsResumed) {
   std::uint64_t cut_off = 0;
   for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {

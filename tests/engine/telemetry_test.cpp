@@ -9,7 +9,7 @@
 namespace eventloom::test {
 namespace {
 
-/// What rank 0 knows of whole runs, against what was written.
+/// Compares rank 0's view of whole runs with their output.
 class Telemetry : public Engine {
  protected:
   static RunTotals written(const Outcome& outcome) {
@@ -35,16 +35,16 @@ class Telemetry : public Engine {
     expect_latest_event(of, outcome);
   }
   static void expect_latest_event(const RunCase& of, const Outcome& outcome) {
-    const auto& told = outcome.picture.events();
+    const auto& reported = outcome.picture.events();
     if (!of.telemetry.pictures) {
-      EXPECT_TRUE(told.empty()) << text_of(of);
+      EXPECT_TRUE(reported.empty()) << text_of(of);
       return;
     }
     const auto has_events = [](const auto& written) { return written.second.slice.events.size() != 0; };
     const auto last = std::find_if(outcome.slices.rbegin(), outcome.slices.rend(), has_events);
     if (last == outcome.slices.rend()) return;
-    ASSERT_FALSE(told.empty()) << text_of(of);
-    EXPECT_EQ(told.back().event.time, last->second.slice.events.time.back().value) << text_of(of);
+    ASSERT_FALSE(reported.empty()) << text_of(of);
+    EXPECT_EQ(reported.back().event.time, last->second.slice.events.time.back().value) << text_of(of);
   }
   static void expect_channels(const RunCase& of, const Outcome& outcome) {
     ChannelCounts written;
@@ -78,10 +78,10 @@ class Telemetry : public Engine {
       for (const auto n : written.slice.events.n_hits) multiplicity.add(n);
       for (const auto ticks : written.slice.events.duration) duration.add(ticks.value);
     }
-    const auto told = outcome.picture.histogram(HistogramKind::multiplicity);
+    const auto reported = outcome.picture.histogram(HistogramKind::multiplicity);
     const auto durations = outcome.picture.histogram(HistogramKind::duration);
     for (std::size_t bin = 0; bin < LogHistogram::kBins; ++bin) {
-      EXPECT_EQ(told[bin], of.telemetry.pictures ? multiplicity[bin] : 0) << text_of(of);
+      EXPECT_EQ(reported[bin], of.telemetry.pictures ? multiplicity[bin] : 0) << text_of(of);
       EXPECT_EQ(durations[bin], of.telemetry.pictures ? duration[bin] : 0) << text_of(of);
     }
   }
@@ -109,14 +109,13 @@ TEST_F(Telemetry, OneWriterSeesEveryInterval) {
   }
 }
 
-TEST_F(Telemetry, IsSilentWhereNobodyAsks) {
+TEST_F(Telemetry, IsSilentUnlessAsked) {
   const auto outcome = expect_whole(CaseMaker(3).steady(40));
   EXPECT_EQ(outcome.picture.ranks().size(), 0U);
   EXPECT_EQ(outcome.picture.bytes_received(), 0U);
 }
 
-/// 64 ranks, and hits on any of 2^28 channels. To have a run of few turns, an interval of 10 ms stands for that of a
-/// second.
+/// 64 ranks, and hits on any of 2^28 channels. To keep the run short, an interval of 10 ms represents that of a second.
 TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
   auto of = CaseMaker(5).steady(60);
   of.roles = {.sources = 32, .builders = 24, .filters = 8, .ranks = 64};
@@ -144,7 +143,7 @@ TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
   EXPECT_LE(outcome.picture.events().size(), RunPicture::kMostEvents);
 }
 
-TEST_F(Telemetry, ARunThatIsStoppedTellsWhatItHasWritten) {
+TEST_F(Telemetry, AStoppedRunReportsWhatItHasWritten) {
   for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
     auto of = CaseMaker(seed).steady(60);
     of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;

@@ -38,11 +38,11 @@ void RecordedStream::collect(EpochRange epochs, SliceData& out) {
   }
 }
 
-/// As for sources read as they come: the end is known only once read.
+/// As with sources read on demand, the end is known only once it has been read.
 std::optional<Damage> RecordedStream::tail_damage() const {
   if (!breaks_off_) return std::nullopt;
-  constexpr Epoch kForEver(std::uint64_t{1} << 60);
-  return Damage{.first_epoch = buffers_.empty() ? 0 : buffers_.back().header.epochs().end, .n_epochs = kForEver};
+  constexpr Epoch kForever(std::uint64_t{1} << 60);
+  return Damage{.first_epoch = buffers_.empty() ? 0 : buffers_.back().header.epochs().end, .n_epochs = kForever};
 }
 
 std::optional<Epoch> RecordedStream::end_epoch() const {

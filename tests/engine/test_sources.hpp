@@ -16,13 +16,13 @@
 
 namespace eventloom::test {
 
-/// A recording in memory. Strict: throws std::logic_error when released epochs are collected, and overwrites their
-/// memory.
+/// A recording in memory. It is strict: it throws std::logic_error if released epochs are collected, and overwrites
+/// their memory.
 class RecordedStream final : public Source {
  public:
   /// `collected`: called with the epochs collected; may throw, or be empty.
   RecordedStream(SourceId id, TimeBase base, Stream buffers, std::function<void(EpochRange)> collected);
-  /// After its last buffer the recording is damaged, and nobody knows for how long.
+  /// After its last buffer the recording is damaged, for an unknown time.
   void break_off() { breaks_off_ = true; }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -41,7 +41,7 @@ class RecordedStream final : public Source {
   StreamHeader header_;
   std::string name_;
   Stream buffers_;
-  std::size_t kept_ = 0;  ///< buffers before it are overwritten
+  std::size_t kept_ = 0;  ///< buffers before this one are overwritten
   Epoch forgotten_ = 0;
   Epoch seen_ = 0;  ///< one past the last epoch requested
   bool breaks_off_ = false;
@@ -54,8 +54,8 @@ struct Arrival {
   StoredBuffer buffer;
 };
 
-/// A peer that sends buffers at their times, by the test's clock, and ends with the last. Like other feeds it hands
-/// over little at a time, also of data that have waited.
+/// A peer that sends buffers at their times, by the test's clock, and ends with the last one. Like other feeds, it
+/// hands over little at a time, even if data have waited.
 class ScriptedFeed final : public LiveFeed {
  public:
   ScriptedFeed(SourceId id, TimeBase base, std::vector<Arrival> arrivals, std::function<std::int64_t()> clock);

@@ -1,4 +1,4 @@
-# What the scripts here share; sourced by them. Needs `here`, this folder.
+# Code shared by the scripts here, which source it. Needs `here`, this folder.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 root=$(cd "$here/../.." && pwd)
 export SANITIZED_BUILD=${SANITIZED_BUILD:-$root/build-sanitizers}

@@ -5,8 +5,8 @@
 #include "hit_blocks.hpp"
 #include "io/compass/compass_reader.hpp"
 
-/// The first byte is the header of the file: 0, its own; 1, the old format; 2 to 4, columns of text, with semicolons,
-/// with commas, and with a waveform; others, 0xCAEx.
+/// The first byte selects the header of the file: 0, its own; 1, the old format; 2 to 4, columns of text, with
+/// semicolons, with commas, and with a waveform; others, 0xCAEx.
 
 namespace {
 
@@ -37,9 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto counters = reader->counts().counters;
       const auto whole = counters[Metric::records];
       fuzz::require(hits + counters[Metric::bad_records] <= whole, "every record is a hit, bad, or left out");
-      fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the one that is cut");
+      fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the truncated one");
     } catch (const UserError&) {
-      continue;  // refusing is what the reader may do
+      continue;  // the reader may refuse
     }
   }
   return 0;

@@ -9,8 +9,9 @@
 #include "fuzz_input.hpp"
 #include "io/udp/board_stream.hpp"
 
-/// The input tells what a board sends: steps of eight bytes, the first of which says what the others mean. Checksums
-/// are set here, else nothing behind them would ever be reached. The whole input is also read as one datagram.
+/// The input describes what a board sends: steps of eight bytes, the first of which determines the meaning of the
+/// others. Checksums are set here, since otherwise no code after them would ever be reached. The whole input is also
+/// read as one datagram.
 
 namespace {
 
@@ -20,24 +21,24 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t kStep = 8;
 constexpr std::int64_t kMs = 1'000'000;
 
-/// A number that is small most of the time, and now and then at the end of what 64 bits hold.
+/// A number that is usually small, and occasionally near the limit of 64 bits.
 std::uint64_t spread(std::uint8_t value) {
   if (value < 192) return value;
   if (value < 248) return std::uint64_t{1} << (value - 192);
   return ~std::uint64_t{0} - (value - 248U);
 }
 
-/// Less than BoardStream::kMostJump_s of TimeBase's own epochs of 65 us: neighbours that are farther apart have jumped.
+/// Less than BoardStream::kMostJump_s of TimeBase's own epochs of 65 us: a larger step between neighbours is a jump.
 constexpr Epoch kFar = 900'000;
 
-/// Only a jump leads back.
+/// Only a jump leads backwards.
 bool rises(Epoch from, Epoch to) { return to >= from || from - to > kFar; }
 
-/// What the feed of a run may rely on.
+/// Checks what the feed of a run may rely on.
 class Checked {
  public:
   void take(std::span<const std::byte> bytes) {
-    const Bytes exact(bytes.begin(), bytes.end());  // so that a read beyond it shows
+    const Bytes exact(bytes.begin(), bytes.end());  // exactly sized, so that a read beyond it is detected
     if (const auto datagram = read_datagram(exact)) stream_.take(*datagram, now_, out_);
     check();
   }
@@ -55,22 +56,22 @@ class Checked {
     check();
     fuzz::require(out_.ended && stream_.held_bytes() == 0, "a stream that is stopped ends and keeps nothing");
     const auto counters = stream_.counters();
-    fuzz::require(hits_ == counters[Metric::hits], "the hits that are counted are those that were handed over");
-    fuzz::require(lost_ == counters[Metric::lost_hits], "the losses that are counted are those of the damage");
+    fuzz::require(hits_ == counters[Metric::hits], "the hits counted are those handed over");
+    fuzz::require(lost_ == counters[Metric::lost_hits], "the losses counted are those of the damage");
   }
 
  private:
   void check() {
-    fuzz::require(stream_.held_bytes() <= ReassemblyBuffer::kMostBytes, "what waits is bounded");
+    fuzz::require(stream_.held_bytes() <= ReassemblyBuffer::kMostBytes, "waiting data are bounded");
     Epoch damaged = complete_;
     for (const auto& damage : out_.damage) {
-      fuzz::require(rises(damaged, damage.first_epoch), "damage begins after what was complete, and rises");
+      fuzz::require(rises(damaged, damage.first_epoch), "damage begins after the complete epochs, and ascends");
       fuzz::require(damage.n_epochs != 0, "damage has a place");
       damaged = damage.first_epoch;
       if (damage.cause == DropCause::lost) lost_ += damage.n_hits;
     }
     const bool jumped = check_buffers();
-    fuzz::require(jumped || out_.complete >= complete_, "what is complete stays so");
+    fuzz::require(jumped || out_.complete >= complete_, "complete epochs stay complete");
     fuzz::require(!ended_ || (out_.buffers.empty() && out_.damage.empty()), "nothing follows the end");
     complete_ = out_.complete;
     ended_ = out_.ended;
@@ -88,14 +89,14 @@ class Checked {
       const auto header = read_epoch_buffer_header(bytes);
       fuzz::require(header && header->stored_bytes() <= bytes.size(), "whole epoch buffers are handed over");
       fuzz::require(words_intact(*header, words_of(*header, bytes)), "intact epoch buffers are handed over");
-      fuzz::require(rises(next, header->first_epoch), "epoch buffers rise");
+      fuzz::require(rises(next, header->first_epoch), "epoch buffers ascend");
       fuzz::require(header->epochs().end - 1 <= max_epoch(TimeBase{}.epoch_ticks), "their times fit 64 bits");
       jumped = jumped || header->first_epoch < next;
       next = header->epochs().end;
       hits_ += header->n_hits;
       bytes = bytes.subspan(header->stored_bytes());
     }
-    fuzz::require(out_.complete >= next, "what was handed over is complete");
+    fuzz::require(out_.complete >= next, "data handed over are complete");
     return jumped;
   }
 
@@ -111,7 +112,7 @@ class Checked {
   std::uint64_t lost_ = 0;
 };
 
-/// Sends what the steps say, by itself in good order.
+/// Sends what the steps describe, by default in order.
 class Board {
  public:
   explicit Board(Checked& to) : to_(to) {}
@@ -130,7 +131,7 @@ class Board {
   }
 
  private:
-  /// And sends it at once, but for one step in two.
+  /// Also sends the buffer at once, except in one step of two.
   void make_buffer(std::span<const std::uint8_t> s) {
     EpochBufferHeader header;
     header.source = s[1] == 255 ? 2 : 1;

@@ -17,8 +17,8 @@
 #include "io/epochs/epochs_source.hpp"
 #include "io/epochs/stream_scan.hpp"
 
-/// The input is an `.epochs` file. The mutator below seals what has been changed, else nothing behind a checksum
-/// would ever be reached; it also moves whole epoch buffers and writes indexes anew.
+/// The input is an `.epochs` file. The mutator below reseals what has been changed, since otherwise no code after a
+/// checksum would ever be reached; it also moves whole epoch buffers and rewrites indexes.
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -26,7 +26,7 @@ namespace {
 
 using namespace eventloom;
 
-/// Steps of this many slices from either end of the stream: its epochs may lie far apart.
+/// Reads this many slices from either end of the stream: its epochs may lie far apart.
 constexpr std::uint64_t kSteps = 8;
 constexpr std::uint64_t kEpochsPerSlice = 4;
 
@@ -43,8 +43,8 @@ void require_whole_buffers(std::span<const std::byte> bytes) {
   Epoch next = 0;
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
-    fuzz::require(header && header->stored_bytes() <= bytes.size(), "a source gives whole epoch buffers");
-    fuzz::require(header->first_epoch >= next, "a source gives epoch buffers in rising epochs");
+    fuzz::require(header && header->stored_bytes() <= bytes.size(), "a source returns whole epoch buffers");
+    fuzz::require(header->first_epoch >= next, "a source returns epoch buffers in ascending order");
     next = header->epochs().end;
     bytes = bytes.subspan(header->stored_bytes());
   }
@@ -113,11 +113,11 @@ void read_as_source(std::span<const std::byte> file) {
       fuzz::require(hits == source.hits_read(), "the slices' hits are those of the stream");
     }
   } catch (const UserError&) {
-    return;  // no .epochs file, or an epoch too long for a slice
+    return;  // not an .epochs file, or an epoch too long for a slice
   }
 }
 
-/// The same functions on memory of just the file's size, where each byte read beyond it shows.
+/// Calls the same functions on memory of exactly the file's size, where each read beyond it is detected.
 void read_in_memory(std::span<const std::byte> file) {
   bool damaged = false;
   (void)find_index(file, damaged);
@@ -152,7 +152,7 @@ void store(Bytes& bytes, std::size_t at, const T& value) {
 struct Parts {
   Bytes head;
   std::vector<Bytes> buffers;
-  Bytes rest;  ///< index and trailer, or what is no epoch buffer
+  Bytes rest;  ///< index and trailer, or bytes that are not an epoch buffer
 };
 
 /// Bytes up to the first epoch buffer. The file has a whole StreamFileHeader.
@@ -208,7 +208,7 @@ void renumber(Parts& parts) {
   }
 }
 
-/// An index of the buffers that are there, and its trailer.
+/// Writes an index of the existing buffers, and its trailer.
 void write_index(Parts& parts) {
   StreamFileTrailer trailer;
   std::vector<IndexEntry> entries;
@@ -228,7 +228,7 @@ void write_index(Parts& parts) {
   parts.rest.insert(parts.rest.end(), end.begin(), end.end());
 }
 
-/// Right checksums for the index and the trailer that are there.
+/// Sets right checksums for the existing index and trailer.
 void seal_index(Parts& parts) {
   if (parts.rest.size() < sizeof(StreamFileTrailer)) return;
   const std::size_t at = parts.rest.size() - sizeof(StreamFileTrailer);

@@ -11,24 +11,24 @@
 #include <span>
 #include <string>
 
-/// What fuzz targets share.
+/// Code that fuzz targets share.
 namespace eventloom::fuzz {
 
 inline std::span<const std::byte> bytes_of(const std::uint8_t* data, std::size_t size) {
   return std::as_bytes(std::span(data, size));
 }
 
-/// Keeps defects of the input, of which there is no end, from standard error. Call from LLVMFuzzerInitialize.
+/// Keeps reports of the input's endless defects from standard error. Call from LLVMFuzzerInitialize.
 inline void silence_log() { spdlog::set_level(spdlog::level::off); }
 
-/// Ends the program when what must hold for every input does not, so that the fuzzer keeps the input.
+/// Ends the program if an invariant of every input is violated, so that the fuzzer keeps the input.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);
   std::abort();
 }
 
-/// Bytes as a file with a path, for what opens its input itself. Lives in memory, goes with the object.
+/// Bytes as a file with a path, for code that opens its input itself. Lives in memory and is removed with the object.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const std::byte> bytes) : file_(memfd_create("fuzz", MFD_CLOEXEC)) {

@@ -10,10 +10,10 @@
 
 namespace eventloom::fuzz {
 
-/// Of a reader whose hits have `words` payload words each, and of a file of this many bytes.
+/// Checks a block of a reader whose hits have `words` payload words each, from a file of this many bytes.
 inline void check(const HitBlock& block, std::size_t words, std::uint64_t file_bytes) {
   require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
-  require(block.channel.size() == block.size(), "the columns are as long as each other");
+  require(block.channel.size() == block.size(), "the columns have equal lengths");
   require(block.payload.size() == block.size() * words, "every hit has its payload");
   for (const auto channel : block.channel) require(channel <= 0x0fffffff, "a channel has 28 bits");
   std::size_t before = 0;
@@ -24,10 +24,10 @@ inline void check(const HitBlock& block, std::size_t words, std::uint64_t file_b
   }
 }
 
-/// Offsets in a file refer to this: its contents, unpacked if they are compressed.
+/// Offsets in a file refer to its contents, unpacked if they are compressed.
 inline std::uint64_t unpacked_bytes(const std::string& path) { return FileReader(path).size(); }
 
-/// Hits that a reader gives until its end, and those that it lost.
+/// Hits that a reader returns until its end, and those that it lost.
 struct HitCount {
   std::uint64_t hits = 0;
   std::uint64_t lost = 0;

@@ -7,8 +7,7 @@
 #include "fuzz_input.hpp"
 #include "io/hld/hld_reader.hpp"
 
-// HLD files in all modes of the reader. What must hold of any file: blocks are what HitReader says they are, and
-// reading ends.
+// HLD files in all modes of the reader. For any file, blocks are as HitReader specifies, and reading ends.
 
 namespace {
 
@@ -65,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_file(paths, query);
     }
   } catch (const UserError&) {
-    // No HLD file.
+    // Not an HLD file.
   }
   return 0;
 }

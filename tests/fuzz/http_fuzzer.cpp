@@ -21,8 +21,8 @@
 #include "core/runtime/log.hpp"
 #include "fuzz_input.hpp"
 
-/// What clients send to the monitor. The first byte: into how many pieces the rest is cut. Whatever it is, each reply
-/// is HTTP, its JSON is JSON, and nothing but a request with the token commands the run.
+/// Requests that clients send to the monitor. The first byte is the number of pieces into which the rest is cut. For
+/// any input, each reply is HTTP, its JSON is valid, and only a request with the token commands the run.
 
 namespace {
 
@@ -50,7 +50,7 @@ std::unique_ptr<Monitor>& monitor() {
   return made;
 }
 
-/// All that the server sends while it is given `request`, in pieces.
+/// Everything that the server sends while it is given `request`, in pieces.
 std::string converse(std::string_view request, std::size_t pieces) {
   std::array<int, 2> ends{};
   fuzz::require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0, "there are sockets");
@@ -94,7 +94,7 @@ void check_reply(const http::response<http::string_body>& reply, bool complete) 
   fuzz::require(nlohmann::json::accept(reply.body()), "JSON is JSON");
 }
 
-/// How many replies accept a command. Those to HEAD have no body, which is known by what follows.
+/// The number of replies that accept a command. Those to HEAD have no body, which shows in what follows.
 std::size_t accepted_in(std::string_view replies) {
   std::size_t accepted = 0;
   while (!replies.empty()) {
@@ -110,7 +110,7 @@ std::size_t accepted_in(std::string_view replies) {
       check_reply(parser.get(), false);
     } else {
       replies.remove_prefix(std::min(replies.size(), parser.put(boost::asio::buffer(replies), error)));
-      fuzz::require(!error && parser.is_done(), "a reply is as long as it says");
+      fuzz::require(!error && parser.is_done(), "a reply has the length that it states");
       check_reply(parser.get(), true);
     }
     if (parser.get().result_int() == 202) ++accepted;

@@ -8,8 +8,8 @@
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_reader.hpp"
 
-// LMD files of both kinds and byte orders, with times from everywhere. What must hold of any file: blocks are what
-// HitReader says they are, every event's hits are read or counted as lost, and reading ends.
+// LMD files of both kinds and byte orders, with times from every place. For any file, blocks are as HitReader
+// specifies, every event's hits are read or counted as lost, and reading ends.
 
 namespace {
 
@@ -26,14 +26,15 @@ void check_block(const HitBlock& block) {
   std::size_t words = 0;
   for (std::size_t i = 0; i < hits; ++i) {
     const auto payload = block.payload_of(i);
-    fuzz::require(!payload.empty() && payload.size() == payload[0] + std::size_t{1}, "there are as many words as said");
+    fuzz::require(!payload.empty() && payload.size() == payload[0] + std::size_t{1},
+                  "the number of words is as stated");
     fuzz::require(block.channel[i] <= kValueMask, "channels have 28 bits");
     words += payload.size();
   }
   fuzz::require(words == block.payload.size(), "every word is of a hit");
 }
 
-/// Hits that the whole events of the file make.
+/// The number of hits in the whole events of the file.
 std::uint64_t items_of(const std::string& path) {
   LmdFile file(path);
   LmdEvent event;
@@ -44,7 +45,7 @@ std::uint64_t items_of(const std::string& path) {
     fuzz::require(bytes == 8 + 2 * std::uint64_t{event.dlen}, "subevents fill their event");
     items += event.items();
   }
-  fuzz::require(!file.next(event) && file.problems().empty(), "after the end nothing comes");
+  fuzz::require(!file.next(event) && file.problems().empty(), "nothing follows the end");
   return items;
 }
 
@@ -87,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_file(std::vector<std::string>(query == "?concat" ? 2 : 1, file.path()), query, items);
     }
   } catch (const UserError&) {
-    // No LMD file.
+    // Not an LMD file.
   }
   return 0;
 }

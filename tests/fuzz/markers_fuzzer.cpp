@@ -15,8 +15,8 @@
 #include "formats/markers.hpp"
 #include "fuzz_input.hpp"
 
-/// The input is a Setup, then the words of epoch buffers. Headers and checksums are made here and right, so that
-/// whatever the words are, they reach the decoder.
+/// The input is a Setup, followed by the words of epoch buffers. Valid headers and checksums are composed here, so that
+/// any words reach the decoder.
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -53,11 +53,11 @@ PayloadTable payload_table(const Setup& setup) {
 }
 
 std::uint32_t epoch_ticks(const Setup& setup) { return setup.epoch_ticks + 1U; }
-/// Whether all ticks that a slice of these epochs looks at fit their 64 bits: sources give no others.
+/// Whether all ticks that a slice of these epochs reads fit 64 bits: sources return no others.
 bool can_be_built(const Setup& setup) { return setup.first_epoch < Epoch(std::uint64_t{1} << 44); }
 EpochRange epochs(const Setup& setup) { return {setup.first_epoch, setup.first_epoch + Epoch(setup.n_epochs + 1U)}; }
 
-/// Writes down all it is shown, touching every word.
+/// Records all items it visits, and touches every word.
 struct Recorder {
   void note(std::uint64_t kind, std::initializer_list<std::uint64_t> values, Words words = {}) {
     log.push_back(kind);
@@ -79,7 +79,7 @@ struct Recorder {
   std::uint32_t hits = 0;
 };
 
-/// Encodes what it is shown.
+/// Encodes all items it visits.
 class Rewriter {
  public:
   void epoch(Epoch epoch) {
@@ -131,11 +131,11 @@ void read_and_rewrite(Words words, const Setup& setup) {
   if (!read(words, setup, payload, first)) return;
   read(words, setup, payload, rewriter);
   Recorder second;
-  fuzz::require(read(rewriter.words(), setup, payload, second), "what was written can be read");
-  fuzz::require(first.log == second.log, "what was written is what was read");
+  fuzz::require(read(rewriter.words(), setup, payload, second), "words written can be read");
+  fuzz::require(first.log == second.log, "the words read are those written");
 }
 
-/// One source's stored epoch buffers, aligned as the builder demands.
+/// One source's stored epoch buffers, aligned as the builder requires.
 struct Stored {
   std::vector<std::uint64_t> memory;
   bool good = true;
@@ -219,7 +219,7 @@ void build(Words words, const Setup& setup) {
   auto& built = kinds.front();
   fuzz::require(built.ledger.balances(), "every hit of a slice is accounted for");
   if (std::ranges::all_of(stored, &Stored::good)) {
-    fuzz::require(problems.empty() && built.ledger.dropped() == 0, "what can be read is not dropped");
+    fuzz::require(problems.empty() && built.ledger.dropped() == 0, "readable data are not dropped");
   }
   require_same_after_travel(built);
   EventFilter filter;
@@ -241,7 +241,7 @@ std::uint32_t random_marker(Random& random) {
   }
 }
 
-/// Changes, inserts, removes or copies words: the grammar is one of words, not of bytes.
+/// Changes, inserts, removes or copies words, since the grammar consists of words, not of bytes.
 void mutate_words(std::vector<std::uint32_t>& words, Random& random) {
   const std::size_t at = random() % (words.size() + 1);
   const auto here = words.begin() + static_cast<std::ptrdiff_t>(at);

@@ -9,16 +9,15 @@
 #include "io/lmd/lmd_event.hpp"
 #include "io/mbs/mbs_decoder.hpp"
 
-// What an MBS server may send, in pieces: the first byte says how it is cut. What must hold of any bytes: memory
-// follows what has come, buffers lie back to back and are found however the bytes are cut, and all events
-// lie in them.
+// Bytes that an MBS server may send, in pieces: the first byte determines how they are cut. For any input, memory is
+// limited by the data received, buffers are contiguous and found however the bytes are cut, and all events lie in them.
 
 namespace {
 
 using namespace eventloom;
 using Found = MbsDecoder::Found;
 
-/// What one way of cutting gives.
+/// The result of one way of cutting.
 struct Outcome {
   std::vector<Found> found;
   std::vector<std::uint64_t> offsets;
@@ -35,7 +34,7 @@ class Client {
     std::size_t at = 0;
     while (at < bytes.size() && !over_) {
       const auto room = decoder_.room();
-      fuzz::require(!room.empty() && room.size() <= (1U << 20), "memory follows what has come");
+      fuzz::require(!room.empty() && room.size() <= (1U << 20), "memory is limited by the data received");
       const std::size_t n = std::min({piece, bytes.size() - at, room.size()});
       std::memcpy(room.data(), bytes.data() + at, n);
       decoder_.took(n);
@@ -53,7 +52,7 @@ class Client {
     for (auto found = decoder_.next(); found != Found::nothing && !over_; found = decoder_.next()) {
       outcome_.found.push_back(found);
       over_ = found == Found::garbage || found == Found::disconnect;
-      if (found == Found::garbage) fuzz::require(!decoder_.complaint().empty(), "garbage is explained");
+      if (found == Found::garbage) fuzz::require(!decoder_.defect().empty(), "garbage is explained");
       if (found == Found::buffer) take_buffer();
       if (found == Found::empty) events_.pass(decoder_.buffer().header.number);
       fuzz::require(decoder_.offset() >= end_, "buffers lie back to back");
@@ -100,6 +99,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = fuzz::bytes_of(data + 1, size - 1);
   const auto pieces = std::make_unique<Client>()->run(bytes, 1 + data[0] % 64);
   const auto whole = std::make_unique<Client>()->run(bytes, bytes.size() + 1);
-  fuzz::require(pieces == whole, "it does not matter how the bytes are cut");
+  fuzz::require(pieces == whole, "how the bytes are split does not matter");
   return 0;
 }

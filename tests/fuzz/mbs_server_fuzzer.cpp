@@ -10,9 +10,9 @@
 #include "io/serve/mbs_server_client.hpp"
 #include "io/serve/mbs_server_request.hpp"
 
-// What clients send to an MBS server. The first byte: how the rest is cut into pieces, and which protocol. What must
-// hold of any bytes: cut in any way they are the same requests, one for every 12 bytes; a connection never sends more
-// than it was asked for and ends at the first word that is none.
+// Bytes that clients send to an MBS server. The first byte determines how the rest is cut into pieces, and the
+// protocol. For any input, all ways of cutting give the same requests, one per 12 bytes; a connection never sends more
+// than was requested, and ends at the first word that is not a request.
 
 namespace {
 
@@ -37,7 +37,7 @@ MbsGroupPtr group_of(std::size_t bytes, std::uint32_t events) {
   return std::make_shared<const MbsGroup>(std::move(group));
 }
 
-/// Before the first request that ends a connection.
+/// The requests before the first one that ends a connection.
 std::size_t count_wanted(const std::vector<MbsRequest>& requests) {
   std::size_t wanted = 0;
   while (wanted < requests.size() && requests[wanted] == MbsRequest::events) ++wanted;
@@ -62,7 +62,8 @@ void talk(std::span<const std::byte> bytes, std::size_t piece, bool by_request,
   }
   const auto wanted = count_wanted(requests);
   if (by_request) fuzz::require(client.counts().events <= wanted, "no more is sent than was asked for");
-  if (client.end() != MbsClientEnd::none) fuzz::require(wanted < requests.size(), "only words that say so end it");
+  if (client.end() != MbsClientEnd::none)
+    fuzz::require(wanted < requests.size(), "only the words meant to do so end it");
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = fuzz::bytes_of(data + 1, size - 1);
   const auto requests = decode(bytes, bytes.size() + 1);
   fuzz::require(requests.size() == bytes.size() / MbsRequestDecoder::kRequestBytes, "12 bytes are a request");
-  fuzz::require(decode(bytes, piece) == requests, "how bytes are cut does not matter");
+  fuzz::require(decode(bytes, piece) == requests, "how the bytes are split does not matter");
   talk(bytes, piece, data[0] >= 128, requests);
   return 0;
 }

@@ -23,7 +23,7 @@ void read_all(const std::string& uri) {
     fuzz::require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
     fuzz::require(block.channel.size() == block.size() && block.payload_begin.size() == block.size(), "equal columns");
     for (std::size_t i = 0; i < block.size(); ++i) {
-      fuzz::require(block.payload_of(i)[0] == block.payload_of(i).size() - 1, "a hit has the length that it says");
+      fuzz::require(block.payload_of(i)[0] == block.payload_of(i).size() - 1, "a hit has the length that it states");
     }
     hits += block.size();
     for (const auto& loss : block.losses) lost += loss.hits;
@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       read_all("midas:" + file.path() + keys);
     } catch (const UserError&) {
-      continue;  // refusing is what the reader may do
+      continue;  // the reader may refuse
     }
   }
   for (const char* keys :

@@ -14,9 +14,9 @@
 #include "app/view/show/event_svg.hpp"
 #include "fuzz_input.hpp"
 
-/// A byte that says what is looked at, and one that says how long the name is that somebody has given to a source, a
-/// host or an output; behind it a message of a rank. In no text that people, browsers and other programs read does the
-/// name do anything but stand there, whatever the message says.
+/// The first byte selects the text to check, and the second one is the length of the name that a user has given to a
+/// source, a host or an output; a rank's message follows. In no text that people, browsers or other programs read may
+/// the name be anything but a name, whatever the message contains.
 
 namespace {
 
@@ -37,9 +37,9 @@ bool has_controls(std::string_view text) {
 
 void check_terminal(const std::string& name) {
   const auto safe = for_terminal(name);
-  fuzz::require(is_utf8(safe) && !has_controls(safe), "a terminal gets characters that can be seen");
+  fuzz::require(is_utf8(safe) && !has_controls(safe), "a terminal gets visible characters only");
   fuzz::require(safe.find("\xc2\x9b") == std::string::npos, "a terminal gets no C1 sequence");
-  fuzz::require(for_terminal(safe) == safe, "what is safe stays as it is");
+  fuzz::require(for_terminal(safe) == safe, "safe text is unchanged");
   fuzz::require(columns_of(end_of(safe, 24)) <= 24 && is_utf8(end_of(safe, 24)), "the end of a text is whole");
   auto lines = lines_for_terminal(name);
   std::erase(lines, '\n');
@@ -60,7 +60,7 @@ void check_label(const std::string& name) {
 
 std::size_t count_of(std::string_view text, char c) { return static_cast<std::size_t>(std::ranges::count(text, c)); }
 
-/// Of the first channel: a name, and a group, for what is read from a file.
+/// The first channel has a name and a group, as if read from a file.
 KnownChannels detector_of(const std::string& name) {
   DetectorRecord detector;
   detector.map = "a text";
@@ -69,7 +69,7 @@ KnownChannels detector_of(const std::string& name) {
   return KnownChannels(detector);
 }
 
-/// The same elements, whatever the name is.
+/// The elements are the same for every name.
 void check_svg(const std::string& name) {
   const auto svg_of = [](const std::string& source) {
     RunRecord record;

@@ -7,7 +7,7 @@
 #include "hit_blocks.hpp"
 #include "io/packed/packed_reader.hpp"
 
-/// The input is the keys of a packed: URI in a line of their own, then the records.
+/// The input is a line with the keys of a packed: URI, followed by the records.
 
 namespace {
 
@@ -19,7 +19,7 @@ void read_all(const std::string& uri, const TimeBase& base, std::uint64_t file_b
   const auto counters = reader->counts().counters;
   const auto whole = counters[Metric::records];
   fuzz::require(hits + counters[Metric::bad_records] == whole, "every record is a hit or a loss");
-  fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the one that is cut");
+  fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the truncated one");
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       read_all(uri, {.tick_ps = tick_ps}, fuzz::unpacked_bytes(file.path()));
     } catch (const UserError&) {
-      continue;  // refusing is what the parser may do
+      continue;  // the parser may refuse
     }
   }
   return 0;

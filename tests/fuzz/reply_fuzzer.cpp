@@ -11,8 +11,8 @@
 #include "io/udp/bulk_transfer.hpp"
 #include "io/udp/resend_window.hpp"
 
-/// The input says what a board answers during the transfer of a file, and what a receiver requests of a sender: steps
-/// of sixteen bytes. Checksums are set here. The whole input is also read as one datagram.
+/// The input describes what a board answers during the transfer of a file, and what a receiver requests of a sender:
+/// steps of sixteen bytes. Checksums are set here. The whole input is also read as one datagram.
 
 namespace {
 
@@ -29,7 +29,7 @@ const Bytes& file() {
   return bytes;
 }
 
-/// A number that is small, of the size of the file, or at the end of what 64 bits hold.
+/// A number that is small, about the size of the file, or near the limit of 64 bits.
 std::uint64_t spread(std::uint8_t value) {
   if (value < 192) return std::uint64_t{value} * 6144;
   if (value < 248) return std::uint64_t{1} << (value - 192);
@@ -78,7 +78,7 @@ class Host {
     const auto before = transfer_.sent_bytes();
     transfer_.send(now_, most, [&](std::size_t n) { return std::span(sent.emplace_back(n)); });
     fuzz::require(!over || sent.empty(), "nothing is sent after the end");
-    fuzz::require(transfer_.sent_bytes() - before <= most + kDatagram, "no more is sent than may be");
+    fuzz::require(transfer_.sent_bytes() - before <= most + kDatagram, "no more is sent than allowed");
     for (const auto& one : sent) check(one);
     fuzz::require(transfer_.sent_bytes() <= BulkTransfer::kMostTimes * file().size() + BulkTransfer::kFreeBytes +
                                                 kMostMissingPieces * kBulkBlockBytes,
@@ -87,7 +87,7 @@ class Host {
 
   void check(const Bytes& bytes) {
     const auto datagram = read_reply(bytes);
-    fuzz::require(datagram && bytes.size() <= kDatagram, "what is sent is a datagram of the protocol");
+    fuzz::require(datagram && bytes.size() <= kDatagram, "everything sent is a datagram of the protocol");
     if (datagram->header.kind == DatagramKind::offer) return void(++offers_);
     const auto at = datagram->header.sequence * kBulkBlockBytes + datagram->header.offset;
     fuzz::require(at + datagram->contents.size() <= file().size(), "pieces are of the file");
@@ -107,10 +107,10 @@ class Sender {
     if (s[0] % 2 == 0) return add(41 + s[2] * 8U);
     window_.select({s[2], static_cast<std::uint32_t>(spread(s[3])), static_cast<std::uint32_t>(spread(s[4]))}, now_,
                    [&](std::span<const std::byte> bytes) {
-                     fuzz::require(read_datagram(bytes).has_value(), "what is sent again is as it was sent");
+                     fuzz::require(read_datagram(bytes).has_value(), "data resent are unchanged");
                      again_ += bytes.size();
                    });
-    fuzz::require(again_ <= added_ + ResendWindow::kFreeBytes, "what is sent again is bounded");
+    fuzz::require(again_ <= added_ + ResendWindow::kFreeBytes, "resent data are bounded");
   }
 
  private:

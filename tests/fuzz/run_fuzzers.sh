@@ -11,7 +11,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 findings=$build/findings
 
-# fuzz TARGET ARGUMENTS...: its log goes to a file; what it finds is kept.
+# fuzz TARGET ARGUMENTS...: its log goes to a file; its findings are kept.
 fuzz() {
   local target=$1
   shift

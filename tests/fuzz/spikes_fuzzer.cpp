@@ -9,8 +9,8 @@
 #include "fuzz_input.hpp"
 #include "io/spikes/spikes_reader.hpp"
 
-/// The input is a spike file. The mutator below seals what has been changed, else nothing behind a checksum would
-/// ever be reached; it also moves whole packets and numbers them anew.
+/// The input is a spike file. The mutator below reseals what has been changed, since otherwise no code after a checksum
+/// would ever be reached; it also moves whole packets and renumbers them.
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -22,7 +22,7 @@ using Random = std::minstd_rand;
 
 void check(const HitBlock& block, std::uint64_t file_bytes) {
   fuzz::require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
-  fuzz::require(block.channel.size() == block.size() && block.payload.empty(), "the columns are as long as each other");
+  fuzz::require(block.channel.size() == block.size() && block.payload.empty(), "the columns have equal lengths");
   for (const auto channel : block.channel) fuzz::require(channel <= 0x0fffffff, "a channel has 28 bits");
   std::size_t before = 0;
   for (const auto& loss : block.losses) {
@@ -45,7 +45,7 @@ void read_all(const std::string& path, const char* keys, const TimeBase& base, s
     fuzz::require(hits * 4 <= file_bytes, "a spike takes 4 bytes at least");
     (void)reader->counts();
   } catch (const UserError&) {
-    return;  // no spike file, or times that are no whole ticks
+    return;  // not a spike file, or times that are not whole ticks
   }
 }
 
@@ -61,7 +61,7 @@ void store(Bytes& bytes, std::size_t at, const T& value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// CRC32C of what stands behind the `front` first bytes of a header.
+/// CRC32C of a header without its first `front` bytes.
 template <class Header>
 std::uint32_t tail_crc(const Header& header, std::size_t front) {
   return crc32c(std::as_bytes(std::span(&header, 1)).subspan(front));
@@ -75,7 +75,7 @@ void seal_head(Bytes& head) {
   store(head, 0, header);
 }
 
-/// Says of a packet what it holds.
+/// Updates a packet's header to match its contents.
 void seal_packet(Bytes& packet, Random& random) {
   auto header = load<SpikePacketHeader>(packet, 0);
   header.magic = SpikePacketHeader::kMagic;
@@ -90,7 +90,7 @@ void seal_packet(Bytes& packet, Random& random) {
   store(packet, 0, header);
 }
 
-/// Packets as their headers bound them, the last one with what is left.
+/// Packets as their headers delimit them, the last one with the remaining bytes.
 std::vector<Bytes> take_packets(const Bytes& file, std::size_t at) {
   std::vector<Bytes> packets;
   while (file.size() - at >= sizeof(SpikePacketHeader)) {

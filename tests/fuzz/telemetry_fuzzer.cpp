@@ -7,8 +7,8 @@
 #include "core/monitor/telemetry_message.hpp"
 #include "fuzz_input.hpp"
 
-/// What ranks tell rank 0. The first byte: whether the rest is a message as it arrives, or what a rank has counted, in
-/// steps of 16 bytes.
+/// The telemetry that ranks send to rank 0. The first byte selects whether the rest is a received message, or the
+/// counts of a rank, in steps of 16 bytes.
 
 namespace {
 
@@ -52,13 +52,13 @@ void take_step(RankRecord& record, const Step& step) {
   }
 }
 
-/// All of a record, but which rows without counts it has.
+/// All of a record except which rows without counts it has.
 Bytes all_of(const RankRecord& record) { return encode_telemetry(record, {}); }
 
-/// A rank that tells its record in two messages is understood.
-void tell(std::span<const std::byte> bytes) {
+/// A rank that sends its record in two messages is understood.
+void check_changes(std::span<const std::byte> bytes) {
   RankRecord now;
-  RankRecord told;
+  RankRecord sent;
   RankRecord heard;
   const std::size_t steps = bytes.size() / sizeof(Step);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -66,13 +66,13 @@ void tell(std::span<const std::byte> bytes) {
     std::memcpy(&step, bytes.data() + i * sizeof step, sizeof step);
     take_step(now, step);
     if (i != steps / 2) continue;
-    apply_telemetry(encode_telemetry(now, told), heard);
-    fuzz::require(all_of(heard) == all_of(now), "a record is heard as it was told");
+    apply_telemetry(encode_telemetry(now, sent), heard);
+    fuzz::require(all_of(heard) == all_of(now), "the record received is the one sent");
     now.events.clear();
-    told = now;
+    sent = now;
   }
-  apply_telemetry(encode_telemetry(now, told), heard);
-  fuzz::require(all_of(heard) == all_of(now), "changes are heard as they were told");
+  apply_telemetry(encode_telemetry(now, sent), heard);
+  fuzz::require(all_of(heard) == all_of(now), "changes received are those sent");
 }
 
 RankRecord known_record() {
@@ -94,15 +94,16 @@ void hear(std::span<const std::byte> message) {
   }
   RankRecord again;
   apply_telemetry(all_of(record), again);
-  fuzz::require(all_of(again) == all_of(record), "what was heard can be told");
+  fuzz::require(all_of(again) == all_of(record), "a record received can be sent");
   RunPicture picture(2);
   for (int i = 0; i < 3; ++i) picture.take(1, message, {});
-  fuzz::require(picture.events().size() <= RunPicture::kMostEvents, "events that are kept are few");
+  fuzz::require(picture.events().size() <= RunPicture::kMostEvents, "few events are kept");
   (void)picture.totals();
   (void)picture.of_sources();
   const double fill = picture.ring_fill();
-  fuzz::require(fill >= 0, "rings are filled from 0 on");
-  if (const auto share = picture.share_sent()) fuzz::require(*share >= 0 && *share <= 1, "a share is one");
+  fuzz::require(fill >= 0, "the fill of rings is not negative");
+  if (const auto share = picture.share_sent())
+    fuzz::require(*share >= 0 && *share <= 1, "a share lies between 0 and 1");
 }
 
 }  // namespace
@@ -114,13 +115,13 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // A copy of just this size: reading on shows.
+  // A copy of exactly this size: reads beyond it are detected.
   const std::vector<std::uint8_t> copy(data + 1, data + size);
   const auto bytes = fuzz::bytes_of(copy.data(), copy.size());
   if (data[0] % 2 == 0) {
     hear(bytes);
   } else {
-    tell(bytes);
+    check_changes(bytes);
   }
   return 0;
 }

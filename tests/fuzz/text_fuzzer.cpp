@@ -28,8 +28,8 @@
 #include "io/uri/source_uri.hpp"
 #include "schedulers/table.hpp"
 
-/// What users write. The first letter of the input says which parser gets the rest: u source URIs, d --define,
-/// f --filter and h --hist (one a line), n numbers and units, t schedule tables, c a table of hits behind a line of URI
+/// Text that users write. The first letter of the input selects the parser of the rest: u source URIs, d --define, f
+/// --filter and h --hist (one per line), n numbers and units, t schedule tables, c a table of hits after a line of URI
 /// keys, m detector maps, g --group.
 
 namespace {
@@ -39,7 +39,7 @@ using namespace eventloom;
 constexpr std::uint64_t kTickPs = 1000;
 constexpr std::uint64_t kOddTickPs = 7;
 
-/// Refusing is what parsers may do, in these two ways.
+/// Parsers may refuse input in these two ways.
 template <class Parse>
 void may_refuse(Parse parse) {
   try {
@@ -69,11 +69,11 @@ void parse_uri(const std::string& text) {
   may_refuse([&] { (void)uri.get_count("time", 1, 0, 1000); });
   may_refuse([&] { (void)uri.get_unit("unit", kOddTickPs); });
   may_refuse([&] { (void)payload_columns(uri); });
-  // Only this kind opens no file.
+  // Only this scheme opens no file.
   if (uri.scheme() == "gen") (void)open_source({uri}, {1}, {});
 }
 
-/// One source, in whose channel 5 is the group A.
+/// One source, whose channel 5 belongs to group A.
 DetectorPtr detector() {
   auto detector = std::make_shared<Detector>(1);
   detector->add_group("A");
@@ -117,7 +117,7 @@ void parse_filters(std::string_view text) {
   fuzz::require(slice.ledger.balances(), "every hit is accounted for after the filter");
 }
 
-/// Each histogram of an event of two hits has at most an entry for each of their pairs.
+/// Each histogram of an event of two hits has at most one entry per pair of them.
 void parse_histograms(std::string_view text) {
   constexpr std::size_t kMostCells = std::size_t{1} << 16;  // larger ones take the time of many small ones
   auto set = std::make_shared<HistogramSet>(detector());
@@ -165,14 +165,14 @@ void parse_schedule(const std::string& text) {
 
 DetectorSources two_sources() { return {{"run/a.epochs", "run/b.epochs"}, kTickPs, false}; }
 
-/// What a map says of a channel is what its table says, and windows of slices hold the hits that it moves.
+/// A map's values of a channel equal those of its table, and windows of slices hold the hits that it moves.
 void apply_map(const std::string& text) {
   const auto map = parse_detector_map(text, "map.csv");
   const auto detector = resolve_detector(map, {}, two_sources());
   const ChannelTable<std::int64_t> offsets(detector, [](const ChannelInfo& info) { return info.offset; });
   for (std::uint16_t source = 0; source < 2; ++source) {
     detector.visit(source, [&](std::uint32_t low, const ChannelInfo& info) {
-      fuzz::require(detector.at(source, low) == info, "a piece holds what is known of its channels");
+      fuzz::require(detector.at(source, low) == info, "a piece holds all values of its channels");
       fuzz::require(offsets.of(source)[low] == info.offset, "a table has the values of the pieces");
       fuzz::require(low == 0 || offsets.of(source)[low - 1] == detector.at(source, low - 1).offset,
                     "up to their borders");
@@ -228,7 +228,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // A copy of just this size, without the zero behind a string's end: reading on shows.
+  // A copy of exactly this size, without a string's terminating zero: reads beyond it are detected.
   const std::vector<char> text(data + 1, data + size);
   may_refuse([&] { parse(static_cast<char>(data[0]), {text.data(), text.size()}); });
   return 0;

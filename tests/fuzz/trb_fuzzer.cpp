@@ -9,9 +9,9 @@
 #include "io/hld/hld_file.hpp"
 #include "io/trb/trb_sequence.hpp"
 
-// What comes to the port of a TRB board. The whole input is read as a datagram; then, behind a byte that says how wide
-// the numbers are, steps of four bytes say which numbers come, and when. What must hold: events are kept in rising
-// numbers, each is kept, missing, dropped or repeated, and little waits.
+// Data that arrive at the port of a TRB board. The whole input is read as a datagram; then the first byte is the width
+// of the numbers, and steps of four bytes determine which numbers arrive, and when. For any input, events are kept in
+// ascending order, each is kept, missing, dropped or repeated, and little waits.
 
 namespace {
 
@@ -19,7 +19,8 @@ using namespace eventloom;
 constexpr std::size_t kStep = 4;
 
 void read(std::span<const std::byte> bytes) {
-  const std::vector<std::byte> exact(bytes.begin(), bytes.end());  // so that a read beyond it shows
+  const std::vector<std::byte> exact(bytes.begin(),
+                                     bytes.end());  // of this size, so that a read beyond it is detected
   const auto subevents = read_trb_datagram(exact);
   if (!subevents) return;
   std::vector<HldSubevent> found;
@@ -33,7 +34,7 @@ void read(std::span<const std::byte> bytes) {
   std::vector<std::byte> again;
   append_trb_datagram(*subevents, again);
   const auto second = read_trb_datagram(again);
-  fuzz::require(second && std::ranges::equal(*second, *subevents), "what is composed is read");
+  fuzz::require(second && std::ranges::equal(*second, *subevents), "subevents composed are read");
 }
 
 /// Counts what becomes of events, whose bytes are their number in the input.
@@ -52,7 +53,7 @@ class Checked : private TrbSink {
     fuzz::require(!sequence.waiting(), "nothing waits at the end");
     fuzz::require(sent_ == kept_ + dropped_ + left, "every event is kept, dropped, repeated or late");
     fuzz::require(dropped_ == counters[Metric::out_of_step] && missing_ == counters[Metric::missing_numbers],
-                  "what is counted is what was told");
+                  "the counts are those reported");
   }
   [[nodiscard]] Tick next() const { return next_; }
 
@@ -66,7 +67,7 @@ class Checked : private TrbSink {
     return number;
   }
   void keep(Tick number, std::span<const std::byte> bytes) override {
-    fuzz::require(kept_ == 0 || number == next_ || restarted_, "numbers rise, and what is left out is missing");
+    fuzz::require(kept_ == 0 || number == next_ || restarted_, "numbers ascend, and skipped ones are missing");
     fuzz::require(kept_ == 0 || number >= next_, "numbers rise");
     fuzz::require(number % 65536 == Tick(number_in(bytes) % 65536), "an event has its own number");
     restarted_ = false;
@@ -74,7 +75,7 @@ class Checked : private TrbSink {
     ++kept_;
   }
   void miss(Tick from, Tick to) override {
-    fuzz::require(from < to && from == next_, "what is missing is behind what was kept");
+    fuzz::require(from < to && from == next_, "missing events follow those kept");
     missing_ += (to - from).value;
     next_ = to;
   }
@@ -92,7 +93,7 @@ class Checked : private TrbSink {
   bool restarted_ = false;
 };
 
-/// Most numbers are near those before.
+/// Most numbers are close to the previous ones.
 std::uint32_t number_of(std::span<const std::uint8_t> step, std::uint32_t last) {
   switch (step[0] % 4) {
     case 0: return last + step[1] % 8;

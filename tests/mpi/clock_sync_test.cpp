@@ -1,6 +1,6 @@
-// Each rank has a clock with an offset of its own (hours) and a drift of its own, made from the steady
-// clock that all ranks of one host share: so the true time is known, and ClockSync must find it within
-// what it says of itself. Exit code 0 when all is right. All ranks on one host.
+// Each rank has a clock with its own offset (hours) and drift, derived from the steady clock that all ranks of one host
+// share: the true time is therefore known, and ClockSync must find it within its stated precision. Exit code 0 if all
+// checks pass. All ranks must run on one host.
 
 #include "core/control/clock_sync.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kHour = 3'600'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
-/// Of a bound in ns that is no longer a bound but a blunder. Crowded cores make round trips of ms.
+/// A bound in ns above which an uncertainty is useless. On crowded cores, round trips take milliseconds.
 constexpr double kAbsurd = 100e6;
 
 bool check(bool good, const char* what, double value, double limit) {
@@ -31,7 +31,7 @@ bool check(bool good, const char* what, double value, double limit) {
   return good;
 }
 
-/// 50 ppm fast for each rank before this one.
+/// Each rank's clock is 50 ppm faster than that of the previous rank.
 std::int64_t own_clock(int rank) {
   const std::int64_t steady = steady_ns();
   return steady + rank * kHour + rank * (steady / 20'000);
@@ -46,8 +46,8 @@ class Run {
         sync_(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(), communicator.size(), settings,
               [rank = communicator.rank()] { return own_clock(rank); }) {}
 
-  /// Batches that are longer than the work: each collective call comes into the middle of one, on
-  /// rank 0 before the other ranks and after them in turn.
+  /// Batches take longer than the work between them: each collective call falls into the middle of one, on rank 0
+  /// before and after the other ranks in turn.
   bool run_interrupted() {
     for (int i = 0; i < 6; ++i) {
       work((2 + (communicator_.rank() + i) % 2) * kMillisecond);
@@ -100,10 +100,10 @@ class Run {
     }
   }
 
-  // The true time is between two readings; the rank may have lost its core between them. A new model
-  // only comes in do_work(), but where time stands still after one, the precision before it counts.
+  // The true time lies between two readings; the rank may have lost its core between them. A new model is adopted only
+  // in do_work(), but if time then stands still, the previous precision still applies.
   void check_time() {
-    // Until the first model, which may come in do_work(), it was this rank's own time.
+    // Before the first model, which may be adopted in do_work(), the time was this rank's own.
     if (!std::exchange(measured_, sync_.quality().round_trips != 0) && communicator_.rank() != 0) latest_ = 0;
     const std::int64_t before = steady_ns();
     const std::int64_t global = sync_.global_ns();
@@ -138,14 +138,14 @@ class Run {
   Idle idle_;
   ClockSync sync_;
   std::int64_t latest_ = 0;
-  double precision_ = 0;  ///< when time last went on
+  double precision_ = 0;  ///< when time last advanced
   bool measured_ = false;
   bool synchronised_ = false;
   bool good_ = true;
 };
 
-/// The size and content of the n-th message between two ranks: small ones and some too large for a
-/// transport to take them at once.
+/// The size and content of the n-th message between two ranks: some small, some too large for a transport to accept at
+/// once.
 std::vector<std::byte> content(int from, int to, std::uint32_t n) {
   std::mt19937 random(n * 10'007 + static_cast<std::uint32_t>(from) * 101 + static_cast<std::uint32_t>(to));
   constexpr std::size_t kSizes[] = {0, 1, 100, 5000, 300'000};
@@ -154,7 +154,7 @@ std::vector<std::byte> content(int from, int to, std::uint32_t n) {
   return bytes;
 }
 
-/// All ranks send to all, themselves too, all at once, and only then receive.
+/// All ranks send to all, themselves included, all at once, and only then receive.
 bool check_channel(const Communicator& communicator) {
   constexpr std::uint32_t kMessages = 30;
   const auto ranks = static_cast<std::uint32_t>(communicator.size());

@@ -1,4 +1,4 @@
-// What ranks do together, over MPI. Exit code 0 when all is as promised.
+// Collective operations over MPI. Exit code 0 if all checks pass.
 
 #include <cstdio>
 

@@ -18,7 +18,7 @@
 namespace eventloom {
 namespace {
 
-// More than a sender may be ahead of its receiver.
+// More messages than a sender may be ahead of its receiver.
 constexpr std::uint64_t kMessages = 150;
 constexpr std::uint64_t kMessagesOfMpi = 4500;
 
@@ -30,14 +30,14 @@ std::vector<std::byte> message_of(std::uint64_t number, std::size_t bytes, int s
   return message;
 }
 
-/// Both ends send and receive at once; the far end of one rank is itself.
+/// Both ends send and receive at once; a single rank is its own far end.
 bool exchanges(Duplex& duplex, int rank, int other, std::size_t bytes, std::uint64_t messages) {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   bool good = true;
   while (sent < messages || received < messages) {
-    // A message may be modified once it is sent: its buffer is gone then. Few are under way, so that the system keeps
-    // all datagrams.
+    // A message may be modified once it is sent: its buffer no longer exists then. Few messages are in flight, so that
+    // the system drops no datagrams.
     const bool may = sent < messages && (!duplex.is_lossy() || sent < received + 2);
     const bool begun = may && duplex.try_send(message_of(sent, bytes, rank));
     if (begun) ++sent;

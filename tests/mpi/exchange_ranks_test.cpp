@@ -1,5 +1,5 @@
-// Every rank sends messages of all sizes to every rank, itself included, through rings that are
-// smaller than many of them, and checks what it receives byte by byte. Exit code 0 when all is right.
+// Every rank sends messages of all sizes to every rank, itself included, through rings that are smaller than many of
+// them, and checks what it receives byte by byte. Exit code 0 if all checks pass.
 
 #include <algorithm>
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kSlices = 200;
 constexpr RingGeometry kGeometry{4, 4096};
 
-/// The message from one rank to another for a slice: known to both without talking.
+/// The message from one rank to another for a slice: both compute it without communicating.
 std::vector<std::byte> message(int from, int to, std::uint64_t slice) {
   std::mt19937_64 random(slice * 10'007 + static_cast<std::uint64_t>(from) * 101 + static_cast<std::uint64_t>(to));
   constexpr std::size_t kSizes[] = {0, 1, 100, 4000, 4096, 10'000, 60'000};
@@ -84,7 +84,7 @@ class AllToAll {
     for (std::size_t to = 0; to < outboxes_.size(); ++to) {
       auto& outbox = outboxes_[to];
       if (next_send_[to] < kSlices && outbox.accepts({next_send_[to]})) {
-        outbox.flush();  // the message before may still be on its way out of this memory
+        outbox.flush();  // the previous message may still be read from this memory
         sending_[to] = message(communicator_.rank(), static_cast<int>(to), next_send_[to]);
         outbox.start({{next_send_[to]}, static_cast<std::uint32_t>(communicator_.rank()), true, 0, {sending_[to]}});
         ++next_send_[to];

@@ -1,6 +1,6 @@
-// All ranks go by the same verdicts, in the same rounds, in whatever order they are done, fail or ask to stop; who
-// does not take part is named on all others; and every message is received before the end. Exit code 0 when all is
-// right. Nothing here depends on how fast the ranks are: each waits for what it is to see, with a deadline.
+// All ranks act on the same verdicts, in the same rounds, in whatever order they finish, fail or request a stop; a rank
+// that does not take part is named on all others; and every message is received before the end. Exit code 0 if all
+// checks pass. Nothing here depends on the speed of the ranks: each waits for the expected state, with a deadline.
 
 #include "core/control/heartbeat.hpp"
 
@@ -22,7 +22,7 @@
 
 namespace {
 
-/// Messages of this rank, by every channel.
+/// Messages of this rank, over all channels.
 struct Messages {
   long sent = 0;
   long received = 0;
@@ -31,7 +31,7 @@ Messages messages;
 
 }  // namespace
 
-// MPI's profiling interface: called in place of MPI's own.
+// MPI's profiling interface: called instead of MPI's own functions.
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   ++messages.sent;
   return PMPI_Isend(data, count, type, to, tag, comm, request);
@@ -50,7 +50,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kDeadline = std::chrono::seconds(60);
-/// In tests of healthy ranks: no rank is ever so late.
+/// For tests of healthy ranks: no rank is ever this late.
 constexpr auto kNever = hours(1);
 
 class Test {
@@ -79,7 +79,7 @@ class Test {
     good_ &= good;
   }
 
-  /// One run of a heartbeat. `status` is asked before each turn, `seen` told of each verdict; ends with the last.
+  /// One run of a heartbeat. `status` is called before each turn, `seen` with each verdict; returns after the last one.
   std::vector<Verdict> play(const std::string& name, const std::function<RankStatus(std::size_t turn)>& status,
                             const std::function<void(const Verdict&)>& seen = {}) {
     case_ = name;
@@ -110,12 +110,12 @@ class Test {
     }
   }
 
-  /// All that was sent has been received, over all ranks.
+  /// Over all ranks, every message sent has been received.
   void check_messages(const Messages& before) {
     const auto sent = communicator_.sum(messages.sent - before.sent);
     const auto received = communicator_.sum(messages.received - before.received);
     check(sent == received, fmt::format("{} messages sent, {} received", sent, received));
-    check(size_ == 1 || sent > 0, "ranks that say nothing to each other");
+    check(size_ == 1 || sent > 0, "ranks that do not communicate");
   }
 
   void check_agreement(const std::vector<Verdict>& verdicts) {
@@ -129,7 +129,7 @@ class Test {
     check(std::ranges::all_of(all, [&](const auto& text) { return text == mine; }), "verdicts differ between ranks");
   }
 
-  /// Each rank at a turn of its own; the last round is that in which all are.
+  /// Each rank finishes at a different turn; the last round is the one in which all have finished.
   void done_in_any_order(std::uint32_t seed) {
     std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(rank_));
     const std::size_t mine = random() % 3 == 0 ? 0 : random() % 3000;
@@ -141,7 +141,7 @@ class Test {
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
       check((verdicts[i].all_done != 0) == (i + 1 == verdicts.size()), "all done before the last round");
       check(verdicts[i].any_failed == 0 && verdicts[i].request.command == Command::none,
-            "a failure or a stop that nobody told");
+            "a failure or a stop that no rank reported");
     }
   }
 
@@ -156,38 +156,38 @@ class Test {
           return status;
         },
         [&](const Verdict&) { ++rounds; });
-    check(!verdicts.empty() && verdicts.back().any_failed != 0 && verdicts.back().all_done == 0, "no failure told");
-    check(verdicts.size() >= 4, "a failure told before it was there");
+    check(!verdicts.empty() && verdicts.back().any_failed != 0 && verdicts.back().all_done == 0, "no failure reported");
+    check(verdicts.size() >= 4, "a failure reported before it happened");
   }
 
-  /// Asks in some round, is done when it has been told that it asked.
+  /// Makes a request in some round, and finishes when the verdict reports it.
   void asks_to_stop(int rank) {
     std::size_t rounds = 0;
-    bool told = false;
+    bool reported = false;
     const auto verdicts = play(
         fmt::format("rank {} asks to stop", rank),
         [&](std::size_t) {
           RankStatus status;
           if (rank == rank_ && rounds >= 2) status.request = {Command::stop, Cause::signal, 10};
-          status.done = told ? 1 : 0;
+          status.done = reported ? 1 : 0;
           return status;
         },
         [&](const Verdict& verdict) {
           ++rounds;
-          told = told || verdict.request.command != Command::none;
+          reported = reported || verdict.request.command != Command::none;
           const auto& request = verdict.request;
           const bool as_asked = request.command == Command::stop && request.cause == Cause::signal &&
                                 request.signal == 10 && verdict.asked_by == rank;
-          check(request.command == Command::none || as_asked, "another stop than asked for");
+          check(request.command == Command::none || as_asked, "not the stop that was requested");
         });
-    check(told, "the stop was not told");
+    check(reported, "the stop was not reported");
     const auto nothing = [&](std::size_t round) { return verdicts[round].request.command == Command::none; };
-    check(verdicts.size() >= 3 && nothing(0) && nothing(1), "a stop told before it was asked for");
+    check(verdicts.size() >= 3 && nothing(0) && nothing(1), "a stop reported before it was requested");
   }
 
-  /// All ask at once, each for another reason, and the last for less.
+  /// All ranks make a request at once, each for another reason, the last one a weaker request.
   void lowest_that_asks() {
-    bool told = false;
+    bool reported = false;
     play(
         "all ask to stop",
         [&](std::size_t) {
@@ -195,14 +195,14 @@ class Test {
           if (rank_ != 0 || size_ == 1) status.request = {Command::stop, Cause::signal, std::uint8_t(20 + rank_)};
           if (rank_ == 1) status.request = {Command::stop, Cause::writer};
           if (rank_ > 1 && rank_ == size_ - 1) status.request = {Command::pause, Cause::command};
-          status.done = told ? 1 : 0;
+          status.done = reported ? 1 : 0;
           return status;
         },
         [&](const Verdict& verdict) {
-          told = true;
+          reported = true;
           check(verdict.asked_by == (size_ > 1 ? 1 : 0), "not the lowest rank that asked");
-          check(verdict.request.command == Command::stop, "not the greatest of what was asked for");
-          check(verdict.request.cause == (size_ > 1 ? Cause::writer : Cause::signal), "not what that rank asked for");
+          check(verdict.request.command == Command::stop, "not the strongest request");
+          check(verdict.request.cause == (size_ > 1 ? Cause::writer : Cause::signal), "not that rank's request");
         });
   }
 
@@ -222,11 +222,11 @@ class Test {
         [&](const Verdict& verdict) {
           check(verdict.begun_end == 1'000'000'000'000 * ranks, "begun_end is not the greatest");
           check(verdict.progress == 7 * ranks * (ranks + 1) / 2, "progress is not the sum");
-          check(verdict.keeps_a_pace == 1, "one rank keeps a pace, and that is not told");
+          check(verdict.keeps_a_pace == 1, "one rank keeps a pace, which is not reported");
         });
   }
 
-  /// Ranks freeze one after the other; all of them learn of it in the round in which the last has.
+  /// Ranks freeze one after another; all of them learn of it in the round in which the last one has frozen.
   void freezes() {
     std::size_t rounds = 0;
     bool all = false;
@@ -245,7 +245,7 @@ class Test {
         });
   }
 
-  /// Some ranks take no turn until all others have named them, and named them for long enough.
+  /// Some ranks take no turn until all others have named them for long enough.
   void goes_silent(const std::vector<int>& silent) {
     case_ = fmt::format("rank {} goes silent", fmt::join(silent, ","));
     if (size_ == static_cast<int>(silent.size())) return;
@@ -285,19 +285,19 @@ class Test {
     }
   }
 
-  /// Until the silence is ten notices old: it is named all the time, and the others go on to know of it.
+  /// Waits until the silence is ten notices old: it is named all the time, which the others continue to see.
   void name(Heartbeat& heartbeat, const std::vector<int>& silent) {
     const auto end = Clock::now() + kDeadline;
-    // Rank 0 knows all of them, the others the lowest.
+    // Rank 0 knows all silent ranks, the others the lowest.
     const auto expected = rank_ == 0 ? silent : std::vector<int>{silent.front()};
     for (;;) {
       const auto now = Clock::now();
-      if (now > end) return check(false, "no silence is told");
+      if (now > end) return check(false, "no silence is reported");
       check(!heartbeat.do_work(now, {}), "a verdict without the silent ranks");
       const auto silence = heartbeat.silence(now);
       if (!silence.ranks.empty()) {
-        check(silence.lasts >= milliseconds(40), "silence before its time");
-        // Others may be late, too, where ranks share cores; rank 0 knows of all that are.
+        check(silence.lasts >= milliseconds(40), "silence reported too early");
+        // Others may be late, too, if ranks share cores; rank 0 knows of all late ones.
         check(rank_ != 0 || std::ranges::includes(silence.ranks, silent), "rank 0 does not name the silent ranks");
         const bool known = silence.ranks == expected;
         if (known && silence.lasts > milliseconds(400)) return;
@@ -306,7 +306,7 @@ class Test {
     }
   }
 
-  /// The silent ones take part again: nobody is silent any more, and all come to an end together.
+  /// The silent ranks take part again: no rank is silent any longer, and all end together.
   void end_well(Heartbeat& heartbeat) {
     const auto end = Clock::now() + kDeadline;
     bool heard = false;
@@ -317,7 +317,7 @@ class Test {
       RankStatus status;
       status.done = heard ? 1 : 0;
       if (const auto verdict = heartbeat.do_work(now, status)) {
-        check(heartbeat.silence(now).ranks.empty(), "a silence that has ended is still told");
+        check(heartbeat.silence(now).ranks.empty(), "a silence that has ended is still reported");
         heard = true;
         verdicts.push_back(*verdict);
         if (verdict->all_done != 0) break;
@@ -327,7 +327,7 @@ class Test {
     check_agreement(verdicts);
   }
 
-  /// Ranks that take their first turn one after the other, the first rank last.
+  /// Ranks take their first turn one after another, the first rank last.
   void comes_late() {
     case_ = "comes late";
     const auto before = messages;
@@ -342,7 +342,7 @@ class Test {
     check_messages(before);
   }
 
-  /// Takes turns until some rank is called silent, then lets `rank` know.
+  /// Takes turns until some rank is reported silent, then notifies `rank`.
   void name_first(Heartbeat& heartbeat, MpiMessageChannel& aside, int rank) {
     const auto end = Clock::now() + kDeadline;
     while (heartbeat.silence(Clock::now()).ranks != std::vector<int>{0}) {

@@ -48,7 +48,7 @@ in_root() {
     mount --rbind /dev "$root/dev"
     mount -t tmpfs tmpfs "$root/dev/shm"
     mount -t tmpfs tmpfs "$root/run"
-    rm -rf "$root"/tmp/* # sessions of Open MPI are named by process ids, which begin anew
+    rm -rf "$root"/tmp/* # sessions of Open MPI are named by process ids, which restart
     exec chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 bash -c "$2"
   ' bash "$folder/$1" "$2"
 }

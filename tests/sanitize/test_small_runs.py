@@ -51,7 +51,7 @@ def test_run_and_merge(tmp_path, streams, ranks, threads, per_slice, definition,
     assert ledger_rows(account) == ledger(events, per_slice * EPOCH)
 
 
-def test_what_goes_wrong_is_told_without_a_finding(tmp_path, streams):
+def test_what_goes_wrong_is_reported_without_a_finding(tmp_path, streams):
     """The way out of an error destroys what a good end destroys."""
     damaged = tmp_path / "damaged.epochs"
     whole = Path(streams[0][0].removeprefix("file:")).read_bytes()

@@ -9,7 +9,7 @@ build=${THREADS_BUILD:-$root/build-threads}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Archer tells the sanitizer what OpenMP's threads wait for.
+# Archer informs the sanitizer of what OpenMP's threads wait for.
 export OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so OMP_NUM_THREADS=4 OMP_WAIT_POLICY=passive
 export TSAN_OPTIONS="suppressions=$here/threads.txt report_mutex_bugs=0 exitcode=66 history_size=5"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a Slurm of its own on this machine, with virtual nodes n1 to nN, as root, in about a second. No systemd needed;
+# Starts a separate Slurm on this machine, with virtual nodes n1 to nN, as root, in about a second. No systemd needed;
 # several may run beside each other and beside a real one: keys, sockets, ports and state are in or named in the folder.
 # usage: tests/slurm/up.sh FOLDER [N]         (a new or empty folder; N nodes of 2 processors, default 4)
 #        export SLURM_CONF=FOLDER/slurm.conf  (then sbatch, squeue, scontrol ... mean this one)
@@ -28,7 +28,7 @@ down() {
   exit 1
 }
 
-# The first of a row of ports that nobody listens on: one for the controller, one for each node.
+# The first of a series of unused ports: one for the controller, one for each node.
 free_ports() {
   local first port used try
   used=" $(ss -Htln | awk '{ sub(/.*:/, "", $4); print $4 }' | tr '\n' ' ')"
@@ -43,7 +43,7 @@ free_ports() {
   fail "no free ports"
 }
 
-export SLURM_CONF=$folder/slurm.conf VIRTUAL_SLURM_DAEMON=yes # by these down.sh knows its processes
+export SLURM_CONF=$folder/slurm.conf VIRTUAL_SLURM_DAEMON=yes # by these, down.sh recognises its processes
 host=$(hostname -s) port=$(free_ports)
 mkdir -p "$folder"/{munge,ctld,log}
 for node in $(seq "$nodes"); do mkdir -p "$folder/d.n$node" "$folder/tmp.n$node"; done

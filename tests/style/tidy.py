@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("tidied.txt")
-SKIPPED = 77  # so ctest is told
+SKIPPED = 77  # the code by which ctest counts a skipped test
 FOLDERS = ("app", "core", "formats", "io", "schedulers")
 LITERAL_OR_COMMENT = re.compile(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*''')
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
@@ -126,8 +126,8 @@ def tidy(batch):
             at = batch.sources[n]
             return f"{at.relative_to(ROOT)}:{line - begins[n]}:"
         for line in (done.stdout or done.stderr).splitlines():
-            told = re.sub(re.escape(file.name) + r":(\d+):", name_source, line)
-            found.setdefault(at, []).append(told)
+            reported = re.sub(re.escape(file.name) + r":(\d+):", name_source, line)
+            found.setdefault(at, []).append(reported)
         return found
 
 

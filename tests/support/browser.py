@@ -29,7 +29,7 @@ PHONE = (390, 844)
 
 
 class Browser:
-    """One process for many pages. The `with` ends it."""
+    """One process for many pages, ended by the `with`."""
 
     def __init__(self):
         self._profile = tempfile.TemporaryDirectory(prefix="eventloom-browser-", ignore_cleanup_errors=True)
@@ -56,7 +56,7 @@ class Browser:
             return words if len(words.split()) == 2 else None
 
     def call(self, method, session=None, **parameters):
-        """The result of one method of the protocol; events that come before it go to their pages."""
+        """The result of one method of the protocol; events that arrive earlier go to their pages."""
         number = next(self._numbers)
         message = {"id": number, "method": method, "params": parameters}
         self._socket.send(json.dumps(message | ({"sessionId": session} if session else {})))
@@ -67,7 +67,7 @@ class Browser:
         return answer["result"]
 
     def _take(self, message):
-        """A page may make calls of its own meanwhile."""
+        """A page may make its own calls meanwhile."""
         if "id" in message:
             self._answers[message["id"]] = message
         elif message.get("sessionId") in self._pages:
@@ -75,7 +75,8 @@ class Browser:
 
     @contextlib.contextmanager
     def page(self, url, size=(1280, 900), scheme="light"):
-        """A page of its own; the pages share no state. At its end it has made no error, and asked nobody but its server."""
+        """A separate page that shares no state with others. At its end it must have had no errors and contacted only
+        its server."""
         context = self.call("Target.createBrowserContext")["browserContextId"]
         target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -90,12 +91,12 @@ class Browser:
 
 
 class Page:
-    """What a user does with a page and sees of it."""
+    """Actions of a user on a page, and what the user sees."""
 
     def __init__(self, call):
         self._call = call
         self.errors, self.requests, self.refused = [], [], []
-        self.consents = []  # questions that it asked; all are answered by yes
+        self.consents = []  # questions asked by the page, each answered with yes
 
     def open(self, url, size, scheme):
         self.url = url
@@ -121,7 +122,7 @@ class Page:
             self._call("Page.handleJavaScriptDialog", accept=True)
 
     def assert_clean(self):
-        """`refused`: what a server or the network has refused is told on the page, not an error of it."""
+        """`refused`: requests refused by a server or the network, which the page reports, are not its errors."""
         assert self.errors == []
         assert all(url.startswith(self.url) for url in self.requests), self.requests
 
@@ -139,18 +140,18 @@ class Page:
         return self.ask("document.documentElement.outerHTML")
 
     def text(self, selector="body"):
-        """As it is displayed; empty if it is not."""
+        """The text as displayed; empty if it is not."""
         return self.ask(f"(document.querySelector({json.dumps(selector)}) || {{}}).innerText || ''").replace("\u202f", "")
 
     def until_text(self, selector, *words, timeout=PATIENCE):
-        """The text of an element once it has all the words."""
-        def told():
+        """The text of an element once it contains all the words."""
+        def reported():
             found = self.text(selector)
             return found if all(word in found for word in words) else None
-        return until(told, f"{words} in {selector}", timeout, self.text)
+        return until(reported, f"{words} in {selector}", timeout, self.text)
 
     def _place(self, selector, share_x=0.5, share_y=0.5):
-        """In the window, of a point of an element, which is scrolled into it."""
+        """The position in the window of a point of an element, which is scrolled into view."""
         return self.ask(f"(() => {{ const node = document.querySelector({json.dumps(selector)});"
                         "node.scrollIntoView({block: 'center'}); const box = node.getBoundingClientRect();"
                         f"return [box.x + box.width * {share_x}, box.y + box.height * {share_y}]; }})()")
@@ -159,7 +160,7 @@ class Page:
         self._call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", **more)
 
     def click(self, selector, times=1):
-        """With the mouse, in the middle."""
+        """Clicks in the middle of an element with the mouse."""
         place = self._place(selector)
         for count in range(1, times + 1):
             for kind in ("mousePressed", "mouseReleased"):
@@ -167,14 +168,15 @@ class Page:
 
     @contextlib.contextmanager
     def drag(self, selector, begin, end):
-        """Over an element, between two points of it in shares of its size: (x, y). The button is up when the `with` ends."""
+        """Drags over an element, between two points (x, y) in shares of its size. The button is released when the
+        `with` ends."""
         self._mouse("mousePressed", self._place(selector, *begin), clickCount=1)
         self._mouse("mouseMoved", self._place(selector, *end), buttons=1)
         yield
         self._mouse("mouseReleased", self._place(selector, *end), clickCount=1)
 
     def choose(self, selector, words):
-        """One of the options of a list."""
+        """Chooses one of the options of a list."""
         self.ask(f"(() => {{ const list = document.querySelector({json.dumps(selector)});"
                  f"list.selectedIndex = [...list.options].findIndex((option) => option.text === {json.dumps(words)});"
                  "list.dispatchEvent(new Event('change')); })()")
@@ -183,7 +185,7 @@ class Page:
         self._call("Input.insertText", text=words)
 
     def press(self, key):
-        """Tab, Enter or a letter."""
+        """Presses Tab, Enter or a letter."""
         code = {"Tab": 9, "Enter": 13}.get(key, ord(key[0].upper()))
         text = {"Tab": "", "Enter": "\r"}.get(key, key)
         self._call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, text=text)
@@ -194,14 +196,14 @@ class Page:
                    mobile=width <= PHONE[0])
 
     def prefer(self, scheme):
-        """light or dark"""
+        """Sets the preferred color scheme, light or dark."""
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def picture(self, path):
-        """The whole page, as PNG."""
+        """Saves the whole page as PNG."""
         found = self._call("Page.captureScreenshot", captureBeyondViewport=True)
         Path(path).write_bytes(base64.b64decode(found["data"]))
 
     def printed(self):
-        """As PDF."""
+        """The page printed as PDF."""
         return base64.b64decode(self._call("Page.printToPDF", preferCSSPageSize=True)["data"])

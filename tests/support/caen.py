@@ -37,13 +37,13 @@ COLUMNS = {"BOARD": lambda e: e["board"], "CHANNEL": lambda e: e["channel"], "TI
 
 
 def columns_of(bits):
-    """Those of a text file that has what a binary one with this header has, in CoMPASS's order."""
+    """The columns of a text file with the contents of a binary file with this header, in CoMPASS's order."""
     return ["BOARD", "CHANNEL", "TIMETAG", *["ENERGY"][:bits & 1], *["CALIB_ENERGY"][:bits >> 1 & 1],
             *["ENERGYSHORT"][:bits >> 2 & 1], "FLAGS", *["PROBE_CODE", "SAMPLES"][:2 * (bits >> 3 & 1)]]
 
 
 def text_lines(columns, records, separator=";"):
-    """CoMPASS's text list mode: the names of the columns, then a line for each event."""
+    """CoMPASS's text list mode: the names of the columns, followed by a line for each event."""
     rows = [";".join(str(COLUMNS[column](record)) for column in columns) for record in records]
     return [line.replace(";", separator) for line in [";".join(columns), *rows]]
 

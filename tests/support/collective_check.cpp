@@ -17,12 +17,12 @@ struct Place {
 
 Place place_of(int rank) { return {(std::uint64_t{1} << 40) + static_cast<unsigned>(rank), rank}; }
 
-/// Of different length on each rank: empty on rank 0, NUL bytes on rank 1.
+/// Texts whose lengths differ between ranks: empty on rank 0, with NUL bytes on rank 1.
 std::string text_of(int rank) {
   return std::string(static_cast<std::size_t>(1000 * rank), static_cast<char>(rank - 1));
 }
 
-/// As many as the rank's number: none on rank 0.
+/// As many places as the rank's number: none on rank 0.
 std::vector<Place> places_of(int rank) { return std::vector(static_cast<std::size_t>(rank), place_of(rank)); }
 
 /// Texts of different lengths, empty ones among them: none on rank 0.

@@ -116,7 +116,7 @@ class Received:
         demand(stored == b"", "an epoch buffer that is not whole")
 
     def hits(self):
-        """As reference.Hits, of the buffers whose words are intact."""
+        """The hits of the buffers with intact words, as reference.Hits."""
         h = self.headers[0]
         file = EpochsFile(self.data, h.source, h.tick_ps, h.epoch_ticks, h.payload_table, h.text, self.buffers,
                           len(self.data))
@@ -167,7 +167,7 @@ class Receiver:
         return list(self._raw)
 
     def answer(self, datagram):
-        """Sends a datagram back to the sender of the last one."""
+        """Sends a datagram back to the sender of the last one received."""
         self._socket.sendto(datagram, self.peer)
 
     def _receive(self):

@@ -23,7 +23,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def tap(place):
-    """Makes the device; it lasts as long as this program."""
+    """Creates the device, which exists as long as this program."""
     namespace, _, device = place.partition(":")
     with open(f"/run/netns/{namespace}") as file:
         if LIBC.setns(file.fileno(), NEW_NETWORK) != 0:
@@ -34,7 +34,7 @@ def tap(place):
 
 
 class Direction:
-    """Frames from one device, each due at the other after the delay."""
+    """Frames from one device, each due at the other one after the delay."""
 
     def __init__(self, source, target, seconds):
         self.source, self.target, self.seconds = source, target, seconds

@@ -48,7 +48,7 @@ def channels_of(text):
 
 
 def offset_of(row, tick_ps):
-    """In ticks, to the nearest, halves away from zero; None where the row says nothing."""
+    """In ticks, rounded to the nearest, halves away from zero; None if the row has no offset."""
     for column, text in row.items():
         if column.startswith("offset_") and text != "":
             ticks = Fraction(text) if column == "offset_ticks" else Fraction(text) * UNITS[column] / tick_ps

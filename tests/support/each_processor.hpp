@@ -8,8 +8,8 @@
 
 namespace eventloom::test {
 
-/// Calls `use` with each kind of vector instructions that the processor has, from the widest down to what every one
-/// has; once where the program is built without them.
+/// Calls `use` with each kind of vector instructions that the processor supports, from the widest down to the baseline;
+/// once if the program is built without them.
 template <class Use>
 void with_each_processor(Use use) {
 #ifdef EVENTLOOM_HAS_HIGHWAY

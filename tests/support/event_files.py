@@ -14,14 +14,14 @@ HLD_ZERO = 1_200_000_000  # Unix time of run number 0
 
 @dataclass
 class HitList:
-    """The subevent of hits that are no list-mode data."""
+    """The subevent of hits without list-mode data."""
 
     tick_ps: int
     hits: list = field(default_factory=list)  # (time, source, channel, payload)
 
 
 def assert_events(found, expected):
-    """Names the first difference: pytest takes minutes to compare long lists."""
+    """Names the first difference, since pytest takes minutes to compare long lists."""
     for number, (a, b) in enumerate(zip(found, expected)):
         assert a == b, f"event {number}"
     assert len(found) == len(expected)
@@ -46,13 +46,13 @@ def hit_list(words):
 
 
 def hit_lists(events):
-    """The hits of events that have nothing but a list of them: (time, source, channel, payload)."""
+    """The hits of events that consist only of a list of them: (time, source, channel, payload)."""
     assert all(len(e.subevents) == 1 for e in events)
     return [hit_list(e.subevents[0].data).hits for e in events]
 
 
 def hits_of_events(path):
-    """The same from a merged file or a part."""
+    """Likewise, from a merged file or a part."""
     column = {name: values.tolist() for name, values in read_merged(path).items()}
     ends = column.get("hits/first_payload", [0] * (len(column["hits/time"]) + 1))
     hits = [(t, s, c, column.get("payload", [])[a:b]) for t, s, c, a, b in
@@ -75,7 +75,7 @@ def lmd_bytes(events):
 
 
 def read_lmd_files(paths):
-    """The events of numbered files, none of which is damaged."""
+    """The events of numbered files, none of which may be damaged."""
     events = []
     for path in paths:
         file = read_lmd(path)

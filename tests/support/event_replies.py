@@ -66,7 +66,7 @@ def decode(data):
 
 
 class Board:
-    """Receives from its beginning to its end; then `replies` has everything in the order of arrival."""
+    """Receives during the `with`; then `replies` has everything in the order of arrival."""
 
     def __enter__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -86,14 +86,14 @@ class Board:
 
     def __exit__(self, *_):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
-            end.sendto(b"", self.socket.getsockname())  # behind all that has been sent to this machine
+            end.sendto(b"", self.socket.getsockname())  # arrives after everything that has been sent to this machine
         self.thread.join()
         self.socket.close()
         self.replies = list(map(decode, self.datagrams))
 
 
 def assert_numbered(replies):
-    """The replies of each writer count from 0, and all are of one session."""
+    """The replies of each writer count from 0, and all belong to one session."""
     assert len({reply.session for reply in replies}) == 1
     for writer in {reply.writer for reply in replies}:
         numbers = [reply.number for reply in replies if reply.writer == writer]

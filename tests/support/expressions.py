@@ -51,14 +51,14 @@ class Expression:
         return f"held[{len(self.terms) - 1}]"
 
     def extent(self, width):
-        """How far before and after the opening hit the windows of all terms lie, and [0, width]."""
+        """The extent, before and after the opening hit, of the windows of all terms and of [0, width]."""
         ends = [self._signed(end) for subject, _, _ in self.terms
                 for window in re.findall(r"\[([^\]]*)\]", subject) for end in window.split(",")]
         return -min(ends + [0]), max(ends + [width])
 
     def holds(self, hits, around=None):
-        """`hits`: with time, channel and source in columns, at least one, whose first opens the windows of terms; `around`:
-        all hits that these windows may include."""
+        """`hits`: at least one hit with time, channel and source in columns; the first one opens the windows of terms;
+        `around`: all hits that these windows may include."""
         held = [self._holds(hits, around or hits, *term) for term in self.terms]
         return bool(eval(self.code, {"held": held}))
 
@@ -67,7 +67,7 @@ class Expression:
         return value is not None and not np.isnan(value) and bool(RELATIONS[relation](value, number))
 
     def selected(self, hits, around, text):
-        """Those of the hits that a text such as A{505..517}[-50ns,120ns] selects; with a window, of those around."""
+        """The hits that a text such as A{505..517}[-50ns,120ns] selects; with a window, from those around."""
         window = re.search(r"\[(.*),(.*)\]", text)
         if window:
             low, high = (int(hits.time[0]) + self._signed(end) for end in window.groups())
@@ -124,7 +124,8 @@ class Expression:
         return len(self.selected(hits, around, subject)[1])
 
     def causal(self, hits, speed, slack_ns):
-        """Hits that are left when, as long as a pair contradicts, the one with the fewest partners (the last) goes."""
+        """Hits that remain if, while any pair contradicts, the one with the fewest partners (the last of equals) is
+        removed."""
         places = [(int(t), self.detector.positions.get((int(s), int(c))))
                   for t, s, c in zip(hits.time, hits.source, hits.channel)]
         time = np.array([t for t, place in places if place is not None], dtype=np.int64) * (self.tick_ps / 1000)

@@ -28,7 +28,7 @@ class FakeLiveStream final : public LiveStream {
   std::uint64_t late_passed = 0;
   bool ended = false;
   bool finished = false;
-  bool holds = false;  ///< keeps data back, also after finish()
+  bool holds = false;  ///< holds data back, even after finish()
   Epoch expected = 0;
   std::optional<Epoch> jumped;
   bool known = true;
@@ -36,7 +36,7 @@ class FakeLiveStream final : public LiveStream {
   bool full = false;
 
   void be_optional() { header_.flags |= kOptional; }
-  /// Data before `epoch` have come, and more may.
+  /// Data before `epoch` have come, and more may follow.
   Epoch seen = 0;
   /// All data before `epoch` arrive with the next receive().
   void come(Epoch epoch) { coming_ = epoch; }

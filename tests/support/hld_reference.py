@@ -59,7 +59,7 @@ class Event:
         return [s.id for s in self.subevents]
 
     def hits(self):
-        """Its items: (channel, payload)."""
+        """Its hits: (channel, payload)."""
         if not self.subevents:
             return [(NO_SUBEVENT, [3, self.trigger << 16, self.id, self.number])]
         return [(s.id & 0x0FFFFFFF, [7 + len(s.data), self.trigger << 16 | {"big": 1, "little": 2}[s.byte_order], self.id,
@@ -97,7 +97,7 @@ def read_hld(path):
 
 
 def parse_hld(data):
-    """All complete events up to the first damage; raises Damage when it is no HLD file at all."""
+    """All complete events up to the first damage; raises Damage if it is not an HLD file at all."""
     if len(data) < 32 or data[8:12] not in (struct.pack(order + "I", BEGIN_RUN) for order in "<>"):
         raise Damage(0, "does not begin with a run")
     file, at = HldFile(), 0
@@ -167,7 +167,7 @@ def encode(item, size=None):
 
 
 def hld_file(items, run=1, end=True):
-    """Events, or bytes, between the events at the beginning and the end of a run."""
+    """A file with events, or bytes, between the events that open and close a run."""
     frame = [Event(0, [], BEGIN_RUN, run), *items, *([Event(0, [], END_RUN, run)] if end else [])]
     return b"".join(map(encode, frame))
 
@@ -178,7 +178,8 @@ def tdc_block(ident, words):
 
 
 def tdc_words(hits):
-    """A header and the words of (channel, epoch, coarse, fine, rising); an epoch word where it changes."""
+    """A header and the words of (channel, epoch, coarse, fine, rising), with an epoch word at each change of the
+    epoch."""
     words, last = [0x20000000], None
     for channel, epoch, coarse, fine, rising in hits:
         if epoch != last:
@@ -192,7 +193,7 @@ def tdc_words(hits):
 
 
 def subsubevents(words):
-    """(id, words) of each in a subevent's data; one longer than the remaining data is left out."""
+    """(id, words) of each subsubevent in a subevent's data; one longer than the remaining data is omitted."""
     at = 0
     while at < len(words):
         length, ident = words[at] >> 16, words[at] & 0xFFFF
@@ -225,7 +226,7 @@ def tdc_hits(events):
 
 
 def _times_of_block(event, trigger, ident, words):
-    """Rows of TDC_COLUMNS and the word; the epoch counter holds until the next."""
+    """Rows of TDC_COLUMNS and the word; the epoch counter holds until the next one."""
     epoch = np.where(words >> 29 == 3, words & 0x0FFFFFFF, 0)
     known = np.maximum.accumulate(np.where(words >> 29 == 3, np.arange(len(words)), 0))
     at = np.flatnonzero(words >> 31)

@@ -13,7 +13,7 @@ PATHS = {"at once": None, "1 ms each way": (1000, 1000), "1 ms there, 3 ms back"
 
 
 def two_hosts(delays=None):
-    """h1 of rank 0, and h2 whose clock is ahead. `delays`: microseconds from rank 0 to rank 1, and back."""
+    """Hosts h1 of rank 0, and h2 whose clock is ahead. `delays`: microseconds from rank 0 to rank 1, and back."""
     return Hosts(2, delays={2: delays[::-1]} if delays else None, clocks={2: AHEAD_S})
 
 

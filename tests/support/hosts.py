@@ -74,7 +74,7 @@ def available():
 
 
 def clocks_available():
-    """(whether hosts can have clocks of their own here, the reason if not)"""
+    """(whether hosts can have their own clocks here, the reason if not)"""
     can, reason = available()
     if not can:
         return can, reason
@@ -140,7 +140,7 @@ class Hosts:
                    "--mca", "plm_rsh_agent", self.folder / "agent.sh", "--mca", "plm_rsh_no_tree_spawn", 1,
                    "--mca", "oob_tcp_if_include", f"{NETWORK}.0/24", "--mca", "orte_tmpdir_base", self.folder]
         command += [word for name in ("OMP_NUM_THREADS", *ours) if not name.startswith("OMPI_MCA_")
-                    for word in ("-x", name)]  # mpirun passes its own settings on by itself
+                    for word in ("-x", name)]  # mpirun itself passes its own settings on
         command += [program.BINARY, *arguments]
         try:
             return program.bounded(list(map(str, command)), env=program.environment(omp) | ours | {"PATH": PATH},

@@ -17,7 +17,7 @@ BODY = b'{"command": "stop"}'
 WRONG = (b"POST /control HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
          b"Authorization: Bearer 0123456789abcdef0123456789abcdef\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY))
 
-#: What a client of each kind sends: (bytes, how many of them at a time, whether it begins anew when all are sent)
+# What a client of each kind sends: (bytes, how many of them at a time, whether it restarts when all have been sent)
 KINDS = {
     "idle": (b"", 1, False),
     "slow": (HEAD + b"X-Header: a\r\n" * 100, 1, False),
@@ -31,7 +31,7 @@ BETWEEN_CONNECTIONS = 1.0
 
 
 class Client:
-    """One connection after the other, all of a kind."""
+    """One connection after another, all of the same kind."""
 
     def __init__(self, kind, port, selector, counts):
         self.kind, self.port, self.selector, self.counts = kind, port, selector, counts
@@ -94,7 +94,7 @@ def turn(clients, selector, now):
 
 
 def load(port, connections=500, until=lambda: False):
-    """Loads the server until the condition holds. Returns what was done and what came back."""
+    """Loads the server until the condition holds. Returns what was sent and what was answered."""
     counts = Counter()
     kinds = list(KINDS)
     with selectors.DefaultSelector() as selector:

@@ -41,30 +41,31 @@ class Injected:
                                        capture_output=True)
             self.seconds = time.monotonic() - begin
         self.code = self.done.returncode
-        told = f"{order}: exit code {self.code}\n{self.done.stdout[-2000:]}\n{self.done.stderr[-4000:]}"
-        assert self.seconds < timeout, f"no end after {timeout} s; {told}"
+        reported = f"{order}: exit code {self.code}\n{self.done.stdout[-2000:]}\n{self.done.stderr[-4000:]}"
+        assert self.seconds < timeout, f"no end after {timeout} s; {reported}"
         lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
         self.failures = failures_in(log)
         #: (rank, call, site) of every place of the program with a call that can be made to fail
         self.sites = [(int(words[0]), words[1], words[2]) for words in lines if words[1] not in ("begins", "fails")]
         # Only up to Open MPI 4 are jobs numbers, which name their shared memory.
         began = [(int(words[2]), int(words[3]) if words[3].isdigit() else 0) for words in lines if words[1] == "begins"]
-        assert_nothing_left({job for _, job in began if job}, {pid for pid, _ in began}, told)
+        assert_nothing_left({job for _, job in began if job}, {pid for pid, _ in began}, reported)
 
     @property
     def happened(self):
         return bool(self.failures)
 
 
-def assert_nothing_left(jobs, pids, told):
-    """No process and no shared memory, a moment after the end."""
-    until(lambda: all(map(gone, pids)), "all ranks gone", 5, lambda: told)
+def assert_nothing_left(jobs, pids, reported):
+    """Waits until no process and no shared memory is left, for a moment after the end."""
+    until(lambda: all(map(gone, pids)), "all ranks gone", 5, lambda: reported)
     until(lambda: not shared_memory_of(jobs, pids), "no shared memory left", 5,
-          lambda: f"{shared_memory_of(jobs, pids)} {told}")
+          lambda: f"{shared_memory_of(jobs, pids)} {reported}")
 
 
 def crashed_in(text):
-    """Name of the function of the program where a process crashed, by the backtrace in its output; empty: none."""
+    """The function of the program in which a process crashed, by the backtrace in its output; empty if there is
+    none."""
     frame = re.search(r"eventloom\(\+0x([0-9a-f]+)\)", text)
     if frame is None:
         return ""

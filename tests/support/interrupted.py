@@ -95,7 +95,7 @@ class Started:
         os.kill(self.ranks()[rank], number)
 
     def wait(self, code, timeout=60):
-        """Its messages, after it has ended with this code."""
+        """Its messages, once it has ended with this code."""
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired as error:
@@ -106,7 +106,7 @@ class Started:
     def text(self):
         return self.errors.read_text(errors="replace") + self.output.read_text(errors="replace")
 
-    def until_told(self, *words, timeout=60):
+    def until_reported(self, *words, timeout=60):
         """The first line that contains all the words."""
         return until(lambda: next(iter(lines_with(self.text(), *words)), None), f"a line with {words}", timeout, self.text)
 
@@ -158,7 +158,7 @@ def content(path, ignore=()):
 
 
 def state(folder):
-    """{name: (inode, time of change, bytes)} of the files of a run: equal when nothing touched them."""
+    """{name: (inode, time of change, bytes)} of the files of a run: equal if nothing has touched them."""
     found = {}
     for path in sorted(folder.glob("run.*")):
         about = path.stat()

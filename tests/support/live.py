@@ -62,7 +62,7 @@ def drained(port):
     """Returns when everything received on a UDP port has been read."""
     def empty():
         found = sockets("udp", port)
-        assert found, f"nobody has port {port}"
+        assert found, f"no process has port {port}"
         return not any(one.to_read for one in found)
     until(empty, f"everything received on port {port} has been read")
 
@@ -157,7 +157,7 @@ TERMINAL = ("sh", "-c", 'exec "$@" 2>&1', "sh")
 
 
 class LiveRun(Started):
-    """`eventloom run` in a folder of its own. URIs may be of any kind."""
+    """`eventloom run` in a separate folder. URIs may be of any kind."""
 
     def __init__(self, folder, uris, *options, np=None):
         self.uris = list(uris)
@@ -194,10 +194,10 @@ def send(paths, port, *options, host=HOST):
     return Started(Path(paths[0]).parent, "send", *paths, "--to", f"udp://{host}:{port}", *options)
 
 
-def until_it_hears_the_end(run, port, told, session, epoch):
-    """Waits for the end of a run to whose port `send --session` has sent; `told`: the output of send. The end that it
-    sent may be lost if nobody read, so it is repeated: nothing follows before `epoch`."""
-    sent = re.findall(r"(\d+) buffers, (\d+) hits", told)
+def until_it_hears_the_end(run, port, output, session, epoch):
+    """Waits for the end of a run to whose port `send --session` has sent; `output`: that of send. The end that it
+    sent may have been lost while the run did not read, so it is repeated: nothing follows before `epoch`."""
+    sent = re.findall(r"(\d+) buffers, (\d+) hits", output)
     with contextlib.ExitStack() as stack:
         boards = [stack.enter_context(Board(SimpleNamespace(source=n), port, session=session)) for n in range(len(sent))]
         ends = [board.mark(epoch, END, int(hits), int(buffers)) for board, (buffers, hits) in zip(boards, sent)]
@@ -232,7 +232,7 @@ def losses_of(report, number):
 
 
 def assert_slices_as_replayed(recording, found, ended_early=False):
-    """Complete slices are the replay's; in the others no event is wrong without its flag. `ended_early`: the boards ended
+    """Complete slices equal the replay's; in the others, every wrong event is flagged. `ended_early`: the boards ended
     while they were sending, each where it was, so that the last slice has only what they had sent."""
     expected, got = rows(recording.replay), rows(found)
     end = max(got, default=0) + (0 if ended_early else 1)
@@ -257,9 +257,9 @@ def _inside(recording, key):
 
 
 class Board:
-    """A front end controlled by the test: sends the epoch buffers of a recorded stream when told to.
+    """A front end controlled by the test: sends the epoch buffers of a recorded stream on request.
 
-    `source`: the id in its datagrams, that of the stream unless given. `session`: a stream begun anew has another.
+    `source`: the id in its datagrams, by default the stream's. `session`: a restarted stream has another one.
     """
 
     def __init__(self, file, port, source=None, session=1, fragment=1400):

@@ -114,7 +114,7 @@ def read_lmd(path):
 
 
 def parse_lmd(data):
-    """All complete events up to the first damage; raises Damage when it is no LMD file at all."""
+    """All complete events up to the first damage; raises Damage if it is not an LMD file at all."""
     if len(data) < HEADER_BYTES:
         raise Damage(0, "too short for a header")
     kinds = {order: struct.unpack_from(order + "I", data, 4)[0] for order in "<>"}
@@ -221,7 +221,7 @@ def _read_classic(file, data, order):
 
 def _read_buffer(file, view, base, open_event):
     """Adds the events that end in this buffer; returns the one that continues in the next."""
-    dlen, kind, subkind, short_used, continues, goes_on = struct.unpack_from("<IHHHBB", view)
+    dlen, kind, subkind, short_used, continues, unfinished = struct.unpack_from("<IHHHBB", view)
     long_used, = struct.unpack_from("<I", view, 40)
     used = long_used if dlen > LARGEST_SHORT_LENGTH or kind == 100 else short_used
     end, at = HEADER_BYTES + 2 * used, HEADER_BYTES
@@ -235,7 +235,7 @@ def _read_buffer(file, view, base, open_event):
         if at == HEADER_BYTES and continues:
             kind = EVENT
             body, offset = (open_event[0] + body, open_event[1]) if open_event else (None, None)
-        if after == end and goes_on:
+        if after == end and unfinished:
             return (body, offset) if body is not None else None
         if kind != EVENT:
             file.skipped_elements += 1
@@ -306,15 +306,15 @@ def classic_buffers(items, buffer_size, order="<", span=True, kind=10, first_num
     room, buffers = buffer_size - HEADER_BYTES, []
     payload, count, continues, last_length = b"", 0, 0, 0
 
-    def close(goes_on):
+    def close(unfinished):
         nonlocal payload, count, continues
         dlen, used = room // 2, len(payload) // 2
         long = dlen > LARGEST_SHORT_LENGTH or kind == 100
-        head = struct.pack("<IHHHBBIIIIIIIII", dlen, kind, 1, 0 if long else used, continues, int(goes_on),
-                           first_number + len(buffers), count, 0, 0, 0, 1, last_length if goes_on else 0,
+        head = struct.pack("<IHHHBBIIIIIIIII", dlen, kind, 1, 0 if long else used, continues, int(unfinished),
+                           first_number + len(buffers), count, 0, 0, 0, 1, last_length if unfinished else 0,
                            used if long else 0, 0)
         buffers.append(_view(head + payload + bytes(room - len(payload)), order))
-        payload, count, continues = b"", 0, int(goes_on)
+        payload, count, continues = b"", 0, int(unfinished)
 
     for data in map(encode, items):
         last_length = len(data) // 2 - 4
@@ -367,7 +367,7 @@ def signed_step(a, b):
 
 
 def sort_out(events):
-    """Keeps events with rising numbers; `events`: of any format with number, ids and hits()."""
+    """Keeps events with ascending numbers; `events`: of any format with number, ids and hits()."""
     kept, seen, dropped, hits = [], set(), Counter(), Counter()
 
     def drop(event, cause):

@@ -17,7 +17,7 @@ class LoopbackFabric::Endpoint final : public Transport {
   void sync() override {}
 
  private:
-  // In two halves, so that a reader may see a half-written piece.
+  // Writes in two halves, so that a reader may see a half-written piece.
   void start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
     const std::size_t cut = data.empty() ? 0 : fabric_.random_() % (data.size() + 1);
     fabric_.put_piece(rank_, rank, offset, data.first(cut));
@@ -56,7 +56,7 @@ void LoopbackFabric::put_piece(int from, int to, std::uint64_t offset, std::span
   pending_.push_back({from, to, offset, data, {data.begin(), data.end()}, false});
 }
 
-/// Mostly what was not delivered before: otherwise little would arrive when many old puts wait for their flush.
+/// Delivers mostly new puts: otherwise little would arrive while many old puts wait for their flush.
 void LoopbackFabric::deliver_some() {
   constexpr std::size_t kMost = 8;
   const std::size_t n = random_() % (std::min(pending_.size(), kMost) + 1);

@@ -11,7 +11,7 @@ namespace eventloom {
 
 /// The windows of several ranks in one process, for tests. Takes every liberty that the contract of Transport allows: a
 /// put is delivered in random pieces at random times before flush() returns, in any order, pieces also several times,
-/// and its source is read again each time. flush() throws std::logic_error when the source of one of its puts has
+/// and its source is read again each time. flush() throws std::logic_error if the source of one of its puts has
 /// changed.
 class LoopbackFabric {
  public:
@@ -20,9 +20,9 @@ class LoopbackFabric {
 
   /// Valid as long as the fabric.
   Transport& rank(int rank);
-  /// Whether the ranks count as ranks of one host: they do at first.
+  /// Sets whether the ranks count as ranks of one host, which is the default.
   void set_near(bool near) { near_ = near; }
-  /// Drops the unflushed puts of the rank, whose memory may be freed.
+  /// Drops the unflushed puts of the rank, whose memory may then be freed.
   void leave(int rank);
 
  private:

@@ -90,7 +90,7 @@ class Buffer:
     number: int
     used: int  # bytes
     continues: bool
-    goes_on: bool
+    unfinished: bool
     elements: int
     last_length: int  # l_dlen of the whole event that continues
     payload: bytes
@@ -129,7 +129,7 @@ class Client:
         self.say(request("GETEVT", b"\xde\xad\xbe\xef!"))
 
     def ask_ahead(self):
-        """By request: a server counts it as a client from now on."""
+        """Requests in advance: from now on a server counts it as a client."""
         if self.by_request:
             self.ask()
             self.asked += 1
@@ -155,7 +155,7 @@ class Client:
         if first is None:
             return None
         raw = layout.seen(first)
-        (dlen, kind, subkind, short_used, continues, goes_on, number, elements, _, _, _, mark, last_length,
+        (dlen, kind, subkind, short_used, continues, unfinished, number, elements, _, _, _, mark, last_length,
          long_used, _) = struct.unpack_from("<IHHHBBIIIIIIIII", raw)
         if (kind, subkind) != (EVENT if layout.native else VARIABLE):
             raise Broken(f"a buffer of type {kind}/{subkind}")
@@ -166,7 +166,7 @@ class Client:
             raw = raw[:HEADER_BYTES] + layout.seen(self._exactly(used))
         elif 2 * dlen + HEADER_BYTES != layout.buffer_bytes or used > 2 * dlen or mark != 1:
             raise Broken("the header of a native buffer")
-        return Buffer(number, used, bool(continues), bool(goes_on), elements, last_length,
+        return Buffer(number, used, bool(continues), bool(unfinished), elements, last_length,
                       raw[HEADER_BYTES:HEADER_BYTES + used], raw[:HEADER_BYTES])
 
     def group(self):
@@ -174,7 +174,7 @@ class Client:
         if self.by_request and self.asked:
             self.asked -= 1
         elif self.by_request:
-            with contextlib.suppress(ConnectionError):  # the server has ended: its data are still to be read
+            with contextlib.suppress(ConnectionError):  # the server has ended: its data are still unread
                 self.ask()
         found = [self.buffer() for _ in range(self.layout.per_stream if self.by_request else 1)]
         if found[0] is None:
@@ -204,7 +204,7 @@ class Client:
             piece = buffer.payload[at:after]
             if at == 0 and buffer.continues:
                 piece = self.open_event + piece[8:] if self.open_event else None
-            if after == buffer.used and buffer.goes_on:
+            if after == buffer.used and buffer.unfinished:
                 self.open_event, self.open_length = piece, buffer.last_length
             elif piece is not None:
                 if at == 0 and buffer.continues:
@@ -217,7 +217,7 @@ class Client:
             raise Broken(f"{elements} elements where the buffer states {buffer.elements}")
 
     def events(self, at_most=None):
-        """The events of all buffers to the end, or of as many buffers as give `at_most` events or more."""
+        """The events of all buffers to the end, or of enough buffers for at least `at_most` events."""
         found = []
         for buffers in self.groups():
             found += self.events_of(buffers)
@@ -226,7 +226,7 @@ class Client:
         return found
 
     def closed_by_server(self):
-        """Waits until the connection ends in any way; True when it does."""
+        """Waits until the connection ends in any way; returns True once it does."""
         with contextlib.suppress(ConnectionError):
             while self.socket.recv(1 << 16):
                 pass
@@ -246,7 +246,7 @@ class Connection:
     requests: list = field(default_factory=list)
 
     def send(self, data, piece=None):
-        """`piece`: bytes sent at a time, each piece in a segment of its own."""
+        """`piece`: bytes sent at a time, each piece in a separate segment."""
         for at in range(0, len(data), piece or len(data) or 1):
             part = data[at:at + (piece or len(data))]
             self.socket.sendall(part)
@@ -274,7 +274,7 @@ class Connection:
         self.wait_for_client()
 
     def reset(self):
-        """As when the server's machine has restarted: the client gets RST."""
+        """Resets the connection (RST), as if the server's machine had restarted."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
@@ -292,7 +292,7 @@ def sends(layout, groups, protocol="transport", piece=None, handshake=None):
     return behave
 
 
-def sends_as_told(layout, groups):
+def sends_on_request(layout, groups):
     """A behaviour: sends each of `groups` when it comes out of the queue, and ends with None."""
     def behave(connection):
         connection.send(layout.handshake())
@@ -304,7 +304,7 @@ def sends_as_told(layout, groups):
 
 
 def breaks_off(layout, groups, after, protocol="transport", reset=False):
-    """A behaviour: the connection ends `after` so many bytes of the last of `groups`."""
+    """A behaviour: the connection ends after `after` bytes of the last of `groups`."""
     def behave(connection):
         connection.send(layout.handshake())
         for number, group in enumerate(groups):
@@ -325,7 +325,7 @@ def says(data, then_ends=False):
 
 
 def silent(connection):
-    """A behaviour: not even a handshake."""
+    """A behaviour: sends nothing, not even a handshake."""
     connection.wait_for_client()
 
 
@@ -347,7 +347,7 @@ def renumbered(layout, buffer, number):
 
 
 class Server:
-    """Listens on a free port; treats its first client by the first behaviour, and so on, each in a thread of its own.
+    """Listens on a free port; treats its first client by the first behaviour, and so on, each in a separate thread.
     Then it stops listening."""
 
     def __init__(self, *behaviours):
@@ -442,7 +442,7 @@ class Serving(Started):
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
 
     def ended(self, code=0):
-        """Waits for its end; returns its Summary. `code` None: with losses or without."""
+        """Waits for its end; returns its Summary. `code` None: with or without losses."""
         left = self.process.wait(PATIENCE)
         assert left in ((0, 3) if code is None else (code,)), self.text()
         numbers = [int(word) for word in re.findall(r"\b\d+\b", self.output.read_text().partition("\n")[2])]

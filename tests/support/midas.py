@@ -43,7 +43,7 @@ class Event:
 
 
 def encode(event, form="32"):
-    """`form`: of its banks, 16, 32 or 32a."""
+    """`form`: the format of its banks, 16, 32 or 32a."""
     body = b""
     for bank in event.banks:
         head = struct.pack("<HH" if form == "16" else "<II", bank.type, len(bank.data)) + (bytes(4) if form == "32a" else b"")
@@ -57,6 +57,6 @@ def of_logger(kind, run, text=b"<odb/>"):
 
 
 def midas_file(path, events, form="32", run=7):
-    """As the logger writes a run."""
+    """Writes a file like the logger does for a run."""
     path.write_bytes(of_logger(0x8000, run) + b"".join(encode(event, form) for event in events) + of_logger(0x8001, run))
     return path

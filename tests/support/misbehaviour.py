@@ -24,7 +24,7 @@ KINDS = ("jump", "stall", "silence", "loss", "flood", "restart", "garbage")
 
 
 def rewritten(file, buffer, shift, sequence, hits_before):
-    """A stored epoch buffer moved to another epoch; None where there is no such epoch."""
+    """A stored epoch buffer moved to another epoch; None if that epoch does not exist."""
     first = buffer.first_epoch + shift
     if first < 0:
         return None
@@ -45,7 +45,7 @@ class Sent:
     bad: list = field(default_factory=list)  # [first epoch, last epoch] of each misbehaviour, by the peer's own clock
 
     def calm(self, begin, end):
-        """Whether it sent all in good order from epoch `begin` to `end`."""
+        """Whether it sent everything in order from epoch `begin` to `end`."""
         return not any(first < end and begin < last for first, last in self.bad)
 
 
@@ -66,7 +66,7 @@ class Peer:
             self.end(epoch) if self.kind else self.begin(epoch)
             self.until = now + (self.random.uniform(0.2, 1.5) if self.kind else self.random.uniform(0.3, 1) * self.calm)
         if self.kind != "stall":
-            self.go_on(epoch)
+            self.proceed(epoch)
 
     def begin(self, epoch):
         self.kind = self.random.choice(KINDS)
@@ -85,10 +85,10 @@ class Peer:
         if self.kind:
             self.end(epoch)
         self.until = float("inf")
-        self.go_on(epoch)
+        self.proceed(epoch)
 
     def due(self, epoch):
-        """Numbers of the epoch buffers complete by now."""
+        """The epoch buffers, by number, that are complete by now."""
         buffers = self.file.buffers
         while self.next < len(buffers) and buffers[self.next].end_epoch <= epoch:
             yield self.next
@@ -125,7 +125,7 @@ class BadBoard(Peer):
         self.sequence, self.hits = 0, 0
         self.put(self.framed(HEADER, bytes(8) + self.file.data[:self.file.buffers[0].offset]))
 
-    def go_on(self, epoch):
+    def proceed(self, epoch):
         for number in self.due(epoch):
             if self.kind != "silence":
                 self.put_buffer(number)
@@ -152,7 +152,7 @@ class BadBoard(Peer):
         self.kept = datagrams
 
     def flood(self, _):
-        """Earlier data, and those of another board, as fast as possible."""
+        """Earlier data, and those of another board, at full speed."""
         for _ in range(500):
             self.put(*self.kept, *(datagram[:16] + b"\x7f\0\0\0" + datagram[20:] for datagram in self.kept))
 
@@ -193,7 +193,7 @@ class BadServer(Peer):
             self.client.close()
         self.client, self.waiting = None, b""
 
-    def go_on(self, epoch):
+    def proceed(self, epoch):
         if self.client is None and select.select([self.listener], [], [], 0)[0]:
             self.client, _ = self.listener.accept()
             self.client.setblocking(False)
@@ -230,7 +230,7 @@ class BadServer(Peer):
             self.restart(0)
 
     def flood(self, _):
-        """A flood of connections that send nothing useful."""
+        """Many connections that send nothing useful."""
         self.restart(0)
 
     def end(self, epoch):

@@ -1,4 +1,4 @@
-"""Runs with --monitor, and those who look at them."""
+"""Runs with --monitor, and their viewers."""
 
 import contextlib
 import http.client
@@ -15,14 +15,14 @@ HOST = "127.0.0.1"
 
 
 class PlainRun(Started):
-    """`eventloom run` in a folder of its own."""
+    """`eventloom run` in a separate folder."""
 
     def __init__(self, folder, uris, *options, np=None):
         words = [word for uri in uris for word in ("--source", uri)]
         super().__init__(folder, "run", *words, *options, "--output", "run.h5", "--report-json", "report.json", np=np)
 
     def threads(self):
-        """Of rank 0."""
+        """Threads of rank 0."""
         return len(list(Path(f"/proc/{self.ranks()[0]}/task").iterdir()))
 
     def listeners(self):
@@ -34,28 +34,28 @@ class PlainRun(Started):
 
 
 class Monitored(PlainRun):
-    """With --monitor 0."""
+    """A run with --monitor 0."""
 
     def __init__(self, folder, uris, *options, np=None):
         super().__init__(folder, uris, *options, "--monitor", "0", np=np)
         self.url, self.port, self.token = None, None, None
 
     def listening(self):
-        """Returns itself, once it has said where it listens."""
-        line = self.until_told("monitor: http://")
+        """Returns itself, once it has printed its address."""
+        line = self.until_reported("monitor: http://")
         found = re.search(r"^eventloom: info: monitor: (http://127\.0\.0\.1:(\d+)/)(?:; token to steer the run: ([0-9a-f]{32}))?$", line.strip())
         assert found, line
         self.url, self.port, self.token = found[1], int(found[2]), found[3]
         return self
 
     def held(self):
-        """Returns itself, listening and asked to pause before its first slice: it ends when nobody is in a hurry."""
+        """Returns itself, listening and paused. The run must be slow enough not to end first."""
         assert self.listening().control("pause")[0] == 202
         self.until_status(lambda s: s["state"] == "paused", "a pause")
         return self
 
-    def go_on(self, speed=0):
-        """Resumes a held run, which began slowly so that it could be held before its end, at this speed."""
+    def proceed(self, speed=0):
+        """Resumes a held run at this speed; it began slowly so that it could be held before its end."""
         assert self.control("speed", speed=speed)[0] == 202 and self.control("resume")[0] == 202
 
     @contextlib.contextmanager
@@ -91,12 +91,12 @@ class Monitored(PlainRun):
         until(holds, what, timeout, so_far=lambda: f"{json.dumps(last)[:2000]}\n{self.text()}")
         return last
 
-    def until_all_told(self):
-        """The first status in which each rank has told of its sources."""
+    def until_all_reported(self):
+        """The first status in which each rank has reported on its sources."""
         return self.until_status(lambda s: s["sources"] and all(source["state"] != "waiting" for source in s["sources"]), "all ranks")
 
     def control(self, command, speed=None, **changes):
-        """Status and answer to a command with the right token, but for what `changes` says of the headers."""
+        """Status and answer of a command with the right token, except where `changes` replaces headers."""
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"} | changes
         asked = {"command": command} | ({} if speed is None else {"speed": speed})
         code, _, body = self.ask("/control", "POST", json.dumps(asked),
@@ -107,7 +107,8 @@ class Monitored(PlainRun):
         return json.loads((self.folder / "report.json").read_text())
 
     def wait(self, code, timeout=60):
-        """As Started does, but sees the end of the run: the run waits up to five seconds for viewers that have not."""
+        """Like Started.wait(), but sees the end of the run, which waits up to five seconds for viewers that have
+        not."""
         def over():
             if self.process.poll() is not None or self.port is None:
                 return True
@@ -118,5 +119,5 @@ class Monitored(PlainRun):
         return super().wait(code, timeout)
 
     def last_status(self, timeout=60):
-        """Looks until the run has ended: what it said then."""
+        """Looks until the run has ended, and returns its last status."""
         return self.until_status(lambda s: s["state"] == "ended", "the end of the run", timeout)

@@ -1,6 +1,6 @@
 """Damages small files of every kind at random, has the program read them, and defines what it must not do.
 
-A case is known by its kind and number alone: the same ones give the same bytes.
+A case is determined by its kind and number: equal ones give equal bytes.
 """
 
 import os
@@ -15,10 +15,10 @@ from pathlib import Path
 
 from program import BINARY, environment
 
-LONGEST = 20  # seconds of a command
+LONGEST = 20  # seconds for a command
 ALLOWED = (0, 2, 3, 75)
 MOST_MEMORY = 256 << 20  # resident bytes
-# Beyond these the system ends a command, so that a defect does not harm the machine.
+# Beyond these limits the system ends a command, so that a defect does not harm the machine.
 MOST_MAPPED, MOST_WRITTEN = 16 << 30, 1 << 30
 
 
@@ -87,7 +87,7 @@ def copy_over(rng, data):
 
 
 def change_number(rng, data):
-    """Changes a word, maybe a length or an offset, in either byte order."""
+    """Changes a word, which may be a length or an offset, in either byte order."""
     width, code = rng.choice([(2, "H"), (4, "I"), (8, "Q")])
     at = _place(rng, len(data)) // width * width
     if at + width > len(data):
@@ -119,17 +119,17 @@ def mutated(data, rng):
 @dataclass
 class Done:
     code: int
-    told: str
+    reported: str
     bytes: int  # peak memory
-    may_refuse: bool = True  # exit code 2 is no defect
+    may_refuse: bool = True  # exit code 2 is not a defect
 
     def defect(self):
-        """A defect, which no input may cause; empty when all is well."""
+        """A defect that no input may cause; empty if there is none."""
         if self.code not in ALLOWED:
             return f"exit code {self.code}"
         if self.bytes > MOST_MEMORY:
             return f"{self.bytes >> 20} MiB of memory"
-        if self.code == 2 and not any(line.strip() for line in self.told.splitlines()):
+        if self.code == 2 and not any(line.strip() for line in self.reported.splitlines()):
             return "exit code 2 without a message"
         if self.code == 2 and not self.may_refuse:
             return "refused, although headers and structure are intact"
@@ -137,14 +137,14 @@ class Done:
 
     def wrong(self):
         """The defect, with the output of the command."""
-        return self.defect() and f"{self.defect()}: {self.told}"
+        return self.defect() and f"{self.defect()}: {self.reported}"
 
 
 def run(folder, *arguments):
     """Runs one command in `folder`, with limits on time, memory and output."""
-    told = folder / "told.txt"
+    output = folder / "told.txt"
     command = ["prlimit", f"--as={MOST_MAPPED}", f"--fsize={MOST_WRITTEN}", "--core=0", BINARY, *map(str, arguments)]
-    with told.open("wb") as out:
+    with output.open("wb") as out:
         process = subprocess.Popen(command, cwd=folder, env=environment() | {"UCX_LOG_LEVEL": "fatal"},
                                    stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     ended = os.pidfd_open(process.pid)
@@ -154,7 +154,7 @@ def run(folder, *arguments):
         process.send_signal(signal.SIGKILL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    text = told.read_text(errors="replace")
+    text = output.read_text(errors="replace")
     if late:
         return Done(124, f"no end after {LONGEST} s\n{text[-3000:]}", 0)
     return Done(process.returncode, f"{' '.join(map(str, arguments))}\n{text[-6000:]}", usage.ru_maxrss << 10)
@@ -181,8 +181,8 @@ def anything(_before, _after):
 
 @dataclass
 class Kind:
-    """Files that a command reads. `judge(case)` runs it on damaged ones and returns what is wrong, empty when nothing is.
-    `structure(before, after)`: whether the damage is to headers or structure, so that the file may be refused."""
+    """Files that a command reads. `judge(case)` runs it on damaged ones and returns the defect, or an empty text.
+    `structure(before, after)`: whether headers or structure are damaged, so that the file may be refused."""
 
     name: str
     files: Path
@@ -202,7 +202,7 @@ class Failure:
 
 
 def attempt(kind, seed, number, place):
-    """One case in a folder of its own, which stays when it fails. Returns the failure, or nothing."""
+    """Runs one case in a separate folder, which is kept if it fails. Returns the failure, or an empty text."""
     rng = random.Random(f"{kind.name} {seed} {number}")
     folder = place / f"{kind.name}-{seed}-{number}"
     shutil.copytree(kind.files, folder, symlinks=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 SOURCES = 2
 EVENTS = 40
-HITS = 3  # of an event, from each source
+HITS = 3  # of an event, per source
 
 
 def stream(source):
-    """(time, channel, payload word) of each hit: events 3 us apart, and a hit of noise behind every fourth."""
+    """(time, channel, payload word) of each hit: events 3 us apart, and a noise hit after every fourth."""
     hits = []
     for event in range(EVENTS):
         begin = 3000 * event + 137 * (event % 7)

@@ -1,4 +1,4 @@
-"""What is inside a page."""
+"""Reads the contents of a page."""
 
 import json
 import re

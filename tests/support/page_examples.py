@@ -1,4 +1,4 @@
-"""Runs the examples of the pages as they stand, and compares what they print."""
+"""Runs the examples of the pages unchanged, and compares their output."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 from pages import examples
 from program import BINARY, ROOT, environment
 
-# Examples that are not run here, by words of their commands.
+# Examples that are run elsewhere, by words of their commands.
 ELSEWHERE = {
     "main_job.sh": "installs packages and builds; .ci/run does",
     "run_tests.sh": "runs the tests, this one among them",
@@ -26,12 +26,12 @@ ELSEWHERE = {
     "--monitor 8080 --output|eventloom top|eventloom control": "a second terminal: test_monitor",
     "report --runs": "a folder of runs: test_run_control",
 }
-# What needs hardware, or goes on for ever: the command is understood.
+# Commands that need hardware, or never end: only their options are checked.
 UNDERSTOOD = r"\?follow|mbs://lxi009|udp://:7200|udp://:7100 --define|notify-shift"
-# What prints other figures each time.
+# Commands whose figures differ each time.
 MEASURED = ":7100|eventloom bench"
 VARIES = r"(?<=^eventloom )[\dT:-]+Z|\d+(\.\d+)?(?= (s|ms|us|million hits/s|MB peak memory)\b)|(?<= on )\S+(?=: (stopping|ending))"
-# Pages that wait for clocks, or measure: test_readme_long.
+# Pages that wait for clocks, or measure: see test_readme_long.
 SLOW = ["app/tools/bench/README.md", "app/tools/simulate/README.md", "jobs/live.md"]
 PATIENCE = 120  # s
 
@@ -46,7 +46,7 @@ def run_here(page):
 
 @pytest.fixture
 def clone(tmp_path):
-    """As a user has it, with a program that was built."""
+    """A clone as a user has it, with the program already built."""
     for name in ("tests", "jobs", "io", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "build").mkdir()
@@ -56,12 +56,12 @@ def clone(tmp_path):
 
 
 def is_background(command):
-    """Then what it prints is shown with what the next one does."""
+    """The output of a background command is shown with that of the next one."""
     return command.partition(" #")[0].rstrip().endswith("&")
 
 
 def script_of(folder, number, command):
-    """A line of the script: what the command says, and its exit code, go to files; what it exports is kept."""
+    """One line of the script: the command's output and exit code go to files; its exports are kept."""
     said, code = folder / f"said.{number}", folder / f"code.{number}"
     if is_background(command):
         listens = "until grep -qs ':1BBC ' /proc/net/udp; do sleep 0.02; done" if ":7100" in command else ":"
@@ -70,7 +70,7 @@ def script_of(folder, number, command):
 
 
 def run(clone, commands):
-    """[(exit code, all that was said)] of each: one shell, what goes on in the background included."""
+    """[(exit code, output)] of each command: all run in one shell, which also waits for those in the background."""
     script = "\n".join([*(script_of(clone, n, command) for n, command in enumerate(commands)), "wait"])
     path = f"{clone / 'build'}:{os.environ['PATH']}"
     done = subprocess.run(["timeout", "-k", "5", str(PATIENCE), "bash", "-c", script], cwd=clone, capture_output=True, text=True,
@@ -85,7 +85,7 @@ def comparable(line, measured):
 
 
 def matches(shown, lines):
-    """A line `...` stands for any lines, `...` at the end of a line for the rest of it."""
+    """In `shown`, a line `...` stands for any lines, and `...` at the end of a line for the rest of it."""
     if not shown or not lines:
         return all(line == "..." for line in shown) and (bool(shown) or not lines)
     if shown[0] == "...":
@@ -95,7 +95,7 @@ def matches(shown, lines):
 
 
 def assert_says(example, said):
-    """All that it shows. Messages and progress need not be shown; a script shows nothing."""
+    """Checks that all output shown appears. Messages and progress need not be shown; a script shows nothing."""
     measured = bool(re.search(MEASURED, example.command))
     shown = [comparable(line, measured) for line in example.shown]
     messages = [line for line in shown if line.startswith("eventloom")]
@@ -105,7 +105,7 @@ def assert_says(example, said):
 
 
 def assert_page_runs(clone, page):
-    """From the top of the page to its end, in one folder."""
+    """Runs the page from top to bottom in one folder."""
     found = run_here(page)
     if any(":7100" in example.command for example in found) and ":1BBC " in Path("/proc/net/udp").read_text():
         pytest.skip("port 7100 is in use")

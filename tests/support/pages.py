@@ -27,7 +27,7 @@ def blocks(page, kind):
 
 
 def prose(page):
-    """Without the blocks."""
+    """The text without the code blocks."""
     return FENCE.sub("", text_of(page))
 
 
@@ -61,7 +61,8 @@ def _of_script(text):
 
 
 def _of_dialogue(text):
-    """Commands follow a prompt `$ ` and go on after `> `. A command `echo $?` shows the exit code of the one before."""
+    """Commands follow a prompt `$ ` and continue after `> `. A command `echo $?` shows the exit code of the previous
+    one."""
     found = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -80,7 +81,7 @@ def _of_dialogue(text):
 
 
 def examples(page):
-    """In the order of the page."""
+    """The examples in the order of the page."""
     found = []
     for kind, text in FENCE.findall(text_of(page)):
         if kind == "sh":
@@ -93,7 +94,7 @@ def examples(page):
 # Links.
 
 def _anchor(heading):
-    """GitHub's rule."""
+    """The anchor of a heading by GitHub's rule."""
     heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 

@@ -1,4 +1,5 @@
-"""Peaks on a background, and their fits by repeated least squares, weighted by what is expected: that is maximum likelihood."""
+"""Peaks on a background, and their fits by iterated least squares, weighted by the expected counts: this is maximum
+likelihood."""
 
 import math
 
@@ -8,7 +9,8 @@ ERF = np.vectorize(math.erf)
 
 
 def expected(edges, parameters):
-    """Entries in each bin: of a Gaussian (area, centre, sigma), and of a background with a density at both ends, or one."""
+    """Expected entries of each bin: of a Gaussian (area, centre, sigma), and of a background with a density at both
+    ends, or one."""
     area, centre, sigma, *levels = parameters
     bells = ERF((edges - centre) / (sigma * math.sqrt(2))) / 2
     middles = ((edges[1:] + edges[:-1]) / 2 - edges[0]) / (edges[-1] - edges[0])
@@ -16,7 +18,8 @@ def expected(edges, parameters):
 
 
 def fit(edges, counts, begin):
-    """Values and uncertainties, from the parameters `begin` on. Distances from the first edge keep digits that others lose."""
+    """Values and uncertainties, starting from the parameters `begin`. Distances from the first edge keep digits that
+    would otherwise be lost."""
     origin = np.array([0, edges[0], *[0] * (len(begin) - 2)])
     values, errors = _fit(edges - edges[0], counts, np.array(begin, float) - origin)
     return values + origin, errors

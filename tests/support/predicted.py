@@ -1,4 +1,5 @@
-"""What `eventloom simulate --tcp` predicts of hosts with slow links, beside what `eventloom bench` measures there."""
+"""Compares what `eventloom simulate --tcp` predicts for hosts with slow links with what `eventloom bench` measures
+there."""
 
 import json
 import os
@@ -9,9 +10,9 @@ from pathlib import Path
 from program import eventloom
 
 HOSTS, LINK = 8, 100e6 / 8  # bytes a second
-PAYLOAD = 1448 / 1514  # of a TCP segment and its frame, which is what the links count
+PAYLOAD = 1448 / 1514  # of a TCP segment and its frame, which the links count
 LATENCY = "60us"  # half a round trip, unshaped
-SLICE_MS = 3  # for which the kernel gives a core to one of the ranks that poll on it
+SLICE_MS = 3  # time for which the kernel gives a core to one of the ranks that poll on it
 BUFFER = "16mb"  # nothing is dropped
 
 
@@ -34,13 +35,13 @@ POINTS = [*(Point(schedule, size) for size in (1 << 16, 1 << 18, 1 << 20) for sc
 
 
 def noise_us():
-    """How long a rank waits for its core on average, when all of them poll."""
+    """The average time that a rank waits for its core if all of them poll."""
     others = max(HOSTS / os.cpu_count() - 1, 0)
     return round(others * SLICE_MS * 1000 / 2)
 
 
 def ideal(rate):
-    """Time over that which the bytes take alone, for a rate in bytes/us that each host receives."""
+    """Time relative to that of the bytes alone, for a rate in bytes/us that each host receives."""
     return LINK / 1e6 / rate
 
 
@@ -53,8 +54,8 @@ def measured(hosts, folder, point, slices, repeat):
 
 
 def simulated(folder, point, slices, seeds=5, transfers=1):
-    """Median over seeds of the random delays. Over TCP with ranks that share cores, more transfers under way than one gain
-    less than simulated (app/tools/simulate/README.md)."""
+    """Median over seeds of the random delays. Over TCP, with ranks that share cores, more than one transfer in flight
+    gains less than simulated (app/tools/simulate/README.md)."""
     file = Path(folder) / "simulation.json"
     found = []
     for seed in range(seeds):

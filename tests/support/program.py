@@ -19,27 +19,27 @@ def environment(omp=None):
 
 
 def run_bounded(command, *, env, timeout, cwd=None):
-    """Runs a command that must end in `timeout` seconds. Returns how it ended, and a text for messages."""
+    """Runs a command that must end within `timeout` seconds. Returns the result, and a text for messages."""
     done = subprocess.run(["timeout", "-k", "5", str(timeout), *command], env=env, cwd=cwd, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)
-    told = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    assert done.returncode not in (124, 137, -9), f"no end after {timeout} s; {told}"
-    return done, told
+    reported = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode not in (124, 137, -9), f"no end after {timeout} s; {reported}"
+    return done, reported
 
 
 def bounded(command, *, env, timeout, code=0, cwd=None):
-    """The same. Asserts the exit code, None takes any of the contract's."""
-    done, told = run_bounded(command, env=env, timeout=timeout, cwd=cwd)
+    """Likewise. Asserts the exit code; None accepts any of the contract's."""
+    done, reported = run_bounded(command, env=env, timeout=timeout, cwd=cwd)
     if code != 2 and done.returncode == 2 and "--slot" in command and "the precision of the ranks' clocks" in done.stderr:
-        # The cores are too busy for slots. What they must do the engine's tests show, with simulated clocks.
+        # The cores are too busy for slots, which the engine's tests cover with simulated clocks.
         at = command.index("--slot")
-        done, told = run_bounded([*command[:at], *command[at + 2:]], env=env, timeout=timeout, cwd=cwd)
-    assert done.returncode in ((0, 2, 3) if code is None else (code,)), told
+        done, reported = run_bounded([*command[:at], *command[at + 2:]], env=env, timeout=timeout, cwd=cwd)
+    assert done.returncode in ((0, 2, 3) if code is None else (code,)), reported
     return done
 
 
 def eventloom(*arguments, np=None, omp=None, timeout=300, code=0, cwd=None):
-    """Runs one command; `np`: under mpirun with so many ranks."""
+    """Runs one command; `np`: under mpirun with that many ranks."""
     command = [BINARY, *map(str, arguments)]
     if np is not None:
         command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
@@ -64,7 +64,7 @@ def schedule_table(folder, sources, builders):
 
 
 class Run:
-    """A run and its merged file in a folder of its own. `launch` runs the program, like `eventloom` here."""
+    """A run and its merged file in a separate folder. `launch` runs the program, like `eventloom` here."""
 
     def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=300, launch=eventloom):
         folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ SOURCE = ROOT / "io" / "python"
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """The folder that it is installed into: from a copy, as pip builds beside the sources."""
+    """The folder of the installed package. It is installed from a copy, since pip builds beside the sources."""
     folder = tmp_path_factory.mktemp("package")
     shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
@@ -25,6 +25,6 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def package(installed):
-    """The module."""
+    """The imported module."""
     sys.path.insert(0, str(installed))
     return importlib.import_module("eventloom")

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// What the ranks share.
+/// State that the ranks share.
 struct Meeting {
   explicit Meeting(int n) : all_here(n), said(static_cast<std::size_t>(n)) {}
 
@@ -24,10 +24,10 @@ struct Meeting {
   }
 
   std::barrier<> all_here;
-  std::vector<std::span<const std::byte>> said;  ///< by rank, between two waits
-  std::atomic<bool> left = false;                ///< a rank has left by an exception
+  std::vector<std::span<const std::byte>> said;  ///< by rank, between two barriers
+  std::atomic<bool> left = false;                ///< a rank has left with an exception
   std::exception_ptr error;                      ///< of the first
-  std::atomic<int> at_barriers = 0;              ///< barriers begun, by all ranks together
+  std::atomic<int> at_barriers = 0;              ///< barriers begun by all ranks together
 };
 
 class ThreadBarrier final : public PendingBarrier {

@@ -1,4 +1,5 @@
-"""Readers of foreign recordings: one stream of hits per source, in the order recorded, sources in the order of names."""
+"""Readers of foreign recordings: one stream of hits per source, in recorded order; sources in the order of their
+names."""
 
 from decimal import Decimal
 from pathlib import Path

@@ -82,7 +82,7 @@ def gap_runs(time, gap):
 
 
 def multiplicity_runs(time, width, threshold, pre=0, post=0):
-    """The same for runs of bins with at least `threshold` hits, widened, merged where they touch."""
+    """Likewise for runs of bins with at least `threshold` hits, widened and merged where they touch."""
     bins, counts = np.unique(time // np.uint64(width), return_counts=True)
     full = bins[counts >= threshold].astype(np.int64)
     if len(full) == 0:
@@ -96,7 +96,8 @@ def multiplicity_runs(time, width, threshold, pre=0, post=0):
 
 
 def hits_in(time, intervals, pre, post):
-    """The same for all hits in closed intervals of ticks, given rising, widened, joined where they share a tick."""
+    """Likewise for all hits in closed intervals of ticks, given in ascending order, widened, and joined where they
+    share a tick."""
     joined = []
     for first, last in intervals:
         first, last = max(int(first) - pre, 0), int(last) + post
@@ -118,7 +119,7 @@ def coincidence_windows(hits, width, condition):
 
 
 def outside_brackets(text):
-    """The parts between commas that are not in brackets of any kind."""
+    """The parts between commas outside brackets of any kind."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")

@@ -29,11 +29,11 @@ def roomy_socket():
 
 
 class RelayThread:
-    """The thread of a relay during the `with`, and the datagrams that it holds back. A relay says what one `_step` is, how
-    to `_pass` a datagram on, and which `_sockets` it has."""
+    """The thread of a relay during the `with`, and the datagrams that it holds back. A relay defines a `_step`, how to
+    `_pass` a datagram on, and its `_sockets`."""
 
     def __init__(self):
-        self._held = []  # [datagrams to go, datagram and where to]
+        self._held = []  # [datagrams to go, datagram and destination]
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._relay, daemon=True)
 
@@ -55,7 +55,7 @@ class RelayThread:
         self._release(len(self._held))
 
     def _hold(self, number, *datagram):
-        """Holds a datagram back until so many others have passed."""
+        """Holds a datagram back until that many others have passed."""
         self._held.append([number, *datagram])
 
     def _one_has_passed(self):
@@ -133,7 +133,7 @@ class Relay(RelayThread):
         self._one_has_passed()
 
     def _dice(self, kind, source, session, offset, sequence):
-        """Four numbers from 0 to 1 for this datagram; others for the next one with the same fields."""
+        """Four numbers from 0 to 1 for this datagram, and others for the next one with equal fields."""
         what = (kind, source, session, offset, sequence)
         self._seen[what] += 1
         name = repr((self.seed, kind, source, offset, sequence, self._seen[what]))

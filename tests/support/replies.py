@@ -1,4 +1,4 @@
-"""Datagrams on the way back to boards, and boards that answer, by formats/README.md. Shares nothing with the C++ code."""
+"""Datagrams sent back to boards, and boards that answer, by formats/README.md. Shares nothing with the C++ code."""
 
 import contextlib
 import socket
@@ -12,7 +12,7 @@ from fast_crc import fast_crc32c
 from live import Board
 
 REQUEST, OFFER, PIECE, STATUS = 5, 6, 7, 8
-RESENDS = b"ELXT" + struct.pack("<I", 3)  # behind a stream's header: takes requests, and has just begun
+RESENDS = b"ELXT" + struct.pack("<I", 3)  # after a stream's header: accepts requests, and has just begun
 PIECE_FIELDS = struct.Struct("<QII")  # sequence, begin, end
 OFFER_FIELDS = struct.Struct("<QII")  # bytes, checksum, number
 STATUS_FIELDS = struct.Struct("<IIQII")  # state, room, bytes, checksum, number of the offer
@@ -54,9 +54,10 @@ def decode_reply(data):
 
 
 class ResendingBoard(Board):
-    """A live.Board that announces that it takes requests, keeps all it has sent, and sends again what is requested.
+    """A live.Board that announces that it accepts requests, keeps everything it has sent, and resends on request.
 
-    `answers`: whether it does what it has announced. Call serve() to take what has come."""
+    `answers`: whether it does what it has announced. Call serve() to handle requests received.
+    """
 
     def __init__(self, *args, answers=True, **options):
         super().__init__(*args, **options)
@@ -76,7 +77,7 @@ class ResendingBoard(Board):
         return datagrams
 
     def serve(self):
-        """Returns the number of requests that have come."""
+        """Returns the number of requests received."""
         number = 0
         with contextlib.suppress(BlockingIOError, ConnectionRefusedError):
             while True:
@@ -121,17 +122,19 @@ class Ranges:
         return sum(end - begin for begin, end in self.found)
 
     def holes(self):
-        """The ranges between those found, and from 0 to the first."""
+        """The ranges between those added, and from 0 to the first."""
         ends = [0, *(end for _, end in self.found)]
         return [(end, begin) for end, (begin, _) in zip(ends, self.found) if begin > end]
 
 
 @dataclass
 class BulkBoard:
-    """A board that takes a file, in a thread during the `with`. What it has survives a new session of the host.
+    """A board that accepts a file, in a thread during the `with`. What it has received survives a new session of the
+    host.
 
-    `deaf_after`: bytes of pieces after which it answers nothing more. `refusal`: the reason why it takes no file.
-    `spoils`: it damages what it has received. `nonsense(board, peer)`: called for each datagram, to send what it likes."""
+    `deaf_after`: bytes of pieces after which it no longer answers. `refusal`: the reason why it refuses the file.
+    `spoils`: it damages what it has received. `nonsense(board, peer)`: called for each datagram, to send anything.
+    """
 
     number: int = 7
     room: int = 128 << 10
@@ -185,7 +188,7 @@ class BulkBoard:
         if one.kind == OFFER:
             self._open(one)
             self.offers += 1
-            self._tell(peer)
+            self._report_state(peer)
         elif one.kind == PIECE and self._offer and one.session == self.session:
             self.piece_bytes += len(one.contents)
             at = one.sequence * BLOCK + one.offset
@@ -195,7 +198,7 @@ class BulkBoard:
             self._since += len(one.contents) + FRAME_BYTES
             done = self._ranges.total() == self.size
             if self._since >= self.room // 4 or behind or done:
-                self._tell(peer)
+                self._report_state(peer)
 
     def _open(self, one):
         offer = OFFER_FIELDS.unpack_from(one.contents)
@@ -212,12 +215,12 @@ class BulkBoard:
             self.data[0] ^= 1
         return COMPLETE if fast_crc32c(self.data) == self._offer[1] else WRONG
 
-    def _tell(self, peer):
-        """States what is there; never with more bytes than have come since the last time."""
+    def _report_state(self, peer):
+        """Reports what it has; never sends more bytes than it has received since the last time."""
         state, (_, checksum, number) = self._state(), self._offer
         known, pieces = (self._ranges.found[-1][1] if self._ranges.found else 0), []
         for begin, end in self._ranges.holes():
-            while begin < end:  # a piece lies in one block
+            while begin < end:  # a piece lies within one block
                 to = min(end, (begin // BLOCK + 1) * BLOCK)
                 pieces.append((begin // BLOCK, begin % BLOCK, to - begin // BLOCK * BLOCK))
                 begin = to

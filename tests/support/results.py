@@ -68,7 +68,7 @@ def assert_same(found, expected):
 
 
 def assert_unfinished(folder):
-    """After a run that failed: at most run.h5 has its final name, and it is marked as not closed."""
+    """After a failed run, at most run.h5 has its final name, and it is marked as not closed."""
     for path in folder.rglob("*.h5"):
         assert path.name == "run.h5", f"{path.name} has its final name"
         with h5py.File(path) as file:

@@ -1,4 +1,4 @@
-"""Checksums of what a file of HDF5 says (io/hdf5/seal.hpp), written anew after somebody has changed it."""
+"""Checksums of the contents of an HDF5 file (io/hdf5/seal.hpp), recomputed after a change."""
 
 import zlib
 
@@ -12,14 +12,14 @@ def seal_values(file, name):
 
 
 def datasets_of(file):
-    """Names of those in the root and in groups, but for those of the NeXus entry, which are the same."""
+    """Names of the datasets in the root and in groups, except those of the NeXus entry, which are the same."""
     names = []
     file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
     yield from (name for name in names if name.split("/")[0] != "entry")
 
 
 def contents_of(value):
-    """The bytes of an attribute that have a checksum; nothing of other types."""
+    """The bytes of an attribute that have a checksum; None for other types."""
     value = np.atleast_1d(value)
     if value.dtype.kind in "OSU":
         return b"".join((text if isinstance(text, bytes) else text.encode()) + b"\0" for text in value.tolist())
@@ -27,7 +27,7 @@ def contents_of(value):
 
 
 def seal_root(file):
-    """What a file lists of its datasets, and the checksums of the attributes of its root."""
+    """The list of a file's datasets, and the checksums of the attributes of its root."""
     file.attrs["datasets"] = sorted(f"/{name} {file[name].size} {int(file[name].attrs['crc32']):08x}"
                                     for name in datasets_of(file) if "crc32" in file[name].attrs)
     sums = {name: contents_of(value) for name, value in file.attrs.items() if name != "attributes_crc32"}
@@ -36,14 +36,14 @@ def seal_root(file):
 
 
 def seal(file):
-    """All checksums of a file, but not what run.h5 says of those of a part."""
+    """All checksums of a file, except those that run.h5 has of a part."""
     for name in datasets_of(file):
         seal_values(file, name)
     seal_root(file)
 
 
 def unseal(file):
-    """As earlier versions wrote it: without any of them."""
+    """Removes all checksums, as earlier versions wrote files."""
     for name in list(datasets_of(file)):
         file[name].attrs.pop("crc32", None)
     for name in ("datasets", "attributes_crc32"):

@@ -1,4 +1,4 @@
-"""A Slurm of the tests' own on this machine, and the shipped job scripts in it. Needs root and Slurm's daemons."""
+"""A separate Slurm for the tests on this machine, and the shipped job scripts in it. Needs root and Slurm's daemons."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel
 PATH = f"/usr/sbin:/sbin:/usr/bin:/bin:{os.environ['PATH']}"
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "DEADLINE", "OUT_OF_MEMORY")
 # The virtual nodes share the cores of this machine. Each job has its own session folder of Open MPI: one mpirun would
-# remove a shared one while another makes it.
+# remove a shared one while another creates it.
 SETTINGS = """BIND=${{BIND:-none}}
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_orte_tmpdir_base={folder}/ompi.${{SLURM_JOB_ID-none}}
@@ -102,11 +102,11 @@ class Cluster:
 
     def submit(self, script, *arguments, options=(), env=None, cwd):
         """Submits one of the job scripts from folder `cwd`, where its log goes; returns the job."""
-        told = self.call("sbatch", "--parsable", *options, self.jobs / script, *arguments, env=env, cwd=cwd)
-        return Job(self, told.strip(), cwd)
+        reported = self.call("sbatch", "--parsable", *options, self.jobs / script, *arguments, env=env, cwd=cwd)
+        return Job(self, reported.strip(), cwd)
 
     def job(self, number, cwd):
-        """A job submitted by others from folder `cwd`."""
+        """A job submitted in another way from folder `cwd`."""
         return Job(self, number, cwd)
 
     def daemon(self, node):

@@ -67,7 +67,8 @@ def _read_packet(data, at, number):
 
 
 def write_spikes(path, time, channel, tick_ps=1000, channel_base=0, packet_spikes=500):
-    """Times must not fall. Packets have `packet_spikes` spikes each, fewer where a gap is too long for one entry."""
+    """Times must not decrease. Packets have `packet_spikes` spikes each, fewer where a gap is too long for one
+    entry."""
     time, label = [int(t) for t in time], [int(c) - channel_base for c in channel]
     demand(all(0 <= n <= 0xFFFF for n in label), "a channel beyond 16 bits above the base")
     tail = FILE_TAIL.pack(tick_ps, channel_base, 0)

@@ -1,4 +1,4 @@
-"""Runs with --tap, and clients of it."""
+"""Runs with --tap, and their clients."""
 
 import json
 import re
@@ -10,7 +10,8 @@ from monitored import Monitored
 
 
 class Tapped(Monitored):
-    """A run on sources with times. It replays them so slowly that there is no event before go(): clients come in time."""
+    """A run on sources with times. It replays them so slowly that no event occurs before go(), so that clients connect
+    in time."""
 
     def __init__(self, folder, uris, *options, kind="stream", np=None):
         super().__init__(folder, uris, *options, "--tap", f"0/{kind}", "--speed", "1e-6", np=np)
@@ -20,8 +21,8 @@ class Tapped(Monitored):
         return super().__enter__().listening()
 
     def ports(self):
-        """By writer."""
-        line = self.until_told("tap: events are served at ")
+        """The ports, by writer."""
+        line = self.until_reported("tap: events are served at ")
         return [int(port) for port in re.findall(rf"mbs://127\.0\.0\.1:(\d+)/{self.kind} on ", line)]
 
     def client(self, writer=0, **options):
@@ -37,23 +38,23 @@ class Tapped(Monitored):
         self.until_status(lambda status: self.counter(name, status) == value, f"{name} = {value}")
 
     def go(self, clients=0, speed=0):
-        """The run begins, once there are so many clients."""
+        """Lets the run begin, once that many clients are connected."""
         self.until_counter("tap_clients", clients)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
         assert self.ask("/control", "POST", json.dumps({"command": "speed", "speed": speed}), headers)[0] == 202
 
     def ended(self, code=0):
-        """What its report says of the tap, after its end."""
+        """The report's section on the tap, after the end of the run."""
         self.wait(code)
         return self.report()["tap"]
 
 
 def events_in(data):
-    """Events as they were sent, decoded."""
+    """The decoded events, as they were sent."""
     return [parse_event(event[8:]) for event in data]
 
 
 def hits_in(event):
-    """The hits of an event that are no list-mode data: (time, source, channel, payload)."""
+    """The hits of an event that are not list-mode data: (time, source, channel, payload)."""
     (subevent,) = event.subevents
     return hit_list(subevent.data).hits

@@ -1,4 +1,4 @@
-"""Runs that are disturbed: killed, stopped, out of disk; and what must hold for their output."""
+"""Runs that are disturbed (killed, stopped, out of disk space), and what must hold for their output."""
 
 import contextlib
 import ctypes
@@ -22,11 +22,11 @@ from event_files import hit_lists, hits_of_events, read_hld_files, read_lmd_file
 from program import BINARY, bounded, environment
 
 STOPPED = 75
-LONGEST = 60  # s, of one attempt
+LONGEST = 60  # s, for one attempt
 MARK = f"EVENTLOOM_TORTURED={os.getpid()}."
 _numbers = itertools.count()
 
-# What happens in a folder, from <sys/inotify.h>.
+# Kinds of events in a folder, from <sys/inotify.h>.
 IN_MODIFY, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x2, 0x80, 0x100, 0x200
 
 # Kills, unmounts and removes everything at the end of its input, which comes when the tests end, however they end.
@@ -42,7 +42,8 @@ rm -rf '{folder}'
 
 
 class Places:
-    """Folders of 24 MiB for runs, each its own file system where that is allowed; removed at the end of the `with`."""
+    """Folders of 24 MiB for runs, each a separate file system where that is allowed; removed at the end of the
+    `with`."""
 
     SIZE = 24 << 20
 
@@ -88,7 +89,7 @@ class FolderEvents:
         os.close(self.descriptor)
 
     def next(self, timeout):
-        """The files affected, with the kind of event; empty when nothing happens in `timeout` seconds."""
+        """The files affected, with the kind of event; empty if nothing happens within `timeout` seconds."""
         if not select.select([self.descriptor], [], [], timeout)[0]:
             return []
         data, found, at = os.read(self.descriptor, 1 << 16), [], 0
@@ -141,12 +142,12 @@ def shared_memory_of(jobs, pids):
 
 
 def environment_in(sessions):
-    """Several mpiruns must not share a session folder: one removes what another makes."""
+    """Several mpiruns must not share a session folder: one removes what another creates."""
     return {"OMPI_MCA_orte_tmpdir_base": str(sessions), "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
 class Attempt:
-    """One start of the program in folder `place`, where its output is out/run.h5; `np` None: without mpirun."""
+    """One start of the program in folder `place`, with its output in out/run.h5; `np` None: without mpirun."""
 
     def __init__(self, place, arguments, np):
         self.place, self.np = place, np
@@ -168,15 +169,15 @@ class Attempt:
             self.launcher = subprocess.Popen(command, cwd=place, env=env | {name: value}, stdin=subprocess.DEVNULL,
                                              stdout=stderr, stderr=stderr, start_new_session=True)
 
-    def told(self):
+    def reported(self):
         return self.stderr.read_text(errors="replace")
 
     def over(self):
-        assert time.monotonic() < self.deadline, f"no end after {LONGEST} s:\n{self.told()[-3000:]}"
+        assert time.monotonic() < self.deadline, f"no end after {LONGEST} s:\n{self.reported()[-3000:]}"
         return self.launcher.poll() is not None
 
     def wait_for_ranks(self):
-        """Waits for the processes of all ranks; False when the launcher ends before."""
+        """Waits for the processes of all ranks; returns False if the launcher ends first."""
         while len(self.ranks) < (self.np or 1):
             if self.over():
                 return False
@@ -195,7 +196,8 @@ class Attempt:
                     self.jobs.add(int(variables["PMIX_NAMESPACE"]))
 
     def wait_for_events(self, condition):
-        """Waits until condition(self) holds, checked at every event in the output; False when the run ends before."""
+        """Waits until condition(self) holds, checked at every event in the output; returns False if the run ends
+        first."""
         while True:
             if self._count_events(condition):
                 return True
@@ -204,7 +206,7 @@ class Attempt:
             self._look_at_shared_memory()
 
     def _count_events(self, condition=lambda _: False):
-        """Waits a little for events; true when the condition holds after one of them."""
+        """Waits a little for events; returns True if the condition holds after one of them."""
         for kind, name in self.watch.next(0.02):
             self.events += 1
             if self.closing is not None:
@@ -218,7 +220,7 @@ class Attempt:
         return False
 
     def _look_at_shared_memory(self):
-        """Remembers the named segments that the ranks have."""
+        """Remembers the named segments of the ranks."""
         if self.shared:
             return
         for rank in self.ranks.values():
@@ -227,8 +229,8 @@ class Attempt:
                 self.shared |= {path for path in re.findall(r"(/dev/shm/\S+)$", maps, re.MULTILINE)} | {""}
 
     def wait_for_line(self, pattern, after=0):
-        """Waits for the line in its messages from character `after` on; False when run.h5 is replaced before."""
-        while not re.search(pattern, self.told()[after:]):
+        """Waits for the line in its messages from character `after` on; returns False if run.h5 is replaced first."""
+        while not re.search(pattern, self.reported()[after:]):
             if self.over() or self.closing is not None:
                 return False
             self._count_events()
@@ -245,10 +247,10 @@ class Attempt:
         return code if code >= 0 else 128 - code
 
     def _end_stuck_launcher(self):
-        """mpirun 4.1 may hang at its own end, after it has told which rank was killed, when that happened while the rank
-        connected to it: once no rank is left, it is killed, too, with the exit code that it had told of."""
-        told = self.told()
-        if "PMIX ERROR: UNREACHABLE" not in told or "exited on signal 9" not in told:
+        """mpirun 4.1 may hang at its own end, after reporting which rank was killed, if that happened while the rank
+        connected to it: once no rank is left, it is killed, too, and the exit code is the one that it had reported."""
+        reported = self.reported()
+        if "PMIX ERROR: UNREACHABLE" not in reported or "exited on signal 9" not in reported:
             return
         if not any("OMPI_COMM_WORLD_RANK" in variables for _, variables in _processes(self.mark)):
             self.launcher.kill()
@@ -256,16 +258,16 @@ class Attempt:
     def _wait_until(self, condition, what, seconds=15):
         deadline = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < deadline, f"{what()}\n{self.told()[-3000:]}"
+            assert time.monotonic() < deadline, f"{what()}\n{self.reported()[-3000:]}"
             time.sleep(0.02)
 
     def debris(self):
-        """Shared memory of this job only: others may run at the same time."""
+        """The shared memory of this job only, since others may run at the same time."""
         left = [path for path in self.shared if path and os.path.exists(path)]
         return left + shared_memory_of(self.jobs, {rank.pid for rank in self.ranks.values()})
 
     def end(self):
-        """Ends all its processes, whatever has happened."""
+        """Ends all its processes, in any state."""
         for process, _ in _processes(self.mark):
             process.send(signal.SIGKILL)
         self.launcher.wait()
@@ -302,7 +304,7 @@ class FinishedParts:
         self.out, self.known, self.beside = out, {}, {}
 
     def look(self):
-        """After an attempt: earlier parts must be unchanged; remembers the new ones."""
+        """After an attempt, checks that earlier parts are unchanged, and remembers the new ones."""
         listed = self._listed()
         for name, seen in self.beside.items():
             assert self._state(name) == seen, f"the list-mode file {name} was {seen}, is {self._state(name)}"
@@ -318,7 +320,7 @@ class FinishedParts:
                 f"{name} is listed with {listed[name]} bytes but is {self.known[name]}")
 
     def _state(self, name):
-        """The state of the part, under its final name or, when it did not get that in time, as written."""
+        """The state of the part, under its final name or, if it did not receive that in time, as written."""
         for path in (self.out / name, self.out / f"{name}.partial"):
             if path.exists():
                 status = path.stat()
@@ -326,7 +328,7 @@ class FinishedParts:
         return None
 
     def _listed(self):
-        """{name: bytes} by the lists of parts; None when the run is closed and the lists may be gone."""
+        """{name: bytes} by the lists of parts; None if the run is closed and the lists may be gone."""
         run_file = self.out / "run.h5"
         if run_file.exists():
             with h5py.File(run_file) as file:

@@ -12,7 +12,7 @@ def address(x, y):
 
 
 def pixel(x, y, time, tot):
-    """`time`: in 1.5625 ns. The ToA is the next multiple of 25 ns, FToA what must be subtracted."""
+    """`time`: in units of 1.5625 ns. The ToA is the next multiple of 25 ns; FToA is what must be subtracted from it."""
     coarse = -(-time // 16)
     fine = coarse * 16 - time
     coarse %= 1 << 30
@@ -27,7 +27,7 @@ EDGES = {"TDC1 rise": 0xF, "TDC1 fall": 0xA, "TDC2 rise": 0xE, "TDC2 fall": 0xB}
 
 
 def tdc(edge, count, time):
-    """`time`: in 3.125 ns / 12."""
+    """`time`: in units of 3.125 ns / 12."""
     coarse, fine = divmod(time % TDC_PERIOD, 12)
     return 0x6 << 60 | EDGES[edge] << 56 | count << 44 | coarse << 9 | (fine + 1) << 5
 
@@ -46,5 +46,5 @@ def chunk(chip, packets):
 
 
 def chunks(chip, packets, size=1000):
-    """As many as needed."""
+    """As many chunks as needed."""
     return b"".join(chunk(chip, packets[at:at + size]) for at in range(0, len(packets), size))

@@ -31,11 +31,11 @@ def datagram(*subevents):
 
 
 def read_datagram(data):
-    """Its subevents; strict."""
+    """Its subevents, read strictly."""
     size, _ = struct.unpack_from(">II", data)
     assert len(data) == padded(size) + TRAILER, f"{len(data)} bytes for a unit of {size}"
     assert data[padded(size):] == data[:TRAILER], "the trailer is not the unit's beginning"
-    # The reader of files wants a run around them.
+    # The reader of files requires a run around them.
     body = data[8:size] + bytes(-(size - 8) % 8)
     event = struct.pack("<8I", 32 + len(body), 0x00030001, 0x2001, 1, 0, 0, 0, 0) + body
     found = parse_hld(hld_file([event]))
@@ -47,11 +47,11 @@ def read_datagram(data):
 class Trigger:
     """What a board sends for one trigger."""
 
-    number: int  # as counted since the beginning, not as sent
-    data: list = field(default_factory=list)  # words; empty: the board had nothing
-    tag: int = None  # drawn by the trigger system: the same for all boards unless given
+    number: int  # counted since the beginning, not as sent
+    data: list = field(default_factory=list)  # words; empty: the board had no data
+    tag: int = None  # drawn by the trigger system: equal for all boards unless given
     type: int = 1
-    as_sent: int = None  # the number, where the board sends another
+    as_sent: int = None  # the number, if the board sends another one
 
 
 def tag_of(number):
@@ -59,7 +59,7 @@ def tag_of(number):
 
 
 class Board:
-    """A hub that sends to a port of its own, and the subevents that it makes of triggers."""
+    """A hub that sends to its own port, and the subevents that it makes of triggers."""
 
     def __init__(self, port, ident, bits=24):
         self.port, self.id, self.bits = port, ident, bits
@@ -75,12 +75,12 @@ class Board:
         return datagram(self.subevent(trigger))
 
     def send(self, *triggers):
-        """Triggers, or bytes as they are."""
+        """Sends triggers, or raw bytes."""
         for one in triggers:
             self._socket.send(one if isinstance(one, bytes) else self.datagram(one))
 
     def event(self, trigger):
-        """What is built of it, as of an HLD file."""
+        """The event built from it, as from an HLD file."""
         subevent = self.subevent(trigger)
         return trigger.number, Event(subevent.trigger_number >> 8, [subevent], 0x2001 | trigger.type)
 
@@ -89,12 +89,12 @@ class Board:
 
 
 def triggers(numbers, ident=0, words=4):
-    """With data that tell board and number."""
+    """Triggers whose data depend on board and number."""
     return [Trigger(n, [ident << 20 | n & 0xFFFFF, *range(n % words)]) for n in numbers]
 
 
 def network(sent, seed, loss=0.0, duplication=0.0, reordering=0.0, depth=6):
-    """(what arrives in its order, what got lost, how many came twice); the first two and the last always arrive."""
+    """(data arriving in order, lost ones, number of duplicates); the first two and the last always arrive."""
     dice, arrives, lost, twice, held = random.Random(seed), [], [], 0, []
     for place, one in enumerate(sent):
         spared = place < 2 or place == len(sent) - 1
@@ -124,7 +124,7 @@ def built(sources, optional=()):
             at_time[time].setdefault(number, event)
     for time, events in at_time.items():
         for name, mark in (("trigger", lambda e: e.trigger), ("tag", lambda e: e.subevents[0].trigger_number & 0xFF)):
-            winner = Counter(map(mark, events.values())).most_common(1)[0][0]  # of equals the first
+            winner = Counter(map(mark, events.values())).most_common(1)[0][0]  # of equals, the first one
             for number in [n for n, event in events.items() if mark(event) != winner]:
                 tag_errors |= {time} if name == "tag" else set()
                 out_of_step[number] += len(events.pop(number).hits())
@@ -141,7 +141,7 @@ def built(sources, optional=()):
 
 
 class Receiver:
-    """Keeps the datagrams received on ports chosen by the system, one for each board."""
+    """Keeps the datagrams received on ports chosen by the system, one port per board."""
 
     def __init__(self, boards, bytes_kept=64 << 20):
         self._sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(boards)]

@@ -1,4 +1,4 @@
-"""The recordings in tests/data and the published answers beside them."""
+"""The recordings in tests/data and the published results beside them."""
 
 import csv
 import re

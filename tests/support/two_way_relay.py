@@ -12,16 +12,16 @@ THERE, BACK = "there", "back"
 
 
 class TwoWayRelay(RelayThread):
-    """Passes datagrams on to `target`, an address, and the answers back to whoever sent them, during the `with`.
+    """Passes datagrams on to `target`, an address, and the answers back to their senders, during the `with`.
 
     Loses a share `loss` of them, sends `duplication` twice, and holds `reordering` back until up to `depth` later ones
-    have passed; `spare(datagram)`: whether it passes in any case. `tap(way, datagram)` sees each that comes.
+    have passed; `spare(datagram)`: whether it always passes. `tap(way, datagram)` sees each datagram received.
     """
 
     def __init__(self, target, seed=0, loss=0.0, duplication=0.0, reordering=0.0, depth=8, spare=None, tap=None):
         super().__init__()
         self.rates, self.depth = (loss, duplication, reordering), depth
-        self.lost, self.bytes, self.datagrams = Counter(), Counter(), Counter()  # by way, of what came
+        self.lost, self.bytes, self.datagrams = Counter(), Counter(), Counter()  # of received data, by way
         self._random = {way: random.Random(f"{seed} {way}") for way in (THERE, BACK)}
         self._spare, self._tap = spare or (lambda _: False), tap or (lambda *_: None)
         self._target = target

@@ -35,7 +35,7 @@ constexpr std::uint64_t kEventHits = 8;
 constexpr Tick kEventTicks = 20;
 constexpr std::uint64_t kNoisePerEpoch = 80;
 
-/// All hits of the run in rising time, the same for any number of sources.
+/// All hits of the run in ascending time, the same for any number of sources.
 std::vector<RefHit> make_hits(std::uint64_t times) {
   std::mt19937_64 random(1);
   const std::uint64_t epochs = kSlices * kSliceEpochs * times;
@@ -66,7 +66,7 @@ std::vector<std::vector<RefHit>> deal(const std::vector<RefHit>& hits, std::size
   return out;
 }
 
-/// Of two groups, to which half of the channels belong each.
+/// A detector with two groups, each of half of the channels.
 DetectorPtr two_groups(std::size_t sources) {
   constexpr std::uint32_t kHalf = (kValueMask + 1) / 2;
   auto detector = std::make_shared<Detector>(sources);
@@ -80,7 +80,7 @@ DetectorPtr two_groups(std::size_t sources) {
   return detector;
 }
 
-/// What a builder holds of all slices.
+/// The data of all slices that a builder receives.
 struct Workload {
   SliceBuilderSettings settings;
   std::array<std::vector<std::vector<std::byte>>, kSlices> memory;  ///< by slice and source
@@ -112,7 +112,7 @@ Workload make_workload(std::size_t sources, const EventDefinitionPtr& definition
   return out;
 }
 
-/// A builder with the memory that it reuses, and what it built.
+/// A builder with the memory that it reuses, and its output.
 struct Bench {
   SliceBuilder builder;
   std::vector<BuiltSlice> built;
@@ -138,7 +138,7 @@ struct Bench {
 }  // namespace
 }  // namespace eventloom::test
 
-/// By this name callgrind knows where to count.
+/// Callgrind finds the code to count by this name.
 extern "C" [[gnu::noinline]] void counted_builds(eventloom::test::Bench& bench, const eventloom::test::Workload& work) {
   bench.build(work);
 }

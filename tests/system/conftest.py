@@ -12,7 +12,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """EVENTLOOM_CASES=N: of a test with more cases than that only N, always the same, drawn by a hash of their names."""
+    """EVENTLOOM_CASES=N: runs only N cases of a test that has more, always the same ones, drawn by a hash of their
+    names."""
     if "EVENTLOOM_CASES" not in os.environ:
         return
     cases = collections.defaultdict(list)

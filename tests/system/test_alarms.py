@@ -1,4 +1,5 @@
-"""`run --alarm`: raised when the condition is true and never else, told in the log, the status and by a program."""
+"""`run --alarm`: raised when the condition is true and never otherwise, and reported in the log, the status and by a
+program."""
 
 import json
 import re
@@ -23,13 +24,13 @@ printf "%s\\n" "$line" >>told
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Half a second."""
+    """Half a second of data."""
     return generate(tmp_path_factory.mktemp("recording"), sources=2, rate=2000, noise=4000, duration="500ms")
 
 
 @pytest.fixture
 def program(tmp_path):
-    """A program that adds a line on what it is told to the file `told` of its folder."""
+    """A program that appends a line on what it receives to the file `told` of its folder."""
     path = tmp_path / "tells"
     path.write_text(TELLS)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -51,7 +52,7 @@ def told(folder):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_lost_hits(recording, program, tmp_path, np):
-    """Also in a run that is over before anybody could look, and of which nothing else is told."""
+    """Also in a run that is over before anyone could look, and that reports nothing else."""
     name = "$(touch x);`touch x`'|& \"touch x.epochs"
     uris = [damaged(recording[0], tmp_path / name), recording[1]]
 
@@ -85,12 +86,13 @@ def kept(path):
 
 
 def test_alarms_are_kept_in_the_output(recording, tmp_path):
-    """Also those raised at the very end; of a resumed run those of each invocation. Report and inspect show them."""
+    """The output also keeps alarms raised at the very end, and those of each invocation of a resumed run. Report and
+    inspect show them."""
     uris = [damaged(recording[0], tmp_path / "a.epochs"), recording[1]]
     alarms = ("--alarm", "lost>0", "--alarm", "rate:1>1", "--alarm", "lost:1>0", "--alarm", "stalled>5min")
     with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.02, *alarms, np=2) as run:
         run.listening()
-        run.until_told("alarm: rate:1>1 (")
+        run.until_reported("alarm: rate:1>1 (")
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)
         first = kept(run.folder / "run.h5")
@@ -116,7 +118,7 @@ def test_alarms_are_kept_in_the_output(recording, tmp_path):
 
 def test_an_alarm_that_is_over(recording, tmp_path):
     with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.02, "--alarm", "slices<50") as run, run.held().watched() as top:
-        run.go_on(speed=0.1)
+        run.proceed(speed=0.1)
         raised = run.last_status()["alarms"][0]["raised"]
         run.wait(0)
         assert f"\nalarm over: slices<50, last raised {raised}\n" in top.stdout.read()
@@ -127,7 +129,7 @@ def test_an_alarm_that_is_over(recording, tmp_path):
 
 
 def test_nothing_is_raised_where_all_is_well(recording, tmp_path):
-    """Neither before the first reports nor after the end of the data."""
+    """No alarm is raised before the first reports or after the end of the data."""
     conditions = ("lost>0", "stalled>5s", "rate<1", "rate:0<1", "rate:1<1", "event_rate<0.1", "byte_rate<1", "incomplete_slices>=1",
                   "memory>100GiB", "missing_packets>0")
     words = [word for condition in conditions for word in ("--alarm", condition)]
@@ -138,13 +140,13 @@ def test_nothing_is_raised_where_all_is_well(recording, tmp_path):
 def test_a_rank_that_is_stopped(recording, program, tmp_path):
     options = ("--alarm", "stalled>2s", "--alarm", "rate:1<1", "--alarm", "rate:1>1", "--alarm-command", program, "--progress", "none")
     with PlainRun(tmp_path / "run", recording, *DEFINE, "--speed", 0.005, *options, np=2) as run:
-        run.until_told("alarm: rate:1>1 (")
+        run.until_reported("alarm: rate:1>1 (")
         run.send(signal.SIGSTOP, 1)
-        run.until_told("rank 0", "error: alarm: stalled>2s (")
-        run.until_told("rank 0", "error: alarm: rate:1<1 (0 hits/s)")
+        run.until_reported("rank 0", "error: alarm: stalled>2s (")
+        run.until_reported("rank 0", "error: alarm: rate:1<1 (0 hits/s)")
         run.send(signal.SIGCONT, 1)
-        run.until_told("rank 0", "warning: alarm over: stalled>2s (")
-        run.until_told("rank 0", "warning: alarm over: rate:1<1 (")
+        run.until_reported("rank 0", "warning: alarm over: stalled>2s (")
+        run.until_reported("rank 0", "warning: alarm over: rate:1<1 (")
         run.send(signal.SIGTERM, 0)
         run.wait(STOPPED)
         for condition in ("stalled>2s", "rate:1<1"):
@@ -157,7 +159,7 @@ def test_page_and_metrics_show_alarms(recording, tmp_path):
         quiet = run.until_status(lambda s: len(s["alarms"]) == 3, "alarms")["alarms"]
         assert [alarm["condition"] for alarm in quiet] == ["events>200", "lost>0", "rate:1>=1e9"]
         assert not any(alarm["active"] or alarm["raised"] for alarm in quiet)
-        run.go_on(speed=0.1)
+        run.proceed(speed=0.1)
         alarms = run.until_status(lambda s: s["alarms"][0]["active"], "an alarm")["alarms"]
         assert alarms[0]["value"] > 200 and alarms[0]["raised"] and not alarms[1]["active"] and alarms[1]["value"] == 0
         metrics = run.ask("/metrics")[2].decode()
@@ -191,6 +193,6 @@ def test_a_program_that_fails(recording, tmp_path):
 ])
 def test_bad_usage_is_one_line(recording, tmp_path, words, parts):
     only_line(eventloom("run", *recording, *DEFINE, *words, "--output", "run.h5", cwd=tmp_path, code=2), "--alarm", *parts)
-    told_by_ranks = eventloom("run", *recording, *DEFINE, *words, "--output", "run.h5", cwd=tmp_path, code=2, np=2).stderr
-    assert len(lines_with(told_by_ranks, "eventloom run: ", *parts)) == 1, told_by_ranks
+    messages_of_ranks = eventloom("run", *recording, *DEFINE, *words, "--output", "run.h5", cwd=tmp_path, code=2, np=2).stderr
+    assert len(lines_with(messages_of_ranks, "eventloom run: ", *parts)) == 1, messages_of_ranks
     assert not (tmp_path / "run.h5").exists()

@@ -1,5 +1,5 @@
-"""align: offsets that were put into generated hits are found again, for channels, sources and groups; drifts; what cannot
-be aligned is said."""
+"""align: finds offsets that were added to generated hits again, for channels, sources and groups; drifts; and names
+what cannot be aligned."""
 
 import csv
 
@@ -14,7 +14,7 @@ JITTER = 5
 
 
 def shower(seed, channels, events=1500, noise=1000, jitter=JITTER, spread=500, drift=0.0):
-    """(times in ns, channels, offsets): flashes that each channel sees with probability 1/2, with noise between them."""
+    """(times in ns, channels, offsets): flashes that each channel sees with probability 1/2, and noise between them."""
     choose = np.random.default_rng(seed)
     offsets = choose.uniform(-spread, spread, channels)
     offsets[0] = 0
@@ -42,13 +42,13 @@ def events_of(run):
 
 
 def rows_of(path):
-    """The rows that align added: those with an error."""
+    """The rows added by align: those with an error."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     return [row for row in csv.DictReader(lines) if row["offset_error_ns"]]
 
 
 def assert_cancels(rows, key, offsets, most):
-    """What is to be added cancels the offsets, up to a constant, within `most` ns and within the stated errors."""
+    """The corrections cancel the offsets, up to a constant, within `most` ns and within the stated errors."""
     assert len(rows) == len(offsets)
     left = {row[key]: float(row["offset_ns"]) + offsets[int(row[key])] for row in rows}
     of_first = left["0"]
@@ -81,7 +81,7 @@ def test_a_run_with_the_new_map_finds_the_events(tmp_path):
 
 
 def test_sources_keep_the_offsets_of_their_map(tmp_path):
-    """A map has been there before: its rows stay, and the new offsets contain its own."""
+    """With an earlier map, its rows are kept, and the new offsets include its offsets."""
     times, channels, offsets = shower(5, 4)
     for source in range(4):
         mine = channels == source
@@ -113,7 +113,7 @@ def test_groups(tmp_path):
 
 
 def test_drifts(tmp_path):
-    """Channel c loses 2 c ns each second."""
+    """Channel c drifts by -2 c ns per second."""
     times, channels, _ = shower(7, 4, events=4000, spread=0, drift=-2.0)
     eventloom("align", write_csv(tmp_path / "a.csv", times, channels), "-o", tmp_path / "n.csv")
     for row in rows_of(tmp_path / "n.csv")[1:]:
@@ -135,14 +135,14 @@ def test_reference_by_name(tmp_path, reference):
 
 
 def test_reference_of_a_source(tmp_path):
-    """A source alone is its first channel with hits."""
+    """A source given alone stands for its first channel with hits."""
     times, channels, _ = shower(14, 4)
     eventloom("align", write_csv(tmp_path / "a.csv", times, channels), "-o", tmp_path / "new.csv", "--reference", "0")
     assert [row["offset_ns"] for row in rows_of(tmp_path / "new.csv")][0] == "0"
 
 
 def test_cuts_on_signed_payload(tmp_path):
-    """A channel of which all payload is negative has no hit left after a cut at 0."""
+    """A channel with negative payloads only has no hits left after a cut at 0."""
     times, channels, offsets = shower(15, 4)
     energy = np.where(channels == 2, -5, 5)
     (tmp_path / "a.csv").write_text(
@@ -171,7 +171,7 @@ def test_without_coincidences(tmp_path):
 
 
 def test_a_channel_apart(tmp_path):
-    """A channel that sees only noise keeps its offset, and the exit code says so."""
+    """A channel that sees only noise keeps its offset, which the exit code reports."""
     times, channels, offsets = shower(9, 5)
     choose = np.random.default_rng(10)
     noise = choose.integers(0, int(LENGTH), 500)

@@ -1,4 +1,5 @@
-"""run --also: the events of each part in LMD and HLD files beside it, against the readers of the tests and h5py."""
+"""run --also: the events of each part in LMD and HLD files beside it, compared with the readers of the tests and
+h5py."""
 
 import os
 import random
@@ -37,7 +38,7 @@ def recording(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory, recording):
-    """Of each event its hits, by a run without --also."""
+    """The hits of each event, from a run without --also."""
     return hits_of_events(Run(tmp_path_factory.mktemp("expected"), recording, *SLICED).merged)
 
 
@@ -61,7 +62,7 @@ def beside_parts(run_file):
 
 
 def assert_same_events(folder, expected, kinds=("lmd",), run="run.h5", stem="out"):
-    """Each part has files with its own events in their order, all together have all; nothing else is there."""
+    """Each part has files with its own events in order; together they have all events, and there are no other files."""
     of_parts = beside_parts(folder / run)
     assert sorted(name for group in of_parts.values() for name in group) == \
         sorted(path.name for path in folder.glob(f"{stem}[_0-9]*"))
@@ -82,7 +83,7 @@ def assert_same_events(folder, expected, kinds=("lmd",), run="run.h5", stem="out
 @pytest.mark.parametrize("path", [DATA / "lmd/comb_0002.lmd", DATA / "lmd/classic_16k.lmd", DATA / "hld/comb.hld"],
                          ids=lambda path: path.name)
 def test_the_files_that_merge_writes(tmp_path, path):
-    """Names and bytes; of a recording of the same format its events, too."""
+    """Compares names and bytes, and for a recording of the same format its events, too."""
     kind = path.suffix[1:]
     source = read_lmd(path).events if kind == "lmd" else read_hld(path).events
     run = built(tmp_path, [f"{kind}:{path}"], "--also", f"lmd:{tmp_path}/out", "--also", f"hld:{tmp_path}/out.hld",
@@ -97,7 +98,7 @@ def test_the_files_that_merge_writes(tmp_path, path):
 
 @pytest.mark.parametrize("np, options", [(None, []), (2, ["--builders", 2, "--filters", 1, "--segment-size", 20_000])])
 def test_payload_beside_the_parts_alone(tmp_path, np, options):
-    """The parts have all but the payload, and the files of --also are as ever."""
+    """The parts have everything except the payload, and the files of --also are unchanged."""
     path = DATA / "lmd/comb_0002.lmd"
     files = []
     columns = []
@@ -120,8 +121,8 @@ def test_payload_is_left_out_of_resumed_runs_as_well(tmp_path, recording, expect
     job = Job(tmp_path, recording, *SLICED, "--no-payload", "--also", "lmd:out")
     job.stop()
     words = [word for word in job.words if word != "--no-payload"]
-    told = eventloom(*words, "--resume", code=2, cwd=tmp_path).stderr
-    assert lines_with(told, "payload in the output was 'false', is 'true'"), told
+    reported = eventloom(*words, "--resume", code=2, cwd=tmp_path).stderr
+    assert lines_with(reported, "payload in the output was 'false', is 'true'"), reported
     job.resume()
     assert_events(sorted(hit_lists(read_lmd_files(sorted(tmp_path.glob("out*.lmd"))))), expected)
     assert "payload" not in read_merged(job.merged())
@@ -162,7 +163,7 @@ def test_of_several_writers(tmp_path, recording, expected, np, options):
 
 
 def test_keys_of_hld(tmp_path, recording):
-    """Number of the first event builder, run number; and dates of events by the time of tick 0."""
+    """The number of the first event builder, the run number, and dates of events by the time of tick 0."""
     Run(tmp_path, recording, *SLICED, "--builders", 2, "--time-origin", "2026-11-21T10:20:30Z",
         "--also", f"hld:{tmp_path}/out?run=1&ebnumber=7", np=2)
     assert names(tmp_path) == ["out0801021200107.hld", "out0801021200108.hld"]
@@ -177,7 +178,7 @@ def test_keys_of_hld(tmp_path, recording):
 @pytest.mark.parametrize("kind, path", [("lmd", DATA / "lmd/comb_0002.lmd"), ("hld", DATA / "hld/comb.hld")])
 @pytest.mark.parametrize("options", [[], SHORT], ids=["long slices", "short slices"])
 def test_files_of_a_size(tmp_path, kind, path, options):
-    """Also where a slice is too long for one; the numbers of events go on."""
+    """Also if a slice is too long for one file; event numbers continue."""
     built(tmp_path, [f"{kind}:{path}"], *options, "--epoch", 5, "--also", f"{kind}:{tmp_path}/out?size=64KiB")
     files = sorted(tmp_path.glob("out*"))
     assert len(files) > 10 and max(file.stat().st_size for file in files) <= 65536
@@ -188,7 +189,7 @@ def test_files_of_a_size(tmp_path, kind, path, options):
     assert_events(found, source)
 
 
-def test_numbers_of_events_go_on(tmp_path, recording, expected):
+def test_numbers_of_events_continue(tmp_path, recording, expected):
     Run(tmp_path, recording, *SLICED, "--segment-size", 50_000, "--also", f"lmd:{tmp_path}/out")
     found = [e.number for e in read_lmd_files(sorted(tmp_path.glob("out*")))]
     assert len(names(tmp_path)) > 3 and found == [*range(1, len(expected) + 1)]
@@ -207,7 +208,7 @@ def test_a_new_file_while_data_flow(tmp_path, recording, expected):
         run.listening()
         run.until_status(lambda s: s["ledger"]["hits_in_events"] > 0, "events")
         assert run.control("new-file")[0] == 202
-        until(lambda: (tmp_path / "out_0000.lmd").exists(), "a finished file of a run that goes on", 60, run.text)
+        until(lambda: (tmp_path / "out_0000.lmd").exists(), "a finished file of a run that continues", 60, run.text)
         begun = read_lmd_files([tmp_path / "out_0000.lmd"])
         run.control("speed", speed=100)
         run.wait(0)
@@ -216,7 +217,7 @@ def test_a_new_file_while_data_flow(tmp_path, recording, expected):
 
 
 def test_a_live_source(tmp_path):
-    """The events of an MBS server are those of the file, in the order in which they were sent."""
+    """The events of an MBS server are those of the file, in the order of sending."""
     events, sent = numbered(1, 500), []
     with Server(quiet_after(Layout(buffer_bytes=16384), events, sent=sent)) as server, LiveRun(
             tmp_path, [f"mbs://127.0.0.1:{server.port}/transport"], "--define", "tag", "--epoch", 5, "--epochs-per-slice", 5,
@@ -244,7 +245,7 @@ def assert_still_there(before, folder):
 @pytest.mark.parametrize("np", [None, 2])
 @pytest.mark.parametrize("number", [signal.SIGKILL, USR1])
 def test_resumed(tmp_path, recording, expected, np, number):
-    """What has its final name stays as it is; events are neither lost nor there twice."""
+    """Files with a final name are unchanged; no event is lost or duplicated."""
     job = Job(tmp_path, recording, *SLICED, "--also", "lmd:out?size=100kB", "--also", "hld:out", np=np)
     with job.start(*SLOW) as started:
         started.until_parts(6)
@@ -259,7 +260,7 @@ def test_resumed(tmp_path, recording, expected, np, number):
     assert_same_events(tmp_path, expected, ("lmd", "hld"))
     if np is None:
         found = [e.number for e in read_lmd_files(sorted(tmp_path.glob("out*.lmd")))]
-        assert found == [*range(1, len(expected) + 1)], "the numbers of events go on"
+        assert found == [*range(1, len(expected) + 1)], "the numbers of events continue"
     by_builder = {}
     for path in tmp_path.glob("out*.hld"):
         by_builder.setdefault(path.stem[14:], []).append(read_hld(path).runs[0].run)
@@ -269,7 +270,7 @@ def test_resumed(tmp_path, recording, expected, np, number):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_again_and_again(tmp_path, recording, expected, seed):
-    """Each time right after one of the steps in which a part is finished."""
+    """Each time right after one of the steps that finish a part."""
     dice = random.Random(seed)
     job = Job(tmp_path, recording, *SLICED, "--also", "lmd:out?size=100kB", "--also", "hld:out", np=dice.choice([None, 2]))
 
@@ -316,7 +317,7 @@ def stopped(tmp_path, recording):
 
 
 def test_killed_before_the_last_names(stopped, expected):
-    """The part is in its list; its files have partial names yet."""
+    """The part is in its list; its files still have partial names."""
     for name in (names(stopped.folder, "lmd")[-1], names(stopped.folder, "hld")[2]):
         (stopped.folder / name).rename(stopped.folder / f"{name}.partial")
     (stopped.folder / "out_0099.lmd.partial").write_bytes(lmd_bytes([]))
@@ -329,13 +330,13 @@ def test_killed_before_the_last_names(stopped, expected):
 def test_a_foreign_file_in_the_place_of_a_finished_one(stopped):
     (stopped.folder / "out_0002.lmd").rename(stopped.folder / "out_0002.lmd.partial")
     (stopped.folder / "out_0002.lmd").write_text("a thesis")
-    told = stopped.resume(code=2)
-    assert lines_with(told, "out_0002.lmd", "move it away"), told
+    reported = stopped.resume(code=2)
+    assert lines_with(reported, "out_0002.lmd", "move it away"), reported
     assert (stopped.folder / "out_0002.lmd").read_text() == "a thesis" and (stopped.folder / "out_0002.lmd.partial").exists()
 
 
 def test_a_finished_file_that_was_taken_away(stopped):
-    """To tape, say: it is not written again."""
+    """The file may have been moved to tape, for example: it is not written again."""
     (stopped.folder / "out_0001.lmd").unlink()
     assert lines_with(stopped.resume(), "out_0001.lmd", "no longer there; not written again")
     assert not (stopped.folder / "out_0001.lmd").exists()
@@ -362,13 +363,13 @@ def test_a_damaged_part_of_a_finished_run(tmp_path, recording, expected):
 def test_resumed_with_another_option(stopped, also):
     words = stopped.words[:stopped.words.index("--also")] + also + ["--output", "run.h5", "--resume"]
     before = unchanged(stopped.folder)
-    told = eventloom(*words, code=2, cwd=stopped.folder).stderr
-    assert lines_with(told, "--also was 'lmd:out and hld:out?run=1'"), told
+    reported = eventloom(*words, code=2, cwd=stopped.folder).stderr
+    assert lines_with(reported, "--also was 'lmd:out and hld:out?run=1'"), reported
     assert_still_there(before, stopped.folder)
 
 
 def test_an_interrupted_run_that_starts_over(stopped, expected):
-    """Its own files give way, and no others."""
+    """Its own files are replaced, and no others."""
     (stopped.folder / "out_0099.lmd.partial").write_bytes(lmd_bytes([]))
     (stopped.folder / "out_0000.txt").write_text("a thesis")
     stopped.run()
@@ -391,11 +392,11 @@ def test_a_run_of_another_time_that_starts_over(tmp_path, recording, expected):
 @needs_root
 @pytest.mark.parametrize("np", [None, 2])
 def test_a_full_disk(tmp_path, recording, expected, np):
-    """Of the files alone; what has a final name is whole."""
+    """Only the files' disk is full; files with a final name are complete."""
     job = Job(tmp_path / "run", recording, *SLICED, "--segment-size", "100000", "--also", f"lmd:{tmp_path}/disk/out", np=np)
     with disk(tmp_path / "disk", "256k") as make_room:
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "out_"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "out_"), reported
         assert not list((tmp_path / "disk").glob("*.partial"))
         before = unchanged(tmp_path / "disk")
         job.resume(code=STOPPED)
@@ -412,7 +413,7 @@ def test_a_full_disk(tmp_path, recording, expected, np):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A recording of one event a slice."""
+    """A recording with one event per slice."""
     return generate(tmp_path_factory.mktemp("small"), sources=1, rate=1000, hits=8, duration="10ms", seed=1)
 
 
@@ -420,14 +421,14 @@ def refused(folder, sources, *options, words=()):
     uris = [word for uri in sources for word in ("--source", uri)]
     before = sorted(folder.rglob("*"))
     done = eventloom("run", *uris, "--define", "gap:25ns,4", "--output", folder / "new.h5", *options, code=2, cwd=folder)
-    told = [line for line in done.stderr.splitlines() if "info:" not in line]
-    assert len(told) == 1 and all(word in told[0] for word in words), told
+    reported = [line for line in done.stderr.splitlines() if "info:" not in line]
+    assert len(reported) == 1 and all(word in reported[0] for word in words), reported
     assert sorted(folder.rglob("*")) == before
-    return told[0]
+    return reported[0]
 
 
 def test_files_of_another_run(tmp_path, small):
-    """Replaced with --force only, and then all of them."""
+    """The files are replaced with --force only, and then all of them."""
     job = Job(tmp_path, small, "--define", "gap:25ns,4", "--epochs-per-slice", 100, "--segment-size", 1, "--also", "lmd:out")
     job.run()
     before = unchanged(tmp_path)
@@ -454,7 +455,7 @@ def test_a_finished_run_gives_way_to_force(tmp_path, small):
 
 
 def test_a_file_that_was_only_created(tmp_path, small):
-    """By a run that was killed before it wrote its beginning."""
+    """The file was left by a run that was killed before it wrote its beginning."""
     (tmp_path / "out_0000.lmd.partial").touch()
     Job(tmp_path, small, "--define", "gap:25ns,4", "--also", "lmd:out").run()
     assert names(tmp_path) == ["out_0000.lmd"]

@@ -1,4 +1,4 @@
-"""Inputs that are damaged, not what they should be, or given twice: one line, the right exit code, nothing left out in silence."""
+"""Inputs that are damaged, of the wrong kind, or given twice: one line, the right exit code, and no silent omission."""
 
 import json
 import os
@@ -82,7 +82,7 @@ def run_of_two(tmp_path_factory):
                          ids=["signature", "size of heap", "number of text", "size", "huge size", "no size"])
 @pytest.mark.parametrize("kind", READERS)
 def test_damaged_texts_of_outputs(tmp_path, run_of_two, kind, at, byte):
-    """HDF5 1.10 crashes, or does not terminate, where it reads such texts. A damaged part is built again."""
+    """HDF5 1.10 crashes, or does not terminate, when it reads such texts. A damaged part is built again."""
     name, commands = READERS[kind]
     shutil.copytree(run_of_two, tmp_path, dirs_exist_ok=True)
     overwrite(tmp_path / name, (tmp_path / name).read_bytes().index(b"GCOL") + at, bytes([byte]))
@@ -154,7 +154,7 @@ def test_rows_that_do_not_read_are_lost_with_their_place(tmp_path):
 
 @pytest.mark.parametrize("chunk", [0, ROWS // CHUNK - 1])
 def test_the_first_and_the_last_rows_are_lost(tmp_path, chunk):
-    """No hit of the source stands before, or behind, to say where."""
+    """No hit of the source precedes or follows the loss to bound it."""
     recorded = streams()
     clean = keys_of(recorded)
     file = write_hdf5(tmp_path / "hits.h5", recorded, chunks=(CHUNK,), fletcher32=True)
@@ -169,7 +169,7 @@ def test_the_first_and_the_last_rows_are_lost(tmp_path, chunk):
 
 
 def test_a_chunk_that_is_not_where_the_index_says(tmp_path):
-    """Its rows would read as zeros."""
+    """Its rows would be read as zeros."""
     file = write_hdf5(tmp_path / "hits.h5", streams())
     with h5py.File(file, "r+") as opened:
         del opened["dom_1/channel"]
@@ -181,7 +181,7 @@ def test_a_chunk_that_is_not_where_the_index_says(tmp_path):
 
 
 def seconds(*arguments):
-    """Of processor time that a command takes."""
+    """Processor time of a command, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     eventloom(*arguments)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -219,7 +219,7 @@ def make_foreign_filter(group):
 
 
 def make_virtual(group):
-    """Of two files, one of which is gone."""
+    """A virtual dataset of two files, one of which is missing."""
     layout = h5py.VirtualLayout((8,), "u8")
     for n, name in enumerate(["here.h5", "gone.h5"]):
         layout[4 * n:4 * n + 4] = h5py.VirtualSource(name, "time", (4,))
@@ -279,7 +279,7 @@ def test_an_output_is_no_recording(tmp_path, kind):
 
 
 def test_a_file_of_several_that_does_not_open(tmp_path):
-    """Neither left out nor taken for the only one."""
+    """The file is neither skipped nor treated as the only one."""
     for n in range(3):
         write_hdf5(tmp_path / f"{n}.h5", streams(1))
     overwrite(tmp_path / "1.h5", 0, b"not HDF5")
@@ -328,7 +328,7 @@ def test_hits_of_a_damaged_buffer_are_counted_once(tmp_path, recording):
     file = read_epochs_file(recording / "source_001.epochs")
     buffer = file.buffers[5]
     data = bytearray(file.data)
-    data[buffer.offset + 9] ^= 4  # its header, though the index is whole
+    data[buffer.offset + 9] ^= 4  # its header, although the index is intact
     (tmp_path / "source_001.epochs").write_bytes(data)
     run = run_of(tmp_path / "run", [f"file:{tmp_path}/source_*.epochs"], 3, "--builders", 3, "--epochs-per-slice", 1)
     assert run.report()["per_source"][1]["counts"]["hits_dropped_corrupt"] == buffer.n_hits
@@ -368,7 +368,7 @@ def test_the_same_data_twice_is_refused(tmp_path, twice, sources):
 
 
 def test_the_same_port_twice_is_refused(tmp_path):
-    """It may have several boards, of one source each."""
+    """The port may have several boards, each of one source."""
     port = "udp://127.0.0.1:7001"
     done = eventloom("run", "--source", port, "--source", port, "--define", "tag", "--output", tmp_path / "run.h5", code=2)
     assert "another source uses this port" in only_line(done, port)
@@ -426,7 +426,7 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(no_files, words):
 # ---- every format says that it is damaged
 
 def make_damaged(folder, name):
-    """A damaged file of the format, and the URI that `convert` takes."""
+    """A damaged file of the format, and its URI for `convert`."""
     times, channels = np.arange(2000) * 50, np.arange(2000) % 100
     path = folder / f"a.{name}"
     if name in ("lmd", "hld"):

@@ -13,7 +13,7 @@ from program import eventloom, only_line, schedule_table
 
 KIB = 1024
 RANKS = [1, 2, 4]
-SLICES = 243  # of no number of builders a multiple
+SLICES = 243  # not a multiple of any number of builders
 PATTERNS = {
     "one-to-one": lambda a, b, ranks: (a, b) == (0, 1),
     "one-to-all": lambda a, b, ranks: a == 0,
@@ -27,19 +27,19 @@ MICROSECOND = 1e-6
 
 
 def connections(pattern, ranks):
-    """Who sends to whom: nobody to itself unless alone."""
+    """Pairs of sender and receiver: no rank sends to itself unless it is alone."""
     if ranks == 1:
         return {(0, 0)}
     return {(a, b) for a in range(ranks) for b in range(ranks) if a != b and PATTERNS[pattern](a, b, ranks)}
 
 
 def order_of_builders(schedule, builders):
-    """The builders of slices 0, 1, and so on, from the start again behind the last."""
+    """The builders of slices 0, 1, and so on, repeated from the start."""
     return [*range(builders), 0] if schedule == "table" else [*range(builders)]
 
 
 def bench(folder, what, *options, np, code=0, timeout=60):
-    """Runs a benchmark; returns what it wrote as JSON."""
+    """Runs a benchmark and returns its JSON."""
     file = folder / "bench.json"
     eventloom("bench", what, *options, "--report-json", file, np=np, code=code, timeout=timeout)
     return json.loads(file.read_text())
@@ -55,7 +55,7 @@ def messages_of(point):
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """By number of ranks: all patterns with all schedules, every byte checked."""
+    """By number of ranks: all patterns with all schedules, with every byte checked."""
     folder = tmp_path_factory.mktemp("patterns")
     found = {}
     for ranks in RANKS:
@@ -87,7 +87,7 @@ class TestPatterns:
 
     @pytest.fixture
     def expected(self, point, pattern, schedule, ranks):
-        """Messages of each connection: one of each slice of its builder."""
+        """Messages of each connection: one for each slice of its builder."""
         order = order_of_builders(schedule, ranks)
         slices = collections.Counter(order[n % len(order)] for n in range(SLICES))
         if schedule == "balanced":  # decided by the run
@@ -104,7 +104,7 @@ class TestPatterns:
         assert point["slices_of_builder"] == [max((n for (_, to), n in expected.items() if to == b), default=0)
                                               for b in range(ranks)]
         if schedule == "balanced" or len(receivers) == ranks:
-            assert sum(point["slices_of_builder"]) == SLICES  # only who receives claims slices
+            assert sum(point["slices_of_builder"]) == SLICES  # only receiving ranks claim slices
         assert point["slices"] == sum(point["slices_of_builder"])
 
     def test_sums(self, point, expected, pattern, ranks):
@@ -115,7 +115,7 @@ class TestPatterns:
         assert point["rate_bytes_per_us"] == pytest.approx(point["bytes"] / point["seconds"] / a_rank * MICROSECOND)
 
     def test_small_messages_share_cells_and_notifications(self, point, expected):
-        """No hidden message per slice: what is notified is cells, and those are filled."""
+        """No slice has a hidden message: notifications concern cells, and these are full."""
         exchange = point["exchange"]
         assert exchange["message_bytes"] < exchange["cell_bytes"] <= exchange["cells"] * point["cell_bytes"]
         assert exchange["notifications"] <= exchange["cells"]
@@ -207,8 +207,8 @@ class TestOptions:
 
     def test_slots_finer_than_the_clocks(self):
         done = eventloom("bench", "patterns", *SHORT, "--pattern", "all-to-all", "--slot", "1ns", np=2, code=2)
-        told = [line for line in done.stderr.splitlines() if "eventloom" in line]
-        assert len(told) == 1 and "1 ns" in told[0] and "clocks" in told[0], done.stderr
+        reported = [line for line in done.stderr.splitlines() if "eventloom" in line]
+        assert len(reported) == 1 and "1 ns" in reported[0] and "clocks" in reported[0], done.stderr
 
     @pytest.mark.parametrize("how", ["look", "copy"])
     def test_receivers(self, tmp_path, how):
@@ -225,16 +225,16 @@ class TestOptions:
 
 def known_peers():
     """ZeroMQ is optional."""
-    told = eventloom("bench", "patterns", "--peer", "tin-can", code=2).stderr
-    return [peer for peer in ("mpi", "zmq-ipc", "zmq-tcp", "udp", "shm") if f" {peer}" in told]
+    reported = eventloom("bench", "patterns", "--peer", "tin-can", code=2).stderr
+    return [peer for peer in ("mpi", "zmq-ipc", "zmq-tcp", "udp", "shm") if f" {peer}" in reported]
 
 
 class TestPeers:
-    SIZES = [7, 3000, 300 * KIB]  # the last one in several datagrams
+    SIZES = [7, 3000, 300 * KIB]  # the last one takes several datagrams
 
     @pytest.fixture(scope="class", params=RANKS)
     def run(self, request, tmp_path_factory):
-        """Points, and the table: all peers after each other, every byte checked; the sizes vary."""
+        """Points, and the table: all peers one after another, with every byte checked; sizes vary."""
         file = tmp_path_factory.mktemp("peers") / "bench.json"
         done = eventloom("bench", "patterns", *SHORT, "--schedule", "round-robin", "--spread", 30, "--verify", "--sizes",
                          ",".join(map(str, self.SIZES)), "--peer", ",".join(known_peers()), "--report-json", file,
@@ -275,7 +275,7 @@ class TestPeers:
 
 @pytest.mark.parametrize("ranks", [2, 4], scope="class")
 class TestSlowBuilder:
-    """One builder takes twice the build time; a number of slices, so that all schedules do the same work."""
+    """One builder takes twice the build time; a fixed number of slices, so that all schedules do the same work."""
 
     SLICES = 5000
 
@@ -291,7 +291,7 @@ class TestSlowBuilder:
             assert point["build_time_ns"] == [400_000] + [200_000] * (ranks - 1)
 
     def test_every_slice_has_a_builder(self, by_schedule, ranks):
-        """What a schedule gains, tests/benchmarks/ratios.sh measures."""
+        """tests/benchmarks/ratios.sh measures what a schedule gains."""
         assert sum(by_schedule["balanced"]["slices_of_builder"]) == self.SLICES
         assert by_schedule["round-robin"]["slices_of_builder"] == [self.SLICES // ranks] * ranks
 
@@ -363,11 +363,11 @@ class TestLatency:
             (place, kind, size) for place in places
             for kind, size in [("message", 8), ("message", 4 * KIB), ("built event", found[2]["message_bytes"])]]
         for point in found:
-            assert point["round_trip"]["count"] == point["one_way"]["count"] == 400  # both repeats, warm-up apart
+            assert point["round_trip"]["count"] == point["one_way"]["count"] == 400  # without the warm-up
             assert point["warm_up"]["count"] == 40
-            # There and back takes longer than there, at every level.
+            # A round trip takes longer than one way, at every level.
             for level in ("min_ns", "p50_ns", "p99_ns"):
-                assert 0 < point["one_way"][level] <= point["round_trip"][level] * 1.01  # a bin of the histogram
+                assert 0 < point["one_way"][level] <= point["round_trip"][level] * 1.01  # one bin of the histogram
             assert point["one_way"]["p50_ns"] <= point["one_way"]["p99_ns"] <= point["one_way"]["max_ns"]
 
     def test_a_point_for_each_way_of_waiting(self, tmp_path):
@@ -409,7 +409,7 @@ class TestSources:
             assert point["hits_planned"] == pytest.approx(self.RATE * self.SECONDS, rel=0.01)
             assert point["sources"] + point["builders"] == max(ranks, 2)
         assert nothing_late["share_dropped"] == nothing_late["hits_dropped"] == nothing_late["hits_late"] == 0
-        assert all_late["share_dropped"] > 0.9  # a packet is older than that when it is closed
+        assert all_late["share_dropped"] > 0.9  # a packet is older than that when closed
         assert all_late["hits_dropped"] == all_late["hits_late"] > 0
 
     def test_late_ones_can_be_kept(self, tmp_path):
@@ -456,7 +456,7 @@ class TestReply:
         assert "--ranks" in eventloom("bench", "reply", np=2, code=2).stderr
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (["reply", "--epoch", "1ms"], "--epoch"),
     (["reply", "--hits", "0"], "--hits"),
     ([], "patterns"),
@@ -498,8 +498,8 @@ class TestReply:
     (["sources", "--rate", "0"], "--rate"),
     (["sources", "--define", "waterfall"], "waterfall"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_mistakes(words, told):
-    only_line(eventloom("bench", *words, code=2), told)
+def test_mistakes(words, reported):
+    only_line(eventloom("bench", *words, code=2), reported)
 
 
 @pytest.mark.parametrize("what, words", [

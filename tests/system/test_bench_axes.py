@@ -1,5 +1,5 @@
-"""`eventloom bench`: axes that were studied elsewhere: ways of reading a ring, loopback, cold memory, containers, sizes
-of bursts, a second hop."""
+"""`eventloom bench`: axes that have been studied elsewhere: ways of reading a ring, loopback, cold memory, containers,
+sizes of bursts, a second hop."""
 
 import pytest
 from test_bench import SHORT, bench, points
@@ -19,7 +19,7 @@ class TestReading:
         assert all(p["rate_bytes_per_us"] > 0 for p in found)
 
     def test_who_touches_more_is_slower(self, tmp_path):
-        """A pointer to a message is all there is to do; hits that are copied cost several instructions each."""
+        """A pointer to a message costs nothing more; copying costs several instructions per hit."""
         found = points(tmp_path, "scan", "--seconds", 0.1, "--repeat", 3, "--what", "rings", "--depths", 8, "--cells",
                        "64KiB", "--read", "whole,hits", "--access", "pointer,copy", np=2)
         rate = {(p["read"], p["access"]): p["rate_bytes_per_us"] for p in found}
@@ -57,13 +57,14 @@ class TestContainers:
 
     def test_sizes_follow_from_the_formats(self, cost):
         """formats/spikes.hpp: a packet's header takes 40 bytes, a spike 4, or 8 if it is more than 32,767 ns after the
-        one before; formats/epoch_buffer.hpp: 64 bytes a buffer, 8 a hit, 4 an epoch."""
+        previous one; formats/epoch_buffer.hpp: 64 bytes per buffer, 8 per hit, 4 per epoch."""
         assert list(cost) == ["a spike each", "packed spikes", ".epochs"]
         assert cost["a spike each"]["bytes"] == 44 * self.HITS
         packets = -(-self.HITS // 4096)
         assert cost["packed spikes"]["bytes"] == 4 * self.HITS + 40 * packets
         per_hit = cost[".epochs"]["bytes_per_hit"]
-        # 100 hits in an epoch of 10 us; a buffer is closed with the epoch in which it has 512 words, here the third.
+        # 100 hits in an epoch of 10 us; a buffer is closed with the epoch in which it reaches 512 words, here the
+        # third.
         assert 8 + 4 / 100 + 64 / 300 == pytest.approx(per_hit, rel=0.02)
 
     def test_times_and_sizes_per_hit(self, cost):
@@ -77,7 +78,7 @@ class TestBursts:
     OPTIONS = ("--rate", 1_000_000, "--seconds", 0.1, "--limit", "none")
 
     def test_sizes_of_bursts(self, tmp_path):
-        """A burst of several hits is an event, a lone hit none."""
+        """A burst of several hits is an event, but a single hit is not."""
         found = points(tmp_path, "sources", *self.OPTIONS, "--bunch", "1,10,100", "--sources", 1, "--define", "gap:0ns,2",
                        "--timing", "poisson", np=2)
         assert [p["bunch"] for p in found] == [1, 10, 100]
@@ -102,7 +103,7 @@ class TestBursts:
         assert sum(path.name.startswith("live") for path in tmp_path.iterdir()) == 1
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (["scan", "--read", "upside-down"], "--read"),
     (["scan", "--access", "telepathy"], "--access"),
     (["scan", "--access", ","], "--access"),
@@ -111,8 +112,8 @@ class TestBursts:
     (["sources", "--bunch", "0"], "--bunch"),
     (["sources", "--filters", "-1"], "--filters"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_mistakes(words, told):
-    only_line(eventloom("bench", *words, code=2), told)
+def test_mistakes(words, reported):
+    only_line(eventloom("bench", *words, code=2), reported)
 
 
 def test_setup_says_that_nothing_was_asked_of_the_system(tmp_path):

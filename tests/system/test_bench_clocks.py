@@ -1,4 +1,4 @@
-"""`eventloom bench clocks`: what it says of synchronised clocks, against clocks whose truth is known and against a
+"""`eventloom bench clocks`: its figures for synchronised clocks, compared with clocks whose truth is known and with a
 least-squares line through its round trips."""
 
 import pytest
@@ -18,8 +18,8 @@ def simulate(folder, *options, repeat=3):
 
 
 def line_through(trips):
-    """The master's time over the local one by least squares through the middles of all round trips, weighted by the
-    inverse square of their lengths; times relative to the first. Its slope comes along."""
+    """The master's time as a function of the local one, by least squares through the middles of all round trips,
+    weighted by the inverse square of their lengths; times relative to the first. Also returns its slope."""
     zero_local, zero_master = trips[0][1], trips[0][0]
     points = [(remote - zero_local, (sent - zero_master + received - zero_master) / 2, 1 / (received - sent) ** 2)
               for sent, remote, received in trips]
@@ -55,14 +55,14 @@ class TestSimulated:
         assert found[-1]["drift_found_ppm"] == pytest.approx(drift, abs=1)
 
     def test_errors_are_those_of_the_truth(self, found, drift):
-        """Without correction the clocks part by the drift; with it, by no more than stated."""
+        """Without correction the clocks diverge by the drift; with it, by no more than stated."""
         for point in found:
             seconds = point["after_s"]
             for one in point["repetitions"]:
                 after, at_sync = one["after"], one["at_sync"]
                 parted = -drift * PPM * (after["reading"]["local_ns"] - at_sync["reading"]["local_ns"]) / (
                     1 + drift * PPM)
-                # The offset alone: wrong at once by as much as the model, then by the drift.
+                # The offset alone is wrong at once by as much as the model, later by the drift.
                 assert -after["uncorrected_ns"] + at_sync["corrected_ns"] == pytest.approx(parted, abs=2)
                 assert abs(at_sync["corrected_ns"]) <= one["precision_ns"]
                 assert abs(after["corrected_ns"]) <= after["bound_ns"]
@@ -81,9 +81,9 @@ class TestSimulated:
     def test_round_trips_are_summed_up(self, found):
         for one in found[0]["repetitions"]:
             lengths = sorted(received - sent for sent, _, received in one["trips"])
-            told = one["round_trip_ns"]
-            assert (told["least"], told["most"]) == (lengths[0], lengths[-1])
-            assert told["p50"] == lengths[(len(lengths) - 1) // 2]
+            reported = one["round_trip_ns"]
+            assert (reported["least"], reported["most"]) == (lengths[0], lengths[-1])
+            assert reported["p50"] == lengths[(len(lengths) - 1) // 2]
 
 
 class TestSimulation:
@@ -109,7 +109,7 @@ class TestSimulation:
 
 class TestReal:
     def test_ranks_of_one_host(self, tmp_path):
-        """They share a clock: the truth is known. It moves between two readings of a busy machine."""
+        """The ranks share a clock, so that the truth is known. It advances between two readings on a busy machine."""
         report = bench(tmp_path, "clocks", "--duration", "50ms,100ms", "--sync", "100ms", "--repeat", 2, np=3)
         assert [(p["rank"], p["after_s"]) for p in report["points"]] == [(rank, pytest.approx(time)) for rank in (1, 2)
                                                                         for time in (0.05, 0.1)]
@@ -130,7 +130,7 @@ class TestReal:
 
 
 class TestHosts:
-    """Two hosts whose true offset is known; the benchmark knows only what messages tell."""
+    """Two hosts whose true offset is known; the benchmark knows only its messages."""
 
     @pytest.fixture(scope="class", params=PATHS)
     def found(self, request, tmp_path_factory):
@@ -141,7 +141,7 @@ class TestHosts:
         delays = PATHS[request.param]
         with two_hosts(delays) as hosts:
             report = measured(hosts, tmp_path_factory.mktemp("hosts"), "--sync", "300ms", "--duration", "300ms,600ms", repeat=2)
-        assert len(report["load"]["hosts"]) == 1  # the ranks of the other host name are not the load of this one
+        assert len(report["load"]["hosts"]) == 1  # the load of this host leaves out the ranks named by the other
         return delays or (0, 0), [one for point in report["points"] for one in point["repetitions"]]
 
     def test_the_known_offset_is_found(self, found):
@@ -168,7 +168,7 @@ class TestHosts:
         assert true_error(best["at_sync"]) == pytest.approx(500 * (back - there), abs=250_000)
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     ([], "mpirun"),
     (["--clocks", "sundial"], "sundial"),
     ([*SIMULATED, "--drift", "fast"], "fast"),
@@ -181,5 +181,5 @@ class TestHosts:
     ([*SIMULATED, "--interval", "1ns"], "--interval"),
     ([*SIMULATED, "--jitter", "1parsec"], "1parsec"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_mistakes(words, told):
-    only_line(eventloom("bench", "clocks", *words, code=2), told)
+def test_mistakes(words, reported):
+    only_line(eventloom("bench", "clocks", *words, code=2), reported)

@@ -99,7 +99,7 @@ class TestPage:
 
 
 class TestOtherPages:
-    """What they take from this one."""
+    """The figures that other pages take from this one."""
 
     KEPT = load(BENCHMARKS / "measured.json")
 
@@ -132,7 +132,7 @@ class TestOtherPages:
 
 
 class TestHowFast:
-    """how_fast.md: others' figures are cited, ours are those of all.sh."""
+    """how_fast.md: others' figures are cited, and ours are those of all.sh."""
 
     PAGE = (BENCHMARKS / "how_fast.md").read_text()
     KEPT = load(BENCHMARKS / "measured.json")
@@ -178,8 +178,8 @@ class TestChanges:
         ([10, 11, 12], [13.5, 14, 14.5], True),
         ([10, 11, 19], [13, 14, 15], False),    # within the first one's
         ([13, 14, 15], [10, 11, 19], False),    # within the second one's
-        ([11], [13.5, 14, 14.5], True),         # the first has none
-        ([11], [14], False),                    # nobody knows
+        ([11], [13.5, 14, 14.5], True),         # the first has no spread
+        ([11], [14], False),                    # no spread is known
     ])
     def test_are_more_than_the_spread_of_both(self, old, new, changed):
         lines = changes(made_up("m", "x"), result({"speed": old}), result({"speed": new}))
@@ -224,7 +224,7 @@ class TestList:
 
 
 class TestRun:
-    """Made-up measurements, a page of their own."""
+    """Made-up measurements and a separate page."""
 
     @pytest.fixture
     def measure(self, program, monkeypatch, tmp_path):

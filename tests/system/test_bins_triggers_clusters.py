@@ -1,4 +1,5 @@
-"""The definitions fixed, trigger and cluster, against references that look at all hits, or at all pairs of hits."""
+"""The definitions fixed, trigger and cluster, compared with references that look at all hits, or at all pairs of
+hits."""
 
 import h5py
 import numpy as np
@@ -13,7 +14,7 @@ SLICES = ["--epochs-per-slice", 7]
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Three sources of 12 channels, bursts of hits over noise; a map with a position for all channels but one."""
+    """Three sources of 12 channels with bursts of hits on noise; a map with positions for all channels but one."""
     folder = tmp_path_factory.mktemp("hits")
     choose = np.random.default_rng(17)
     hits = []  # (time, source, place in the stream, channel, energy)
@@ -47,7 +48,7 @@ def built(run):
 
 
 def assert_events(run, expected):
-    """`expected`: lists of numbers of hits of the recording."""
+    """`expected`: for each event, the numbers of its hits in the recording."""
     found = built(run)
     assert_balanced(read_ledger(run.merged))
     assert [hits for _, hits in found] == expected
@@ -66,7 +67,7 @@ def bins(hits, length):
 
 
 def windows(hits, holds, pre, post):
-    """Hits in joined windows around those for which `holds`; windows that share a tick are joined."""
+    """Hits in windows around those for which `holds`; windows that share a tick are joined."""
     joined = []
     for hit in hits:
         if not holds(hit):
@@ -81,7 +82,7 @@ def windows(hits, holds, pre, post):
 
 
 def clusters(hits, places, time, radius, least):
-    """Connected sets over all pairs of hits that are near in time."""
+    """Connected sets by comparison of all pairs of hits that are close in time."""
     parents = list(range(len(hits)))
 
     def root(i):
@@ -137,7 +138,8 @@ def test_cluster(tmp_path, recording, definition, time, radius, least, ranks, op
 
 
 def test_long_clusters_are_cut_alike_in_all_slices(tmp_path, recording):
-    """An overlap shorter than most clusters: the result does not depend on slices and ranks, and the exit code says so."""
+    """The overlap is shorter than most clusters: the result does not depend on slices and ranks, and the exit code
+    reports it."""
     uris, hits, _, path = recording
     words = ["--define", "cluster:2000ns,2", "--detector", path, "--overlap", "5us"]
     alone = Run(tmp_path / "a", uris, *words, code=3)
@@ -150,7 +152,7 @@ def test_long_clusters_are_cut_alike_in_all_slices(tmp_path, recording):
 
 
 def gaps(hits, numbers, gap, least):
-    """Runs of hits of one source."""
+    """Groups of hits of one source."""
     runs = []
     for i in numbers:
         if runs and hits[i][0] - hits[runs[-1][-1]][0] <= gap:
@@ -198,7 +200,7 @@ def test_events_of_one_time(tmp_path, recording):
 @pytest.mark.parametrize("definition, words", [("cluster:60ns,2,2", []), ("fixed:500ns", ["--per-source"]),
                                                ("trigger:channel:7>=1,100ns,300ns", [])])
 def test_interrupted_and_resumed(tmp_path, recording, definition, words):
-    """A run that is stopped on the way and continued on other ranks has the events of one that is not."""
+    """A run that is stopped and resumed on other ranks has the events of an undisturbed one."""
     uris, _, _, path = recording
     words = ["--define", definition, "--detector", path, "--overlap", "20us", "--epochs-per-slice", 3, *words]
     whole = Run(tmp_path / "whole", uris, *words)
@@ -221,7 +223,7 @@ def pixel(chip, x, y, toa):
 
 
 def test_pixels(tmp_path):
-    """Without positions, the pixels of a camera are near each other on one chip."""
+    """Without positions, pixels of a camera are near each other if they are on one chip."""
     choose = np.random.default_rng(23)
     packets, hits = [], []
     for toa in np.sort(choose.integers(100, 200_000, 3000)).tolist():

@@ -1,4 +1,4 @@
-"""compare: which events and hits of two runs differ, as found by numpy in their merged files; damage; mistakes."""
+"""compare: which events and hits of two runs differ, as numpy finds them in their merged files; damage; mistakes."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def events_of(merged):
 
 
 def expected(a, b):
-    """What compare must say of two merged files."""
+    """The expected output of compare for two merged files."""
     a, b = (events_of(read_merged(path)) for path in (a, b))
     both = sorted(a.keys() & b.keys())
     differing = {}
@@ -90,7 +90,7 @@ def assert_as_expected(one, other, merged_one, merged_other, most=10):
 
 
 def change(path, target, column, row, value):
-    """A copy of a merged file in which one number is another, with checksums that agree."""
+    """A copy of a merged file in which one number is changed, with matching checksums."""
     shutil.copy(path, target)
     with h5py.File(target, "r+") as file:
         assert file[column][row] != value
@@ -123,14 +123,14 @@ def test_other_definitions(tmp_path, sources, run, options):
 
 
 def test_another_input(tmp_path, sources, run):
-    """One source less: its hits are missing in the events, the others have their numbers."""
+    """One source less: its hits are missing in the events, and the others keep their numbers."""
     other = Run(tmp_path, sources[:2], *DEFINE)
     said = assert_as_expected(run.output, other.output, run.merged, other.merged)
     assert "A has 3 sources, B has 2" in said["notes"]
 
 
 def test_no_payload_on_one_side(tmp_path, run):
-    """Events the same but for their payload."""
+    """The events are equal except for their payload."""
     bare = tmp_path / "bare.h5"
     shutil.copy(run.merged, bare)
     with h5py.File(bare, "r+") as file:
@@ -168,7 +168,7 @@ def test_a_longer_event(tmp_path, run):
 @pytest.mark.parametrize("column, row, word", [("events/duration", 7, "/events/duration"), ("hits/time", 0, "/events/time"),
                                                ("hits/time", -1, "/events/duration")])
 def test_a_file_that_contradicts_itself_is_damaged(tmp_path, run, column, row, word):
-    """Whatever its checksums say."""
+    """The file is damaged, whatever its checksums."""
     other = change(run.merged, tmp_path / "other.h5", column, row, 3)
     only_line(eventloom("compare", run.merged, other, code=2), other, word, "damaged")
 
@@ -189,7 +189,7 @@ def test_the_text_marks_the_hits_that_differ(tmp_path, run):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Two events of 70,000 hits with a word each: more than are read at a time."""
+    """Two events of 70,000 hits with one word each: more than are read at a time."""
     folder = tmp_path_factory.mktemp("large")
     with h5py.File(folder / "hits.h5", "w") as file:
         time = np.concatenate([np.arange(70_000) // 20, 1_000_000 + np.arange(70_000) // 20])
@@ -204,13 +204,13 @@ def test_large_events(tmp_path, large, column, row):
     other = change(large.merged, tmp_path / "other.h5", column, row, 9)
     said = assert_as_expected(large.output, other, large.merged, other, most=0)
     assert (said["same"], said["different"], said["different_in"]["payload" if column == "payload" else "hits"]) == (1, 1, 1)
-    told = eventloom("compare", large.output, other, code=3).stdout
-    marked = [line.split()[0] for line in told.splitlines() if line.startswith(("  A    ", "  B    "))]
-    assert "shown are its first 10000 hits" in told and marked == (["A", "B"] if row % 70_000 < 10_000 else [])
+    reported = eventloom("compare", large.output, other, code=3).stdout
+    marked = [line.split()[0] for line in reported.splitlines() if line.startswith(("  A    ", "  B    "))]
+    assert "shown are its first 10000 hits" in reported and marked == (["A", "B"] if row % 70_000 < 10_000 else [])
 
 
 def test_ledgers_differ_where_events_do_not(tmp_path):
-    """One hit more outside of events: told, but no event differs."""
+    """One more hit outside events: reported, although no event differs."""
     times = [1000, 1010, 1020, 50_000, 90_000, 90_001, 90_002]
     write_csv(tmp_path / "a.csv", times, [1] * 7)
     write_csv(tmp_path / "b.csv", [*times, 200_000], [1] * 8)
@@ -231,7 +231,7 @@ def test_runs_without_events(tmp_path, run):
 
 
 def test_a_stopped_run(tmp_path, sources, run):
-    """Compared is what it has finished, which the whole run has, too."""
+    """Compares what the stopped run has finished, which the whole run has, too."""
     words = [word for uri in sources for word in ("--source", uri)]
     options = ["--epochs-per-slice", "20", "--segment-size", "20000", "--speed", "0.01", "--output", "run.h5"]
     with Started(tmp_path, "run", *words, *DEFINE, *options) as started:
@@ -281,8 +281,8 @@ def test_times_that_cannot_be_compared(tmp_path):
 
 
 def test_mistakes(run):
-    for words, told in (([], "two files, not 0"), ([run.output], "two files, not 1"), ([run.output] * 3, "two files, not 3"),
+    for words, reported in (([], "two files, not 0"), ([run.output], "two files, not 1"), ([run.output] * 3, "two files, not 3"),
                         ([run.output, "none.h5"], "none.h5"), ([run.output, run.output, "--differences", "-1"], "--differences"),
                         ([run.output, run.output, "--differences", "1e9"], "--differences"),
                         ([run.output, run.report_file], "report.json"), ([run.output, run.output.parent], "no regular file")):
-        only_line(eventloom("compare", *words, code=2), told)
+        only_line(eventloom("compare", *words, code=2), reported)

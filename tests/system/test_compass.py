@@ -1,4 +1,4 @@
-"""CoMPASS as text, and the flags of its records: the same records in either form give the same events."""
+"""CoMPASS as text, and the flags of its records: records in either form give the same events."""
 
 import json
 import struct
@@ -32,7 +32,7 @@ def test_text_and_binary_give_the_same(tmp_path, bits):
 
 @pytest.mark.parametrize("separator, end, mark", [(",", "\n", ""), (";", "\r\n", ""), (";", "\n", "\ufeff")])
 def test_forms_of_text(tmp_path, separator, end, mark):
-    """Columns in any order, but samples last."""
+    """Columns may be in any order, but samples come last."""
     events = compass_events(0xCAEF, 300)
     columns = list(np.random.default_rng(3).permutation(ALL_COLUMNS[:-1])) + ["SAMPLES"]
     text = mark + "".join(line + end for line in caen.text_lines(columns, events, separator))
@@ -52,7 +52,7 @@ def test_times_are_exact_picoseconds(tmp_path):
 
 
 def test_a_later_file_of_a_split_run(tmp_path):
-    """It has no header: the key gives it."""
+    """The file has no header: the key gives it."""
     events = compass_events(0xCAE5, 200)
     header, *lines = caen.text_lines(caen.columns_of(0xCAE5), events)
     (tmp_path / "a.csv").write_text("".join(line + "\n" for line in lines))
@@ -66,7 +66,7 @@ def test_a_later_file_of_a_split_run(tmp_path):
 
 
 def split_run(folder, bits, events, form, cuts=(0, 70, 71, 150)):
-    """The files of a split run, of which the first alone has a header; the names are not in byte order."""
+    """The files of a split run, only the first of which has a header; the names are not in byte order."""
     names = [f"run_{n}.{form}" for n in range(9, 9 + len(cuts))]
     for name, begin, end in zip(names, cuts, [*cuts[1:], None]):
         some = events[begin:end]
@@ -82,7 +82,7 @@ def split_run(folder, bits, events, form, cuts=(0, 70, 71, 150)):
 @pytest.mark.parametrize("form", ["bin", "csv"])
 @pytest.mark.parametrize("bits", [0xCAE1, 0xCAE5, 0xCAEF])
 def test_the_files_of_a_split_run(tmp_path, form, bits):
-    """Each is a source, in natural order; those without a header are read by that of the first."""
+    """Each file is a source, in natural order; those without a header are read with that of the first."""
     events = compass_events(bits, 200)
     split_run(tmp_path, bits, events, form)
     run = run_all(tmp_path / "run", f"compass:{tmp_path}/run_*.{form}")
@@ -95,7 +95,7 @@ def test_the_files_of_a_split_run(tmp_path, form, bits):
 
 @pytest.mark.parametrize("form", ["bin", "csv"])
 def test_headers_of_several_runs(tmp_path, form):
-    """Equal ones may be several; where they differ, a file without must be named alone."""
+    """Several equal headers are accepted; if they differ, a file without one must be named alone."""
     events = compass_events(0xCAE5, 200)
     split_run(tmp_path, 0xCAE5, events, form)
     (tmp_path / f"run_13.{form}").write_bytes((tmp_path / f"run_9.{form}").read_bytes())
@@ -110,7 +110,7 @@ def test_headers_of_several_runs(tmp_path, form):
 
 
 def test_what_continues_no_run_is_refused(tmp_path):
-    """Files of another format, and garbage, beside a run."""
+    """Files of another format, and garbage, lie beside a run."""
     split_run(tmp_path, 0xCAE5, compass_events(0xCAE5, 200), "bin")
     for garbage in (b"\xff" * 500, b"0;1;5;5;5;0x0\n" * 40, b"".join(caen.record(0xCAE1, **event) for event in compass_events(0xCAE1, 200))):
         (tmp_path / "run_20.bin").write_bytes(garbage)
@@ -125,7 +125,7 @@ def test_a_header_in_the_middle_is_no_record(tmp_path):
 
 
 def test_damaged_lines(tmp_path):
-    """Each is a hit lost, named by its line."""
+    """Each damaged line is a lost hit, named by its number."""
     events = [dict(e, flags=0x4000) for e in compass_events(0xCAE5, 40)]
     lines = caen.text_lines(caen.columns_of(0xCAE5), events)
     bad = {5: "0;1;12x;5;5;0x4000", 7: "0;1;1e9;5;5;0x4000", 9: "0;1;1000", 11: lines[11][:-2] + lines[12], 14: "\0" * 30,
@@ -143,7 +143,7 @@ def test_damaged_lines(tmp_path):
 
 @pytest.mark.parametrize("cut", [1, 2, 9])
 def test_a_last_line_that_is_cut(tmp_path, cut):
-    """Not even where what is left of it would be a record."""
+    """Not even where the rest of the line would be a record."""
     events = [dict(e, flags=0x4000) for e in compass_events(0xCAE1, 40)]
     text = "\n".join([*caen.text_lines(caen.columns_of(0xCAE1), events), ""])
     (tmp_path / "a.csv").write_text(text[:-cut])
@@ -164,7 +164,7 @@ def test_headers_that_cannot_be(tmp_path, header, words):
 
 
 def test_tables_of_compass_are_known(tmp_path):
-    """Whatever keys they are given; columns that the user names are those of a table."""
+    """Tables of CoMPASS are recognised with any keys; columns named by the user are those of a plain table."""
     events = [dict(e, flags=0x4000) for e in compass_events(0xCAE1, 50)]
     text = caen.text_file(tmp_path / "a.csv", caen.columns_of(0xCAE1), events)
     expected = compass_rows(0xCAE1, events)
@@ -180,7 +180,7 @@ def test_tables_of_compass_are_known(tmp_path):
 # ---- flags
 
 def flagged_events():
-    """An event of each kind, and mixtures, 1 us apart."""
+    """Events of each kind, and mixtures, 1 us apart."""
     flags = [0, 0x4000, FAKE, FAKE | 2, SATURATED, 0x400, PILE_UP, PILE_UP | SATURATED, 0x4000 | FAKE | PILE_UP, 0x80000 | FAKE,
              0x1, 0x10, 0x20, 0x40, 0x4000]
     return [dict(board=0, channel=1, time_ps=10**6 * n, energy=n, flags=f) for n, f in enumerate(flags)]
@@ -200,10 +200,10 @@ def test_flags_decide(tmp_path, form, keys, out):
     ledger = read_ledger(run.output)
     assert dropped(ledger)["flagged"] == len(events) - len(kept) and ledger["hits_in"].sum() == len(events)
     assert not ledger["sources_missing"].any(), "nothing is missing"
-    told = run.done.stdout.splitlines()[-10:]
+    reported = run.done.stdout.splitlines()[-10:]
     expected = {"fake_events": 3, "saturated_events": 3, "pile_up_events": 3, "events_after_loss": 4}
     expected |= {"hits_dropped_flagged": len(events) - len(kept)} if out else {}
-    line, = [line for line in told if line.startswith("source 0")]
+    line, = [line for line in reported if line.startswith("source 0")]
     assert {k: int(n) for k, n in (item.split() for item in line.split(": ")[1].split(", "))} == expected
 
 
@@ -230,7 +230,7 @@ def test_fake_records_make_no_coincidences(tmp_path):
 
 
 def test_convert_keeps_what_is_kept(tmp_path):
-    """Records left out by choice are no damage."""
+    """Records left out by choice are not damage."""
     path = caen.compass_file(tmp_path / "a.bin", 0xCAE1, [e for e in flagged_events() if not e["flags"] & 0x80000])
     eventloom("convert", f"compass:{path}", "--output", tmp_path / "a.epochs")
     direct = run_all(tmp_path / "direct", f"compass:{path}")

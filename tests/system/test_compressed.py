@@ -1,4 +1,5 @@
-"""Compressed inputs: what gzip, zstd and lz4 of the system made is read as if it were unpacked; the rest is named."""
+"""Compressed inputs: files compressed by the system's gzip, zstd and lz4 are read like the unpacked ones; other files
+are named."""
 
 import gzip
 import json
@@ -76,7 +77,8 @@ def test_read_as_if_unpacked(tmp_path, form, ending):
 
 
 def test_other_names_and_several_streams_in_one_file(tmp_path):
-    """By the contents, whatever the case of the name or none; parts that were compressed apart, and zeros behind."""
+    """Recognised by their contents, whatever the case of the name, or without an ending; with parts compressed
+    separately, and trailing zeros."""
     rows = table().splitlines(keepends=True)
     parts = [gzip.compress("".join(rows[i:i + 7000]).encode()) for i in range(0, len(rows), 7000)]
     (tmp_path / "A.CSV.GZ").write_bytes(b"".join(parts) + bytes(1000))
@@ -90,7 +92,7 @@ def test_other_names_and_several_streams_in_one_file(tmp_path):
 
 
 def test_records_that_begin_like_gzip(tmp_path):
-    """The first time has its magic number: nothing unpacks there."""
+    """The first time equals gzip's magic number: the file is not unpacked."""
     times = struct.unpack("<Q", b"\x1f\x8b\x08\x00\x01\x00\x00\x00")[0] + 5 * np.arange(1000, dtype="<u8")
     times.astype("<u8").tofile(tmp_path / "a.bin")
     run = Run(tmp_path / "run", [f"packed:{tmp_path}/a.bin?record=8&time=u64le@0&channel=u8@7"], *ALL)
@@ -100,7 +102,7 @@ def test_records_that_begin_like_gzip(tmp_path):
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("form", ["csv", "midas"])
 def test_cut_files(tmp_path, form, ending):
-    """What unpacks is kept, the rest is a loss; a number at the cut is none."""
+    """Data that can be unpacked are kept, and the rest is a loss; a number at the cut is dropped."""
     path, uri = sample(form, tmp_path)
     whole = read_merged(Run(tmp_path / "plain", [str(path)], *ALL).merged)["hits/time"].tolist()
     data = packed(path, ending).read_bytes()
@@ -115,7 +117,7 @@ def test_cut_files(tmp_path, form, ending):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_damage_goes_unnoticed(tmp_path, ending):
-    """A flipped bit: the answer is the same, or the run says so. The formats' checksums tell."""
+    """After a flipped bit, the result is the same or the run reports damage, as the formats' checksums show."""
     random = np.random.default_rng(3)
     path, _ = sample("csv", tmp_path)
     whole = read_merged(Run(tmp_path / "plain", [str(path)], *ALL).merged)
@@ -152,7 +154,7 @@ def test_formats_that_are_not_read_from_front_to_back(tmp_path):
 
 
 def test_a_small_file_of_much_data_takes_no_memory(tmp_path):
-    """A million times smaller than its contents; they are read piece by piece, in a tenth of their size."""
+    """The file is a million times smaller than its contents, which are read piece by piece in a tenth of their size."""
     size = 400 << 20
     blocks = gzip.compress(bytes(1 << 20), 9)
     (tmp_path / "a.bin.gz").write_bytes(blocks * (size >> 20))

@@ -1,4 +1,5 @@
-"""`send --configure`: a file reaches a board whole, on a bad network and after a break; a board that misbehaves does no harm."""
+"""`send --configure`: a file reaches a board completely, over a bad network and after an interruption; a misbehaving
+board does no harm."""
 
 import os
 import random
@@ -90,7 +91,7 @@ def test_a_bandwidth(tmp_path):
 
 # Boards that misbehave
 
-def test_nobody_answers(tmp_path):
+def test_no_answer(tmp_path):
     path = written(tmp_path, 1000)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
         deaf.bind((HOST, 0))
@@ -105,7 +106,7 @@ def test_nobody_answers(tmp_path):
     assert {offer.kind for offer in offers} == {OFFER} and 5 < len(offers) < 30, "nothing but offers, ever less often"
 
 
-def test_nobody_listens(tmp_path):
+def test_no_listener(tmp_path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gone:
         gone.bind((HOST, 0))
         port = gone.getsockname()[1]
@@ -158,7 +159,7 @@ def nonsense(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nonsense_replies(tmp_path, seed):
-    """The transfer ends whole: what contradicts it is ignored."""
+    """The transfer completes: contradicting replies are ignored."""
     path = written(tmp_path, 3 * MIB)
     with BulkBoard(nonsense=nonsense(seed)) as board:
         configure(path, board.address[1])
@@ -167,7 +168,8 @@ def test_nonsense_replies(tmp_path, seed):
 
 
 def test_answers_from_elsewhere(tmp_path):
-    """A stranger that knows the session claims that all is there, or that it refuses: only the board's word counts."""
+    """A stranger that knows the session claims that everything has arrived, or refuses: only the board's own answers
+    count."""
     path = written(tmp_path, 2 * MIB)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         def lies(board, peer):
@@ -194,9 +196,9 @@ BAD_USAGE = [
 ]
 
 
-@pytest.mark.parametrize("words, told", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
-def test_bad_usage(tmp_path, words, told):
+@pytest.mark.parametrize("words, reported", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
+def test_bad_usage(tmp_path, words, reported):
     (tmp_path / "empty").write_bytes(b"")
     names = {"F": written(tmp_path, 10), "U": "udp://127.0.0.1:17000", "EMPTY": tmp_path / "empty"}
     only_line(eventloom("send", "--configure", *[names.get(word, word) for word in words], code=2, timeout=20, cwd=tmp_path),
-              told)
+              reported)

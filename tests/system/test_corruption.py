@@ -1,4 +1,4 @@
-"""Damaged .epochs files: never a crash, a hang or a wrong event without its flag; every loss counted and located."""
+"""Damaged .epochs files: never a crash, a hang or an unflagged wrong event; every loss is counted and located."""
 
 import json
 import random
@@ -16,7 +16,7 @@ DEFINITION, OVERLAP = "gap:60,3", 10_000
 
 
 class Streams:
-    """Three intact streams and the events in them; damaged copies go to folders of their own."""
+    """Three intact streams and their events; damaged copies go to separate folders."""
 
     def __init__(self, folder):
         self.paths = [uri.removeprefix("file:") for uri in generate(
@@ -25,7 +25,7 @@ class Streams:
         self.clean = set(event_keys(self.expected()))
 
     def expected(self, skip=()):
-        """Events of all hits but those of the epoch buffers `skip` of source 1."""
+        """Events of all hits except those of the epoch buffers `skip` of source 1."""
         hits = weave([hits_of_file(f, skip if n == 1 else ()) for n, f in enumerate(self.files)])
         return merged_file(find_events(hits, DEFINITION, OVERLAP))
 
@@ -41,7 +41,7 @@ class Streams:
         return run
 
     def check(self, run):
-        """What holds whatever the damage."""
+        """Checks what must hold for any damage."""
         merged = read_merged(run.merged)
         assert_balanced(read_ledger(run.output))
         wrong = [key for key in event_keys(merged, INCOMPLETE) if key not in self.clean]
@@ -64,7 +64,7 @@ def flipped(data, offset, bit=0):
 
 
 def assert_located(run, offset, slack=0):
-    """A message names the file and a place at `offset` or up to `slack` bytes behind it."""
+    """A message names the file and an offset from `offset` to `slack` bytes after it."""
     lines = [line for line in run.done.stderr.splitlines() if "damaged.epochs" in line]
     assert lines, f"no message names the file:\n{run.done.stderr}"
     numbers = {int(text, 0) for line in lines for text in re.findall(r"\b0x[0-9a-f]+|\b\d+\b", line)}
@@ -72,7 +72,7 @@ def assert_located(run, offset, slack=0):
 
 
 def assert_lost_buffer(streams, run, number):
-    """All events are those of the streams without that epoch buffer, and it is counted."""
+    """All events are those of the streams without that epoch buffer, which is counted."""
     buffer = streams.files[1].buffers[number]
     assert sorted(event_keys(read_merged(run.merged))) == sorted(event_keys(streams.expected({number})))
     ledger = read_ledger(run.output)
@@ -109,7 +109,7 @@ def test_flipped_bit_in_a_buffer_header(tmp_path, streams, byte):
 
 
 def sealed(header, **fields):
-    """A buffer header with some fields changed and its checksum set right."""
+    """A buffer header with changed fields and a right checksum."""
     names = ("magic", "header_crc", "words_crc", "source", "first_epoch", "n_epochs", "n_words", "n_hits",
              "n_payload_words", "hits_before", "stream_offset", "sequence")
     values = dict(zip(names, BUFFER_HEADER.unpack(header))) | fields
@@ -120,7 +120,7 @@ def sealed(header, **fields):
 @pytest.mark.parametrize("np", [None, 3])
 @pytest.mark.parametrize("epoch", [2**64 - 3, 2**63])
 def test_epoch_without_ticks(tmp_path, streams, epoch, np):
-    """The checksums hold, but the ticks of the epoch do not fit 64 bits: the buffer's hits have no time."""
+    """The checksums are right, but the ticks of the epoch do not fit 64 bits: the buffer's hits have no time."""
     file = streams.files[1]
     number = len(file.buffers) // 2
     buffer = file.buffers[number]
@@ -136,7 +136,7 @@ def test_epoch_without_ticks(tmp_path, streams, epoch, np):
 
 @pytest.mark.parametrize("word, reason", [(0xF0000000, "type"), (0x20000001, ""), (0x1FF80000, ""), (0x60FFFFFF, "")])
 def test_wrong_marker_behind_right_checksums(tmp_path, streams, word, reason):
-    """A writer's fault: the checksums hold, the words are not the format."""
+    """A writer's fault: the checksums are right, but the words violate the format."""
     file = streams.files[1]
     number = len(file.buffers) // 2
     buffer = file.buffers[number]
@@ -150,8 +150,8 @@ def test_wrong_marker_behind_right_checksums(tmp_path, streams, word, reason):
     assert reason in run.done.stderr
 
 
-def test_event_that_goes_on_into_lost_epochs_is_flagged(tmp_path, streams):
-    """Two hits of one event, one each side of an epoch's edge; that behind the edge is lost with its epoch buffer."""
+def test_event_that_continues_into_lost_epochs_is_flagged(tmp_path, streams):
+    """An event has two hits on either side of an epoch's edge; the later one is lost with its epoch buffer."""
     from program import eventloom
     from recordings import write_csv
     edge = 16 * 10_000
@@ -199,7 +199,7 @@ def piece(file, number):
 
 
 def rebuilt(file, numbers, with_index=False):
-    """The stream of these epoch buffers, as they are, in this order."""
+    """The stream of these epoch buffers, unchanged, in this order."""
     tail = file.data[file.index_offset:] if with_index else b""
     return file.data[:file.buffers[0].offset] + b"".join(piece(file, n) for n in numbers) + tail
 
@@ -218,7 +218,7 @@ def test_buffers_moved_about(tmp_path, streams, what, with_index):
 
 @pytest.mark.parametrize("what", ["duplicate", "swap"])
 def test_writer_that_repeats_or_reorders(tmp_path, streams, what):
-    """Epoch buffers that are intact and know their place in the file, yet their epochs do not rise."""
+    """Intact epoch buffers at their stated offsets, whose epochs do not ascend."""
     file = streams.files[1]
     n = len(file.buffers)
     order = {"duplicate": [*range(n // 2 + 1), *range(n // 2, n)],
@@ -250,7 +250,7 @@ def test_too_short_to_be_a_stream(tmp_path, streams, size):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_anything_anywhere(tmp_path, streams, seed):
-    """Seeded damage of every kind; Streams.check() says what must hold."""
+    """Seeded damage of every kind; Streams.check() defines what must hold."""
     choose = random.Random(seed)
     data = bytearray(streams.files[1].data)
     for _ in range(choose.choice([1, 1, 3, 20])):

@@ -1,4 +1,4 @@
-"""The cost of building grows as the hits, not with the sources they come from: instructions counted by callgrind."""
+"""The cost of building grows with the hits, not with the number of their sources: instructions counted by callgrind."""
 
 import os
 import re
@@ -15,15 +15,14 @@ DEFINITIONS = ["gap:25ns,5", "multiplicity:50ns,5,1,1", COINCIDENCE]
 
 SOURCES = (1, 2, 4, 16)
 
-# Measured 1.31, of 84 instructions: headers, epoch markers and vectors are shared by fewer hits, all else is the same.
+# Measured 1.31, of 84 instructions: fewer hits share headers, epoch markers and vectors; the rest is equal.
 GROWTH = 1.4
-# Instructions a hit of 16 sources in order more than of 2. Measured 35, of which 14 are three more passes of the merge. A
-# merge that looks at all sources for each hit, or at a heap of them, costs more.
+# Additional instructions per hit of 16 ordered sources compared with 2. Measured 35, of which 14 are three more passes
+# of the merge. A merge that examines all sources for each hit, or a heap of them, costs more.
 MOST_MORE_FROM_SIXTEEN = 42
-# Measured 1.81: the hits of one source that is in order need no merge.
+# Measured 1.81: the hits of one ordered source need no merge.
 GROWTH_WITH_THE_MERGE = 2
-# Measured 70; 95 when hits in order were sorted like all others, 161 when markers were read and gaps found one after
-# another.
+# Measured 70; 95 when ordered hits were sorted like all others, 161 when markers were read and gaps found one by one.
 MOST_FROM_FOUR_SOURCES = 80
 
 
@@ -39,7 +38,7 @@ class Cost:
 
 @cache
 def cost(sources, definition, order, times=1):
-    """`order` of the hits inside an epoch; `times`: slices of so many times the usual length and hits."""
+    """`order`: of the hits within an epoch; `times`: factor on the usual length and hits of slices."""
     done = bounded(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=counted_builds",
                     BUILDER_COST, str(sources), definition, order, str(times)], env=environment(), timeout=60)
     counted = int(re.search(r"Collected : (\d+)", done.stderr)[1])
@@ -72,8 +71,8 @@ def test_only_one_source_in_order_is_cheaper(definition):
 
 
 def test_a_coincidence_of_groups_costs_little_more_than_a_gap():
-    """By the instructions of the builder alone; by the clock: benchmarks/events.sh. A gap took 170 instructions when a
-    coincidence was to reach 70 % of its speed; now, it takes much less."""
+    """Counts the builder's instructions; benchmarks/events.sh measures by the clock. A gap took 170 instructions when a
+    coincidence was to reach 70 % of its speed; now it takes much less."""
     gap, coincidence = (cost(16, definition, "ordered").per_hit for definition in ("gap:25ns,5", COINCIDENCE))
     assert coincidence < gap + 85, (gap, coincidence)
 
@@ -83,7 +82,7 @@ def test_a_hit_costs_few_instructions():
 
 
 def test_a_hit_costs_the_same_in_windows_of_any_length():
-    """Of hits that are in no event, as conditions go that never hold."""
+    """Costs of hits outside events, with conditions that never hold."""
     short, long = (cost(4, f"coincidence:{length}ns,A>=1000000", "ordered").per_hit for length in (10, 1000))
     assert long < 1.1 * short, (short, long)
 

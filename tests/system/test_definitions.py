@@ -1,4 +1,5 @@
-"""Several streams of events in one pass: each is what a run of that definition alone gives, whatever happens to the run."""
+"""Several streams of events in one pass: each equals that of a run with that definition alone, whatever happens to the
+run."""
 
 import random
 import re
@@ -22,18 +23,18 @@ from test_resume import IN_PASSING, RECORDING, SLICED, Job, assert_kept, assert_
 from test_sorted import NUMBERED, lmd_events
 
 EPOCH = 10_000
-# One of each kind of search, with longest lengths from 50 to 300 ticks.
+# One definition for each kind of search, with longest lengths from 50 to 300 ticks.
 DEFINITIONS = {"pair": "gap:60,4", "burst_2": "multiplicity:100,5,1,2", "C": "coincidence:50ns,sources>=3",
                "wide": "gap:30,3,100,300"}
 
 
 def named(definitions):
-    """The options for {name: definition}."""
+    """The options for these {name: definition}."""
     return [word for name, text in definitions.items() for word in ("--define", f"{name}={text}")]
 
 
 class Several(Run):
-    """A run with named definitions; `outputs` and `merged_files` are those of each, by name."""
+    """A run with named definitions; `outputs` and `merged_files` are by name."""
 
     def __init__(self, folder, sources, definitions, *options, **launch):
         super().__init__(folder, sources, *named(definitions), *options, **launch)
@@ -50,14 +51,14 @@ def merged_of(run_file):
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """URIs and one stream for each."""
+    """URIs, and the stream of each."""
     uris = generate(tmp_path_factory.mktemp("streams"), sources=5, rate=20_000, timing="poisson", hits=8, width="50ns",
                     noise=100_000, duration="10ms", payload=1, channels=32, seed=15)
     return uris, [hits_of_file(read_epochs_file(uri.removeprefix("file:"))) for uri in uris]
 
 
 def assert_reference(run, hits, definitions, overlap, per_slice, filters=(), detector=None, lost=()):
-    """`lost`: {slice: hits} that the detector has taken out."""
+    """`lost`: {slice: hits} removed by the detector."""
     for name, definition in definitions.items():
         events = find_events(hits, definition, overlap, filters, detector=detector)
         assert len(events.begin) > 20, name
@@ -71,12 +72,13 @@ def assert_reference(run, hits, definitions, overlap, per_slice, filters=(), det
 
 
 def columns(path):
-    """All datasets, the ledger too, and what explains them: not the attributes of the file, which tell of its run."""
+    """All datasets, including the ledger, and their explanations; not the attributes of the file, which describe its
+    run."""
     return {name: value for name, value in content(path).items() if not name.startswith("@")}
 
 
 def assert_as_alone(run, folder, sources, definitions, *options, **launch):
-    """Every output is, byte for byte, that of a run with this definition and no other; returns those runs."""
+    """Every output equals, byte for byte, that of a run with this definition alone; returns those runs."""
     alone = {}
     for name, definition in definitions.items():
         alone[name] = Run(folder / f"alone-{name}", sources, "--define", definition, *options, **launch)
@@ -88,7 +90,7 @@ def assert_as_alone(run, folder, sources, definitions, *options, **launch):
     return alone
 
 
-# The same events as from runs of their own.
+# The same events as from separate runs.
 
 @pytest.mark.parametrize("np_, builders, filters, schedule, omp, per_slice", [
     (None, 1, 0, "round-robin", 1, 7), (2, 3, 2, "chaotic", 1, 1), (4, 2, 0, "balanced", 2, 100), (3, 2, 2, "table", 1, 13)])
@@ -105,7 +107,7 @@ def test_equals_the_reference(tmp_path, recording, np_, builders, filters, sched
 
 @pytest.mark.parametrize("np_, options", [(None, []), (3, ["--builders", 2, "--filters", 2, "--epochs-per-slice", 3])])
 def test_each_has_its_own_overlap_and_its_own_output(tmp_path, recording, np_, options):
-    """By default that of a run alone: one epoch for the short one, 20 times 2 us for the long one."""
+    """The default is that of a run alone: one epoch for the short one, 20 times 2 us for the long one."""
     definitions = {"short": "gap:60,4", "long": "gap:2us,3"}
     run = Several(tmp_path / "run", recording[0], definitions, *options, "--segment-size", "40000", np=np_, code=None)
     alone = assert_as_alone(run, tmp_path, recording[0], definitions, *options, np=np_, code=None)
@@ -117,7 +119,7 @@ def test_each_has_its_own_overlap_and_its_own_output(tmp_path, recording, np_, o
 
 @pytest.mark.parametrize("filter_ranks, np_", [(0, None), (2, 3)])
 def test_filters_and_a_detector_are_those_of_all(tmp_path, recording, filter_ranks, np_):
-    """Corrected times, masked and cut hits, groups; each stream has its account of the filters."""
+    """Corrected times, masked and cut hits, groups; each stream has its own account of the filters."""
     uris, streams = recording
     words = np.concatenate([stream.payload for stream in streams])
     rows = [{"source": "1", "offset_ns": "12000.4", "group": "A"}, {"source": "3", "offset_ns": "-15"},
@@ -147,7 +149,7 @@ def test_filters_and_a_detector_are_those_of_all(tmp_path, recording, filter_ran
 
 @pytest.mark.parametrize("np_, order, options", [(None, ["tag", "gap"], []), (3, ["gap", "tag"], ["--filters", 2, "--builders", 3])])
 def test_tag_beside_gap_on_numbered_data(tmp_path, np_, order, options):
-    """Only `tag` asks for equal triggers of all sources: what it refuses, the other has in its events."""
+    """Only `tag` requires equal triggers of all sources: hits that it refuses are in the events of the other."""
     for number, events in enumerate(NUMBERED):
         (tmp_path / f"{number}.lmd").write_bytes(flat_file(lmd_events(events, number)))
     uris, definitions = [f"lmd:{tmp_path}/*.lmd?time=tag"], {name: {"tag": "tag", "gap": "gap:0,1"}[name] for name in order}
@@ -172,7 +174,7 @@ def test_a_damaged_input_is_a_loss_of_each(tmp_path, recording, np_):
     assert_as_alone(run, tmp_path, sources, definitions, *options, np=np_, code=3)
     for output in run.outputs.values():
         assert dropped(read_ledger(output))["corrupt"] == buffer.n_hits
-    assert len(lines_with(run.done.stderr, "damaged.epochs")) == 1, "told once, not for each definition"
+    assert len(lines_with(run.done.stderr, "damaged.epochs")) == 1, "reported once, not for each definition"
 
 
 def test_saved_hits_give_the_same_events(tmp_path, recording):
@@ -186,14 +188,14 @@ def test_saved_hits_give_the_same_events(tmp_path, recording):
 
 
 @pytest.mark.parametrize("np_, options", [(None, []), (3, ["--filters", 2])])
-def test_explain_tells_of_each(tmp_path, recording, np_, options):
-    """The first events of each definition, as a run of its own tells."""
+def test_explain_lists_each(tmp_path, recording, np_, options):
+    """The first events of each definition, as in a run with it alone."""
     definitions = {"small": "gap:20,2", "large": "gap:100,6"}
     options = ["--filter", "n_hits>=7 || duration<30ns", "--explain", 5, *options]
     run = Several(tmp_path / "run", recording[0], definitions, *options, np=np_)
     for one in assert_as_alone(run, tmp_path, recording[0], definitions, *options, np=np_).values():
-        told = one.done.stdout[:re.search(r"^\d+ events with ", one.done.stdout, re.M).start()]
-        assert len(lines_with(told, "event ", "hits: ")) == 5 and told in run.done.stdout, run.done.stdout
+        reported = one.done.stdout[:re.search(r"^\d+ events with ", one.done.stdout, re.M).start()]
+        assert len(lines_with(reported, "event ", "hits: ")) == 5 and reported in run.done.stdout, run.done.stdout
 
 
 # What it writes and says.
@@ -237,7 +239,7 @@ def test_each_has_parts_of_its_own(run):
 
 @pytest.mark.parametrize("definitions", [["one=gap:60,4"], ["gap:60,4"]], ids=["named", "unnamed"])
 def test_a_single_definition(tmp_path, recording, definitions):
-    """With a name it has an index like several, without one run.h5 is the run as ever."""
+    """A named definition has an index like several; without a name, run.h5 is the usual run."""
     eventloom("run", *recording[0], "--define", *definitions, "--output", tmp_path / "run.h5")
     if "=" in definitions[0]:
         assert_index(tmp_path, {"one": "gap:60,4"})
@@ -266,7 +268,7 @@ def test_commands_that_are_given_the_index_name_the_files(tmp_path, run, command
     assert state(tmp_path) == before and not (tmp_path / "report.html").exists()
 
 
-def test_report_and_summary_tell_of_each(run, recording):
+def test_report_and_summary_list_each(run, recording):
     report, hits = run.report(), weave(recording[1])
     assert [(about["name"], about["definition"]) for about in report["definitions"]] == [*DEFINITIONS.items()]
     assert report["exit_code"] == 0
@@ -290,19 +292,19 @@ def test_the_exit_code_is_the_worst(tmp_path, recording):
         assert run.report()["exit_code"] == 3
         flags = {name: read_merged(path)["events/flags"] for name, path in run.merged_files.items()}
         assert not flags["good"].any() and flags["cut"].any()
-        told = lines_with(run.done.stderr, "truncated", "--overlap")
-        assert len(told) == 1 and "cut" in told[0]
+        reported = lines_with(run.done.stderr, "truncated", "--overlap")
+        assert len(reported) == 1 and "cut" in reported[0]
 
 
 # Interrupted, damaged, complete.
 
-# Of all hits, of some, of none: their segments are full at very different slices.
+# Events of all hits, of some, and none: their segments fill at very different slices.
 UNEQUAL = {"all": "gap:1ns,1", "some": "gap:25ns,4", "none": "gap:25ns,4000"}
 
 
 @pytest.fixture(scope="module")
 def long_recording(tmp_path_factory):
-    """That of test_resume: 40 slices of 2.5 ms, of 5500 hits each."""
+    """The recording of test_resume: 40 slices of 2.5 ms, of 5500 hits each."""
     return generate(tmp_path_factory.mktemp("long"), **RECORDING)
 
 
@@ -322,7 +324,7 @@ def parts_of(folder, name):
 
 
 def stop(job, number, rank=0):
-    """Stops a run when the parts of all hits are more than those of the others; returns what it said."""
+    """Stops a run once the definition `all` has four parts; returns its messages."""
     with job.start("--speed", "0.02", "--segment-size", "100000") as started:
         def enough():
             assert started.process.poll() is None, started.text()
@@ -337,7 +339,7 @@ def finished_slices(folder, name):
 
 
 def assert_same_result(job, reference):
-    """The merged file of each, but for what tells of the pace; nothing is left but results."""
+    """The merged file of each, except what depends on the pace; only results are left."""
     expected_files = {"run.h5"}
     for name in UNEQUAL:
         run_file = job.folder / f"run.{name}.h5"
@@ -358,11 +360,11 @@ def assert_same_result(job, reference):
     ids=["USR1", "TERM", "KILL"])
 def test_interrupted_and_resumed(tmp_path, long_recording, undisturbed, number, np_, options):
     job = job_of(tmp_path, long_recording, *options, np=np_)
-    told = stop(job, number, (np_ or 1) - 1)
+    reported = stop(job, number, (np_ or 1) - 1)
     if number == signal.SIGKILL:
         assert finished_slices(tmp_path, "all") > finished_slices(tmp_path, "none"), "their segments end at different slices"
     else:
-        assert lines_with(told, number.name) and lines_with(told, "--resume")
+        assert lines_with(reported, number.name) and lines_with(reported, "--resume")
         assert_index(tmp_path, UNEQUAL, closed=0)
     before = state(tmp_path)
     job.resume()
@@ -380,7 +382,7 @@ def test_the_index_of_an_interrupted_run_is_not_closed(tmp_path, long_recording)
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory, long_recording):
-    """Copies of a stopped run; call it with a folder and the definitions to resume with."""
+    """Copies of a stopped run; call with a folder and the definitions to resume with."""
     original = job_of(tmp_path_factory.mktemp("stopped"), long_recording)
     stop(original, signal.SIGUSR1)
 
@@ -411,8 +413,8 @@ def test_a_damaged_part_is_built_again_and_no_other(tmp_path, long_recording, un
     victim = random.Random(5).choice(parts_of(tmp_path, "some")[:-1] or parts_of(tmp_path, "some"))
     flip(victim, chunk_offsets(victim)[0][0], 0)
     before = state(tmp_path)
-    told = job.resume()
-    assert lines_with(told, victim.name, "built again"), told
+    reported = job.resume()
+    assert lines_with(reported, victim.name, "built again"), reported
     now = state(tmp_path)
     assert now.get(victim.name) != before[victim.name] and (tmp_path / f"{victim.name}.damaged").exists()
     others = [name for name in before if ".part-" in name and name != victim.name]
@@ -425,8 +427,8 @@ def test_a_damaged_part_is_built_again_and_no_other(tmp_path, long_recording, un
 def test_complete_already(tmp_path, long_recording, undisturbed, np_):
     shutil.copytree(undisturbed.folder, tmp_path, dirs_exist_ok=True)
     before = state(tmp_path)
-    told = job_of(tmp_path, long_recording, "--segment-size", "100000", np=np_).resume()
-    assert all(lines_with(told, f"run.{name}.h5", "complete") for name in UNEQUAL), told
+    reported = job_of(tmp_path, long_recording, "--segment-size", "100000", np=np_).resume()
+    assert all(lines_with(reported, f"run.{name}.h5", "complete") for name in UNEQUAL), reported
     assert state(tmp_path) == before
 
 
@@ -482,7 +484,7 @@ def test_a_long_text_with_a_mistake_is_cut(tmp_path, recording):
 
 
 @pytest.mark.parametrize("options", [("--filter", "source:0-9>=1 && source:7-9>=1"), ("--define", "coincidence:5,source:7-9>=1")])
-def test_a_range_of_sources_that_are_not_there_is_told(tmp_path, recording, options):
+def test_a_range_of_missing_sources_is_reported(tmp_path, recording, options):
     define = () if "--define" in options else ("--define", "tag")
     done = eventloom("run", *recording[0], *define, *options, "--output", tmp_path / "run.h5")
     assert len(lines_with(done.stderr, "warning", "'source:7-9'", "counts no hit")) == 1, done.stderr
@@ -499,7 +501,7 @@ def finished(tmp_path, run):
 
 @pytest.mark.parametrize("left", ["run.*", "run.pair.*", "run.h5"])
 def test_a_finished_run_is_refused(finished, recording, left):
-    """If only one of its files is there, too."""
+    """Also if only one of its files exists."""
     for path in set(finished.glob("run.*")) - set(finished.glob(left)):
         path.unlink()
     before = state(finished)
@@ -513,7 +515,7 @@ def test_a_finished_run_is_refused(finished, recording, left):
 
 @pytest.mark.parametrize("other", ["file", "input"])
 def test_what_is_no_run_is_never_replaced(tmp_path, recording, other):
-    """Under the name of one of its outputs: somebody's file, with --force too, or what it reads."""
+    """Under the name of one of its outputs: a foreign file, even with --force, or one of its inputs."""
     path = tmp_path / "run.muon.h5"
     if other == "file":
         path.write_text("somebody's thesis")

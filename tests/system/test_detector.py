@@ -1,5 +1,5 @@
-"""Detector maps: the result is that of the corrected stream, written from the design contract alone, however the run is
-done."""
+"""Detector maps: the result equals that of the corrected stream, written from the design contract alone, however the
+run is done."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def generated(tmp_path_factory):
 
 
 def random_map(data, draw):
-    """Offsets from ticks to several slices in one unit, masks, cuts and groups, many cells empty."""
+    """Offsets from ticks to several slices in one unit, masks, cuts and groups; many cells are empty."""
     unit = draw.choice(["offset_ns", "offset_ps", "offset_us", "offset_ticks"])
     per_tick = {"offset_ns": 1, "offset_ps": 1000, "offset_us": 0.001, "offset_ticks": 1}[unit]
     reach = draw.choice([0, 3, 300, 30_000, 3_000_000])
@@ -108,7 +108,8 @@ DEFINITION = "gap:60,4"
 
 @pytest.fixture(scope="module")
 def moved(generated, tmp_path_factory):
-    """A map that moves sources by several slices, and channels within them, masks and cuts; the reference's answer."""
+    """A map that moves sources by several slices and channels within them, with masks and cuts; the reference's
+    result."""
     rows = [{"source": "1", "offset_ns": "35000.4"}, {"source": "3", "offset_ns": "-150"},
             {"channel": f"{generated.channels[0]}-{generated.channels[3]}", "offset_ns": "21", "mask": "0"},
             {"source": "2", "channel": str(generated.channels[5]), "mask": "1"},
@@ -162,7 +163,8 @@ def test_hits_saved_without_a_map_are_corrected_when_read(tmp_path, generated, m
 
 @pytest.mark.parametrize("recording", truth.RECORDINGS, ids=lambda r: r.name)
 def test_offsets_that_are_added_and_taken_back(tmp_path, recording):
-    """Each channel of a recording is moved by up to 40 us, and the map moves it back: the events of the original."""
+    """Each channel of a recording is moved by up to 40 us, and the map moves it back: the events are the original
+    ones."""
     draw = random.Random(3)
     definition = f"gap:{recording.rules[0][0]},{recording.rules[0][1]}"
     rows, uris, streams = [], [], recording.streams()
@@ -182,7 +184,7 @@ def test_offsets_that_are_added_and_taken_back(tmp_path, recording):
               "--overlap", recording.overlap, *recording.options()[:2], np=2, timeout=300)
     expected = find_events(weave(streams), definition, recording.overlap)
     found = read_merged(run.merged)
-    # Hits of one source at one time may be in another order: their places in the stream are others.
+    # Hits of one source at one time may be reordered, since their positions in the stream have changed.
     for name in ("events/time", "events/duration", "events/n_hits", "hits/time", "hits/source"):
         assert np.array_equal(found[name], merged_file(expected)[name]), name
 
@@ -253,15 +255,15 @@ def test_maps_that_cannot_be_read(tmp_path, generated):
 
 
 def test_first_map_of_any_input(tmp_path, generated):
-    """It names each channel once with its rate, changes nothing, and is not written twice."""
+    """The map names each channel once with its rate, changes nothing, and is not overwritten."""
     path = tmp_path / "first.csv"
-    told = eventloom("inspect", *generated.uris, "--detector-map", path).stdout
+    reported = eventloom("inspect", *generated.uris, "--detector-map", path).stdout
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     rows = list(csv.DictReader(lines))
     found = {(generated.names.index(row["source"]), int(row["channel"])): float(row["rate_hz"]) for row in rows}
     expected = {(s, int(c)): n for s, stream in enumerate(generated.streams)
                 for c, n in zip(*np.unique(stream.channel, return_counts=True))}
-    assert found.keys() == expected.keys() and f"{len(expected)} channels of 5 sources" in told
+    assert found.keys() == expected.keys() and f"{len(expected)} channels of 5 sources" in reported
     seconds = {round(expected[key] / rate, 3) for key, rate in found.items()}
     assert len(seconds) == 1 and abs(seconds.pop() - 0.02) < 0.001
     plain = Run(tmp_path / "1", generated.uris, "--define", DEFINITION)
@@ -271,7 +273,7 @@ def test_first_map_of_any_input(tmp_path, generated):
 
 
 def test_first_map_of_a_file_that_is_recognised(tmp_path):
-    """By its contents, as 'inspect' does; to standard output when the file is called -."""
+    """The file is recognised by its contents, as with 'inspect'; the file name - means standard output."""
     path = caen.compass_file(tmp_path / "ok.bin", 0xCAE1, [{"board": 2, "channel": 3, "time_ps": 1000 * n} for n in range(5)])
     map_of = ("inspect", path, "--detector-map")
     assert "1 channels of 1 sources" in eventloom(*map_of, tmp_path / "map.csv").stdout
@@ -297,7 +299,7 @@ def hits_table(file, hits):
 
 @pytest.fixture(scope="module")
 def sparse(tmp_path_factory):
-    """Two sources: channels 1 to 20 and 100 of the first, 1 to 10 of the second, each seldom and late in the run."""
+    """Two sources: channels 1 to 20 and 100 of the first, 1 to 10 of the second, each rare and late in the run."""
     folder, rng = tmp_path_factory.mktemp("sparse"), np.random.default_rng(14)
     channels = [[*range(1, 21), 100], [*range(1, 11)]]
     return [hits_table(folder / f"{s}.csv", sorted((int(t), c) for c in own for t in rng.integers(0, 50_000_000, 3)))
@@ -305,7 +307,7 @@ def sparse(tmp_path_factory):
 
 
 def said_at_the_end(run):
-    """Of rows and of groups: one line each."""
+    """The messages on rows and on groups: one line each."""
     return [line for line in run.done.stderr.splitlines()[-5:] if "no hit" in line or "without a hit" in line]
 
 

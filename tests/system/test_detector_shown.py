@@ -1,4 +1,4 @@
-"""What show, report and monitor tell of a detector map, of a run of which every hit is known: names, groups, positions."""
+"""How show, report and monitor present a detector map, for a run whose hits are all known: names, groups, positions."""
 
 import random
 import re
@@ -24,7 +24,7 @@ FACTS = {"groups": ["A", "B"], "masked": {"channels": 2, "open": 0}, "cut": {"ch
 
 
 class Known:
-    """Three sources: of channels 1 to 7 of the first two a map knows all, of 8 and 9, and of the third, nothing."""
+    """Three sources: a map describes channels 1 to 7 of the first two completely, but not 8, 9 and the third source."""
 
     def __init__(self, grouped=True):
         self.rows = [{"source": "0", "offset_ns": "2"}]
@@ -71,7 +71,7 @@ class Seen:
         return [counts["A"], counts["B"]], counts[None]
 
     def event_of_all_kinds(self):
-        """One with a hit in each group, one in none, and a hostile name."""
+        """An event with a hit in each group, one in none, and a hostile name."""
         def kinds(number):
             hits = self.of_event(number)
             return {group for hit in hits for group in self.known.groups.get(hit, ["none"])} | {hit[1] for hit in hits}
@@ -184,7 +184,7 @@ def test_hits_are_coloured_by_group(seen, tmp_path):
 
 
 def assert_linear(pixels, metres):
-    """The pixels of a metre."""
+    """The pixels per metre."""
     slope, start = np.polyfit(metres, pixels, 1)
     assert np.allclose(pixels, slope * np.array(metres) + start, atol=0.05)
     return slope
@@ -192,7 +192,7 @@ def assert_linear(pixels, metres):
 
 @pytest.mark.parametrize("view, across, up", [("top", 0, 1), ("side", 1, 2)])
 def test_views_of_positions(seen, tmp_path, view, across, up):
-    """y spreads more than x in this detector; a metre is as long across as up."""
+    """y spreads more than x in this detector; a metre has the same length in both directions."""
     number = seen.event_of_all_kinds()
     part = next(g for g in drawn(seen.run.output, number, tmp_path).iter(f"{SVG}g") if g.get("class") == view)
     marks = marks_of(part)
@@ -236,7 +236,7 @@ def test_positions_without_groups_are_coloured_by_time(ungrouped, tmp_path):
 
 
 def assert_shown(seen, document):
-    """Both documents say the same, of all hits."""
+    """Both documents show the same for all hits."""
     (a, b), none = seen.by_group()
     assert document["groups"] == {"name": ["A", "B"], "hits": [a, b], "none": none, "unknown": 0}
     facts = dict(document["setup"]["detector"])
@@ -266,7 +266,7 @@ def test_report(seen, tmp_path, file):
 
 
 def test_groups_count_channels_beyond_those_listed(tmp_path):
-    """A report counts each hit, however many channels there are."""
+    """A report counts every hit, however many channels there are."""
     rows = "".join(f"{100_000 * (i // 2) + i % 2},{i},1\n" for i in range(70_000))
     (tmp_path / "a.csv").write_text("time,channel,adc\n" + rows)
     mapped = write_map(tmp_path / "map.csv", [{"source": "0", "group": "all"}, {"source": "0", "channel": "69000-69999", "group": "end"}])
@@ -286,8 +286,8 @@ def test_damaged_map_is_refused(seen, tmp_path):
 
 
 def test_monitor(seen, tmp_path):
-    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:  # not over before a look
-        run.held().go_on()
+    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:  # still runs below
+        run.held().proceed()
         status = run.last_status()
         assert status["share_counted"] == 1
         assert_shown(seen, status)
@@ -354,7 +354,7 @@ def views_on(page):
 
 
 def event_with_positions(page, known):
-    """Chooses it on the page; its placed hits. Some of its hits have none."""
+    """Chooses it on the page and returns its hits with positions; some of its hits have none."""
     events = page.ask("(listed || latest.events).map((event) => event.hits)")
     at, hits = next((i, hits) for i, event in enumerate(events) if (hits := list(zip(event["source"], event["channel"])))
                     and len({known.position.get(hit, (0, 0))[:2] for hit in hits}) > 3 and any(hit not in known.position for hit in hits)
@@ -366,7 +366,7 @@ def event_with_positions(page, known):
 @needs_browser
 @pytest.mark.parametrize("width", [1280, 390])
 def test_views_of_positions_on_the_page(seen, browser, tmp_path, width):
-    """As those of `show --svg`."""
+    """The views equal those of `show --svg`."""
     eventloom("report", seen.run.output, "--output", tmp_path / "a.html")
     with browser.page((tmp_path / "a.html").as_uri(), (width, 844)) as page:
         placed = event_with_positions(page, seen.known)
@@ -399,7 +399,7 @@ def test_the_page_of_a_run_shows_positions(seen, browser, tmp_path):
     with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:
         with browser.page(run.held().url) as page:
             page.until("latest && latest.state === 'paused'")
-            run.go_on()
+            run.proceed()
             page.until("latest.state === 'ended'")
             placed = event_with_positions(page, seen.known)
             assert [channel_of(title) for _, _, title, _ in views_on(page)[0]["marks"]] == placed

@@ -1,4 +1,5 @@
-"""doctor: alone and over ranks, text and JSON, warnings from causes that are made here, nothing left or changed; that `run` names it."""
+"""doctor: alone and over ranks, as text and JSON, warnings with causes made here, no traces left; and that `run` names
+it."""
 
 import json
 import os
@@ -21,7 +22,7 @@ SUBJECTS = {"mpi", "transports", "load", "leftovers", "shared memory", "memory",
 
 
 def on_one_core(np, *words, code=None):
-    """np ranks that may all use the first core alone."""
+    """np ranks that may all use the first core only."""
     core = min(os.sched_getaffinity(0))
     command = ["taskset", "-c", str(core), "mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(np), BINARY]
     return bounded([*command, *map(str, words)], env=environment(), timeout=120, code=code)
@@ -62,7 +63,7 @@ def test_all_subjects_and_nothing_left(tmp_path, np):
 
 
 def test_text_says_what_json_says(tmp_path):
-    """But for what changes from one moment to the next."""
+    """Except for figures that change from moment to moment."""
     said = doctor("--output", tmp_path)
     text = eventloom("doctor", "--output", tmp_path, code=None).stdout.splitlines()
     lines = {line[9:23].strip(): line for line in text if line and line[0] != " "}
@@ -109,19 +110,19 @@ def test_the_folder_of_an_output_is_tried(tmp_path, there):
 
 
 def in_own_mounts(script, *command, code=None):
-    """Runs a command, whose mpirun may be given by `script`, with mounts of its own."""
+    """Runs a command, whose mpirun may be given by `script`, with its own mounts."""
     unshare = ["unshare", "-m", "--uts"] if os.geteuid() == 0 else ["unshare", "-rm", "--uts"]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done, told = run_bounded([*unshare, "bash", "-c", f'set -e; ({script}) || exit 99; exec "$@"', "_", *map(str, command)],
+    done, reported = run_bounded([*unshare, "bash", "-c", f'set -e; ({script}) || exit 99; exec "$@"', "_", *map(str, command)],
                              env=environment() | root, timeout=120)
     if done.returncode == 99 or "unshare: " in done.stderr:
         pytest.skip(f"SKIPPED: mounts of its own are not allowed here: {done.stderr}")
-    assert code is None or done.returncode == code, told
+    assert code is None or done.returncode == code, reported
     return done
 
 
 def shared_memory(options, np=None, more="true"):
-    """Runs the program where /dev/shm is a new one."""
+    """Runs the program with a new /dev/shm."""
     launcher = [] if np is None else ["mpirun", "--oversubscribe", "-np", np]
     script = f"mount -t tmpfs -o {options} tmpfs /dev/shm && {more}"
     return lambda *words, code: in_own_mounts(script, *launcher, BINARY, *words, code=code)
@@ -150,7 +151,7 @@ def test_shared_memory_full_of_leftovers(tmp_path, np):
     assert about(said, "shared memory")["level"] == "warning"
 
 
-def test_without_root_the_mend_of_small_shared_memory_lets_a_run_start(tmp_path, monkeypatch):
+def test_without_root_the_fix_of_small_shared_memory_lets_a_run_start(tmp_path, monkeypatch):
     mend = about(doctor("--output", tmp_path, run=shared_memory("size=1m")), "shared memory")["mend"]
     name, value = re.search(r"export (\w+)=(\S+)$", mend).groups()
     sources = generate(tmp_path / "recording", sources=2, rate=1000, duration="20ms", seed=3)
@@ -177,7 +178,8 @@ def test_mpi_that_does_not_start(tmp_path, monkeypatch, variable):
 
 
 def test_the_sample_in_the_readme(tmp_path):
-    """Made on a host of the same name with the same settings: each line is one that is printed, but for the disk's speed."""
+    """The sample is printed on a host with the same name and settings: each line of it appears, except for the disk's
+    speed."""
     page = (ROOT / "jobs/README.md").read_text()
     sample = re.search(r"\n```\n(warning  leftovers .*?)```", page, flags=re.S)[1].splitlines()
     files = [word for line in sample if "mend: rm -- " in line for word in line.split("rm -- ")[1].split()]

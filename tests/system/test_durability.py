@@ -1,4 +1,4 @@
-"""Power may fail at any moment: the order of the system calls that make files and their names durable."""
+"""Power may fail at any moment: tests the order of the system calls that make files and their names durable."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ def recording(tmp_path_factory):
 
 
 def traced(folder, *words):
-    """(call, file) in their order; of a rename the new name."""
+    """(call, file) in order; for a rename, the new name."""
     log = folder / "trace"
     done = subprocess.run(["strace", "-f", "-y", "-e", f"trace={CALLS}", "-o", log, BINARY, *map(str, words)], cwd=folder,
                           env=environment(), text=True, capture_output=True, timeout=120)
@@ -40,7 +40,7 @@ def traced(folder, *words):
 
 
 def assert_published(calls, folder, name):
-    """Made, written, on disk, its name on disk, renamed, the new name on disk."""
+    """Created, written, synced, its folder synced, renamed, the folder synced again."""
     def place(call, what, after=-1):
         for n, (made, path) in enumerate(calls):
             if n > after and made == call and (path == what or path == str(folder / what) or path == f"./{what}"):
@@ -99,7 +99,8 @@ def test_folders(tmp_path, recording, words):
 
 
 def test_a_part_from_scratch(tmp_path, recording):
-    """Whenever it is cut short, it is known as what was being written: HDF5's own first bytes come when the rest is on disk."""
+    """Whenever it is interrupted, it is recognised as unfinished: HDF5's own first bytes are written after the rest is
+    on disk."""
     calls = traced(tmp_path, "run", recording, "--define", "gap:25ns,4", "--scratch", "scratch", "--output", "run.h5")
     partial = str(tmp_path / "run.part-0000-0000.h5.partial")
     of_part = [call for call, path in calls if path in (partial, partial.removesuffix(".partial")) and call in ("write", "fsync", "rename")]

@@ -1,4 +1,4 @@
-"""Small inputs made by hand, where slices, epochs and sources end."""
+"""Small handmade inputs, at the edges of slices, epochs and sources."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ EPOCH = 100  # ticks
 
 
 def check(folder, streams, definition, *options, overlap=EPOCH, per_slice=1, epoch=EPOCH, np=None, omp=None):
-    """Runs `streams`, lists of (time, channel), one a source, and compares with the reference; returns the run."""
+    """Runs `streams`, a list of (time, channel) per source, and compares with the reference; returns the run."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, stream in enumerate(streams):
         write_csv(folder / f"{number:02}.csv", [t for t, _ in stream], [c for _, c in stream])
@@ -44,12 +44,12 @@ INPUTS = {
     "no_hit": [[], []],
     "early_end": [hits(*range(3, 1000, 7)), hits(3, 4, 5), hits(*range(900, 950, 2))],
     "late_start": [hits(*range(70_000, 71_000, 7)), hits(*range(70_900, 73_000, 11))],
-    # Epoch numbers have 28 bits on the wire: a run that passes the end of that range.
+    # Epoch numbers have 28 bits on the wire: the run passes the end of that range.
     "epoch_number_wraps": [hits(*(2**28 * EPOCH + d for d in (-150, -101, -100, -1, 0, 1, 99, 100, 101))),
                            hits(*(2**28 * EPOCH + d for d in (-99, 0, 0, 2, 150)))],
     "a_little_out_of_order": [hits(105, 99, 101, 100, 98, 205, 199, 201), hits(100, 96, 203, 200)],
 }
-# With the longest length of each: a shorter overlap is refused.
+# The longest length of each: a shorter overlap is refused.
 LONGEST = {"gap:5,2": 5, "gap:1,1": 1, "multiplicity:10,2": 10, "multiplicity:10,2,1,2": 20, "multiplicity:7,3,3,0": 21, "tag": 0}
 DEFINITIONS = list(LONGEST)
 
@@ -70,7 +70,7 @@ def test_edges_on_several_ranks(tmp_path, name, per_slice, np, options):
 @pytest.mark.parametrize("per_slice", [1, 2, 10, 1000])
 @pytest.mark.parametrize("definition", ["gap:5,2", "gap:5,22", "multiplicity:10,2", "multiplicity:10,2,1,1"])
 def test_events_longer_than_the_overlap(tmp_path, definition, per_slice):
-    """Cut at the overlap, flagged, exit code 3, and the same wherever slices end."""
+    """Events are cut at the overlap and flagged, exit code 3, wherever slices end."""
     chain = range(40, 1000, 5)
     streams = [hits(*chain, *range(1200, 1303, 5), 1500), hits(*(t + 2 for t in chain), *range(1702, 1800, 3))]
     run = check(tmp_path, streams, definition, per_slice=per_slice)
@@ -86,7 +86,7 @@ def test_as_long_as_the_overlap_is_not_longer(tmp_path, overlap, truncated):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_streams(tmp_path, seed):
-    """Dense and sparse stretches, ties, gaps of all lengths about an epoch."""
+    """Dense and sparse stretches, equal times, and gaps of all lengths around an epoch."""
     rng = np.random.default_rng(seed)
     streams = []
     for _ in range(rng.integers(1, 5)):
@@ -110,13 +110,13 @@ def test_two_ranks_that_are_both_source_and_builder(tmp_path):
 
 
 def test_epoch_buffers_larger_than_all_cells(tmp_path):
-    """One slice holds some 200 KB a source; the ring holds 8 KB."""
+    """One slice holds some 200 KB per source; the ring holds 8 KB."""
     check(tmp_path, [hits(*range(0, 50_000, 2)), hits(*range(1, 50_000, 2))], "tag", "--builders", 2, "--cell-size", "4KiB",
           "--ring-depth", 2, per_slice=1, epoch=100_000, np=2)
 
 
 def test_disorder_beyond_the_bound_is_an_error(tmp_path):
-    """A text file cannot be read twice over at leisure: hits far back in time are refused with file and place."""
+    """A text file is read only once: hits far back in time are refused with file and line."""
     times = [*range(0, 30_000_000, 10), 5]
     write_csv(tmp_path / "back.csv", times, [0] * len(times))
     done = eventloom("run", "--source", f"csv:{tmp_path}/back.csv?time=1&channel=2&unit=tick", "--define", "tag",

@@ -1,4 +1,5 @@
-"""merge --to: built events as LMD and HLD files, against the readers of the tests; byte for byte what the sources had."""
+"""merge --to: built events as LMD and HLD files, compared with the readers of the tests; byte for byte those of the
+sources."""
 
 import contextlib
 import os
@@ -35,7 +36,7 @@ def built(folder, sources, *options, np=None, code=0, define="tag"):
 
 
 def merge_to(target, run, *options, code=0):
-    """The files that it reports, in their order."""
+    """The files that it reports, in order."""
     done = eventloom("merge", run, "--to", target, *options, code=code)
     files = [Path(line.split(maxsplit=1)[1]) for line in done.stdout.splitlines() if line.startswith("file ")]
     assert sum(path.stat().st_size for path in files) == int(re.search(r"bytes +(\d+)", done.stdout)[1])
@@ -51,7 +52,7 @@ def lossy(events):
 
 
 def assert_no_event_differs(folder, uri, run, code=0):
-    """A run on the files that were written builds what the first one had built."""
+    """A run on the files written builds the same events as the first one."""
     again = Run(folder / "again", [uri], "--define", "tag", code=code)
     assert re.search(r"only in B +0\n.*\n", said := eventloom("compare", run.output, again.output, code=None).stdout), said
     assert re.search(r"in both, but different +0\n", said) and re.search(r"only in A +0\n", said), said
@@ -73,7 +74,7 @@ def test_lmd_gives_its_events_back(tmp_path, path):
 
 @pytest.mark.parametrize("path", HLD, ids=by_name)
 def test_hld_gives_its_events_back(tmp_path, path):
-    """But for date and time in the headers of events."""
+    """Except for date and time in the headers of events."""
     file = read_hld(path)
     run = built(tmp_path, [f"hld:{path}"])
     files = merge_to(f"hld:{tmp_path}/out", run.output)
@@ -85,7 +86,7 @@ def test_hld_gives_its_events_back(tmp_path, path):
 
 
 def without_times(data):
-    """The bytes of a file without dates and times of events, and the mark in its first."""
+    """The bytes of a file without the dates and times of events, and without the mark in its first event."""
     data, at = bytearray(data), 0
     data[28:32] = bytes(4)
     while at < len(data):
@@ -96,7 +97,7 @@ def without_times(data):
 
 @pytest.mark.parametrize("kind, path", [("lmd", DATA / "lmd/var_2byte.lmd"), ("hld", DATA / "hld/var_small.hld")])
 def test_the_way_does_not_matter(tmp_path, kind, path):
-    """By way of .epochs, several builders and writers, a merged file, compressed or resumed."""
+    """Through .epochs files, several builders and writers, a merged file, compression or a resume."""
     expected = merge_to(f"{kind}:{tmp_path}/first", built(tmp_path, [f"{kind}:{path}"]).output)[0].read_bytes()
     eventloom("convert", f"{kind}:{path}", "--output", tmp_path / "x.epochs")
     run = built(tmp_path / "other", [f"file:{tmp_path}/x.epochs"], *SHORT, "--builders", 2, "--compress", 1, np=3)
@@ -105,7 +106,7 @@ def test_the_way_does_not_matter(tmp_path, kind, path):
 
 
 def test_subevents_of_all_lengths_orders_and_words(tmp_path):
-    """HLD made here: words of 1 to 8 bytes, incomplete ones, errors, events without subevents."""
+    """HLD made here: words of 1 to 8 bytes, incomplete ones, errors, and events without subevents."""
     sub = hld_reference.Subevent
     events = [hld_reference.Event(n, [sub(0x8000 + k, [n * k] * k, n << 8 | 7, k % 4 << 16 | 0x11,
                                           "little" if (n + k) % 3 == 1 else "big", max(4 * k - n % 3, 0))
@@ -117,7 +118,7 @@ def test_subevents_of_all_lengths_orders_and_words(tmp_path):
 
 
 def test_byte_orders_beyond_the_first_mebibyte(tmp_path):
-    """An id in both orders, and one that comes late, in the other order than all before."""
+    """One id in both byte orders, and one that first appears late, in the opposite order."""
     sub = hld_reference.Subevent
     events = [hld_reference.Event(n, [sub(0x8000, [n] * 100, n << 8, byte_order="big" if n % 3 else "little"),
                                       *([sub(0x8020, [n], n << 8, byte_order="little")] if n > 2800 else [])], run=5)
@@ -133,7 +134,7 @@ def test_byte_orders_beyond_the_first_mebibyte(tmp_path):
 
 
 def test_time_stamps(tmp_path):
-    """In the order of time, with the subevents of all events that a gap joins; the header is that of the first."""
+    """In time order, with the subevents of all events that a gap joins; the header is that of the first."""
     times = [5000, 5010, 9000, 12_000, 12_001]
     events = [lmd_reference.Event(n, [lmd_reference.Subevent(n, white_rabbit(t))], 1 + n) for n, t in enumerate(times, 1)]
     (tmp_path / "stamped.lmd").write_bytes(classic_file([events[k] for k in (2, 0, 1, 4, 3)]))
@@ -147,7 +148,7 @@ def test_time_stamps(tmp_path):
 
 
 def test_lmd_of_several_sources(tmp_path):
-    """Events have the subevents of all sources in their order, and the header of the first that has the number."""
+    """Events have the subevents of all sources in order, and the header of the first source with the number."""
     path = DATA / "lmd" / "var_small.lmd"
     events = read_lmd(path).events
     parts = [[replace(e, subevents=e.subevents[k::3], dummy=10 * k) for e in events if e.number % (k + 7)] for k in range(3)]
@@ -164,7 +165,8 @@ def test_lmd_of_several_sources(tmp_path):
 
 @pytest.mark.parametrize("runs", [(7, 7), (7, 8)])
 def test_hld_of_several_sources(tmp_path, runs):
-    """As DABC's event builder: numbers count, bit 31 says that tags differ; the sources' run number, or that of now."""
+    """Like DABC's event builder: numbers count, bit 31 reports differing tags; the sources' run number, or one from the
+    current time."""
     sub, event = hld_reference.Subevent, hld_reference.Event
     parts = [[event(n, [sub(0x8000 + k, [n, k], n << 8 | (n % 50 == 0 and k), byte_order=order)], 0x2000 | n % 3, run)
               for n in range(3, 203)] for k, (order, run) in enumerate(zip(("big", "little"), runs))]
@@ -180,7 +182,7 @@ def test_hld_of_several_sources(tmp_path, runs):
 
 
 def test_lmd_and_hld_by_number(tmp_path):
-    """In an LMD file, HLD subevents are an HLD event in a subevent; in an HLD file, LMD subevents are hits."""
+    """In an LMD file, HLD subevents become an HLD event in a subevent; in an HLD file, LMD subevents become hits."""
     triggered = [lmd_reference.Event(n, [lmd_reference.Subevent(3, [n])]) for n in range(1, 100)]
     others = [hld_reference.Event(n, [hld_reference.Subevent(0x8000, [n, 5], n << 8)], 0x2001, 3) for n in range(50, 150)]
     (tmp_path / "a.lmd").write_bytes(flat_file(triggered))
@@ -202,7 +204,7 @@ def test_lmd_and_hld_by_number(tmp_path):
 
 @pytest.fixture(scope="module")
 def free_running(tmp_path_factory):
-    """A run on hits that are no list-mode data, with payload of several lengths."""
+    """A run on hits that are not list-mode data, with payloads of several lengths."""
     folder = tmp_path_factory.mktemp("free")
     uris = generate(folder / "in", sources=2, rate=20_000, hits=6, width="50ns", noise=50_000, duration="20ms", payload=2, seed=3)
     write_csv(folder / "plain.csv", [*range(0, 20_000_000, 997)], [k % 40 for k in range(20_061)])
@@ -253,7 +255,7 @@ def test_no_events_at_all(tmp_path):
 
 @pytest.mark.parametrize("kind, path", [("lmd", DATA / "lmd/comb_0002.lmd"), ("hld", DATA / "hld/comb.hld")])
 def test_files_of_a_size(tmp_path, kind, path):
-    """None is longer, none could have taken the next event, and together they are one source with the same events."""
+    """No file is longer, none had room for the next event, and together they are one source with the same events."""
     read_one, read_all = (read_lmd, read_lmd_files) if kind == "lmd" else (read_hld, read_hld_files)
     encode = (lmd_reference if kind == "lmd" else hld_reference).encode
     run = built(tmp_path, [f"{kind}:{path}"])
@@ -311,7 +313,7 @@ def test_options_of_the_merged_file(tmp_path, small, options):
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
 def test_foreign_files_stay(tmp_path, small, force):
-    """Recordings of others, whatever their names, and the sources of the run."""
+    """Foreign recordings, whatever their names, and the sources of the run."""
     raw = (DATA / "lmd/var_small.lmd").read_bytes()
     for number in (0, 3):
         (tmp_path / f"out_000{number}.lmd").write_bytes(raw)
@@ -328,7 +330,7 @@ def test_foreign_files_stay(tmp_path, small, force):
 
 
 def test_what_the_run_has_read_is_never_replaced(tmp_path, small):
-    """Though Eventloom has written it itself."""
+    """Even if Eventloom has written it itself."""
     files = merge_to(f"lmd:{tmp_path}/first", small.output)
     before = files[0].read_bytes()
     second = built(tmp_path / "second", [f"lmd:{files[0]}"])
@@ -337,7 +339,7 @@ def test_what_the_run_has_read_is_never_replaced(tmp_path, small):
 
 
 def raw_files(folder, small, size=""):
-    """Recordings of Eventloom's own, as `small` has them, and the bytes of each."""
+    """Recordings made by Eventloom, as in `small`, and the bytes of each."""
     folder.mkdir()
     return {path: path.read_bytes() for path in merge_to(f"lmd:{folder}/raw{size}", small.output)}
 
@@ -350,7 +352,7 @@ def assert_kept(raw, target, run, cwd):
 
 @pytest.fixture
 def data(tmp_path, small):
-    """A folder with a recording, and the filtered run of it, made from within."""
+    """A folder with a recording and its filtered run, made inside it."""
     raw = raw_files(tmp_path / "data", small)
     eventloom("run", "raw_0000.lmd", "--define", "tag", "--filter", "n_hits>=2", "--output", "run.h5", cwd=tmp_path / "data")
     eventloom("merge", "run.h5", cwd=tmp_path / "data")
@@ -359,7 +361,7 @@ def data(tmp_path, small):
 
 @pytest.mark.parametrize("run", ["run.h5", "run.merged.h5"])
 def test_the_recording_of_a_run_made_elsewhere(tmp_path, data, run):
-    """Seen from its folder, from another one, and after the folder has moved."""
+    """Called from its folder, from another one, and after the folder has moved."""
     assert_kept(data, "lmd:raw", run, tmp_path / "data")
     assert_kept(data, "lmd:data/raw", f"data/{run}", tmp_path)
     assert_kept(data, f"lmd:{tmp_path}/data/raw", tmp_path / "data" / run, "/")
@@ -369,7 +371,8 @@ def test_the_recording_of_a_run_made_elsewhere(tmp_path, data, run):
 
 
 def test_the_recording_of_a_run_called_elsewhere(tmp_path, small):
-    """Its place is known, though another file of that name and size is where merge is called, and the run's files are elsewhere."""
+    """Its place is known, even if another file of that name and size lies where merge is called, and the run's files
+    are elsewhere."""
     raw = raw_files(tmp_path / "data", small)
     (tmp_path / "out").mkdir()
     eventloom("run", "raw_0000.lmd", "--define", "tag", "--filter", "n_hits>=2", "--output", "../out/run.h5", cwd=tmp_path / "data")
@@ -380,13 +383,13 @@ def test_the_recording_of_a_run_called_elsewhere(tmp_path, small):
 
 
 def test_a_recording_that_was_renamed(tmp_path, data):
-    """Its contents show that it is one."""
+    """Its contents identify it."""
     renamed = {path.rename(tmp_path / "data/other_0000.lmd"): content for path, content in data.items()}
     assert_kept(renamed, "lmd:data/other", "data/run.h5", tmp_path)
 
 
 def test_a_copy_of_the_recording_may_be_replaced(tmp_path, data):
-    """As the output of an earlier merge would be."""
+    """It could be the output of an earlier merge."""
     (tmp_path / "out").mkdir()
     shutil.copy(tmp_path / "data/raw_0000.lmd", tmp_path / "out/raw_0000.lmd")
     assert merge_to(f"lmd:{tmp_path}/out/raw", tmp_path / "data/run.h5", "--force") == [tmp_path / "out/raw_0000.lmd"]
@@ -445,11 +448,12 @@ def small_disk(folder, size):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
 def test_a_full_disk(tmp_path):
-    """The file is named; what is whole stays, what is not has no final name."""
+    """The file is named; complete files remain, and incomplete ones have no final name."""
     run = built(tmp_path, [f"lmd:{DATA}/lmd/comb_0002.lmd"])
     with small_disk(tmp_path / "disk", "1m") as disk:
-        told = only_line(eventloom("merge", run.output, "--to", f"lmd:{disk}/out?size=300kB", code=2), "No space left")
+        done = eventloom("merge", run.output, "--to", f"lmd:{disk}/out?size=300kB", code=2)
+        reported = only_line(done, "No space left")
         whole = sorted(disk.iterdir())
-        assert f"out_000{len(whole)}.lmd.partial" in told and {path.suffix for path in whole} == {".lmd"}
+        assert f"out_000{len(whole)}.lmd.partial" in reported and {path.suffix for path in whole} == {".lmd"}
         found = read_lmd_files(whole)
         assert_events(found, read_lmd(DATA / "lmd/comb_0002.lmd").events[:len(found)])

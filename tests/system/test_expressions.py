@@ -1,4 +1,5 @@
-"""Definitions and filters in the language of expressions: against the serial reference, and what users are told."""
+"""Definitions and filters in the language of expressions: compared with the serial reference, and their messages to
+users."""
 
 import h5py
 import numpy as np
@@ -57,7 +58,7 @@ GROUP_WORDS = [word for text in ("A=source:0-1", "B=channel:0x400010-0x80000f", 
 
 @pytest.fixture(scope="module")
 def detector(tmp_path_factory):
-    """Groups of both kinds of options, and channels at random places."""
+    """Groups from both kinds of options, and channels at random places."""
     draw = np.random.default_rng(15)
     places = {(source, source << 22 | channel): tuple(draw.uniform(0, 12, 3).round(2).tolist())
               for source in range(5) for channel in range(28)}
@@ -104,7 +105,7 @@ def test_each_filter_counts_all_events(tmp_path, recording):
 
 
 @pytest.mark.parametrize("options, np", [([], None), (["--filters", 3, "--epochs-per-slice", 1], 4)])
-def test_explain_tells_of_the_first_events(tmp_path, recording, options, np):
+def test_explain_lists_the_first_events(tmp_path, recording, options, np):
     uris, hits = recording
     text = "n_hits>=6 || (sources >= 3 && duration<60ns)"
     run = Run(tmp_path, uris, "--define", "gap:60,2", "--filter", text, "--explain", 12, *options, np=np)
@@ -124,7 +125,7 @@ def test_explain_tells_of_the_first_events(tmp_path, recording, options, np):
 
 
 def time_text(ns):
-    """As options take it: the largest unit below which nothing, or a fraction, remains."""
+    """The time as options accept it: in the largest unit that leaves no remainder, or as a fraction."""
     for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if ns >= size:
             return f"{ns / size:.9f}".rstrip("0").rstrip(".") + unit
@@ -147,7 +148,7 @@ MISTAKES = [
 def test_mistakes_are_marked_below_their_text(tmp_path, recording, options, word, marks, np):
     define = [] if options[0] == "--define" else ["--define", "gap:25,4"]
     done = eventloom("run", recording[0][0], *define, *options, "--output", tmp_path / "run.h5", np=np, code=2)
-    lines = done.stderr.partition("-----")[0].splitlines()  # mpirun has its say behind a rule
+    lines = done.stderr.partition("-----")[0].splitlines()  # mpirun's own message follows a rule
     assert len(lines) == 3 and word in lines[0] and lines[0].startswith("eventloom run: "), done.stderr
     assert lines[1:] == ["  " + options[1], "  " + marks]
     assert done.stdout == "" and list(tmp_path.iterdir()) == []
@@ -182,7 +183,7 @@ def test_explain_needs_a_filter(recording):
 
 
 def test_triggers_of_list_mode_data(tmp_path):
-    """Each trigger type of a recording by itself, and none of them, are all events."""
+    """The events of each trigger type of a recording, and those without any, are all events together."""
     source = "lmd:" + str(DATA / "lmd" / "classic_16k.lmd") + "?time=tag"
     run = Run(tmp_path / "all", [source], "--define", "tag", code=None)
     with h5py.File(run.merged) as file:

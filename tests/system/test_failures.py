@@ -1,4 +1,5 @@
-"""Whatever fails on one rank, in whatever phase: all ranks end at once, and the cause, the rank and the code are said."""
+"""Whatever fails on one rank, in any phase: all ranks end at once, and the cause, the rank and the code are
+reported."""
 
 import os
 import resource
@@ -35,7 +36,7 @@ def lines_of(text):
     return [line for line in text.splitlines() if line.startswith("eventloom")]
 
 
-# phase: what fails in it, how the run ends and what it says. A part that cannot be put on disk stops the run cleanly.
+# phase: what fails in it, how the run ends, and its message. A part that cannot be put on disk stops the run cleanly.
 PHASES = {
     "open": (dict(call="open", path="source_00{rank}", error=13), 2, "source_00{rank}.epochs': Permission denied"),
     "set up": (dict(call="MPI_Allgatherv", at=11), 1, "MPI_Allgatherv: MPI_ERR_OTHER"),
@@ -95,7 +96,7 @@ def test_merge_without_memory(recording, tmp_path):
 def test_names(recording, tmp_path):
     done = eventloom(*run_of(recording, tmp_path / ("long" * 80)), np=3, code=2, timeout=30)
     assert "File name too long" in done.stderr, done.stderr
-    # Sources may have any name, outputs are listed in files that know UTF-8 alone.
+    # Sources may have any name; outputs are listed in files that support UTF-8 only.
     odd = os.fsencode(tmp_path) + b"/\xff\xfe.epochs"
     shutil.copy(recording / "source_000.epochs", odd)
     for np in (1, 2):
@@ -166,7 +167,7 @@ def test_a_limit_of_the_address_space(recording, tmp_path):
 
 
 def test_memory_that_runs_out_on_the_way(tmp_path):
-    """The address space holds the rings, and less than the slices that are in flight."""
+    """The address space holds the rings, but not all slices in flight."""
     uris = generate(tmp_path / "rec", sources=2, rate=100_000, hits=8, duration="300ms", noise=4_000_000)
     words = ["run", *[word for uri in uris for word in ("--source", uri)], *DEFINE, "--epochs-per-slice", "30000",
              "--output", tmp_path / "run.h5"]
@@ -185,7 +186,7 @@ def test_memory_that_runs_out_on_the_way(tmp_path):
 
 
 def as_nobody(folder):
-    """How a program is started by a user who may read in `folder`, and no more; skips where that is not possible."""
+    """How to start a program as a user who may only read in `folder`; skips where that is not possible."""
     if os.geteuid() != 0:
         folder.chmod(0o555)
         return []
@@ -209,7 +210,7 @@ def test_a_folder_without_permission(recording, np):
         assert not list((folder / "out").iterdir())
 
 
-# Where each command waits for ever, and what a signal makes of it.
+# Where each command waits forever, and the effect of a signal.
 STUCK = {
     "run": (["run", "--source", "{rec}/source_000.epochs", *DEFINE, "--output", "run.h5"], "source_000", STOPPED),
     "convert": (["convert", "{rec}/source_000.epochs", "--output", "copy.epochs"], "source_000", -signal.SIGTERM),
@@ -219,7 +220,7 @@ STUCK = {
 
 
 @pytest.mark.parametrize("command", STUCK)
-def test_a_signal_while_something_takes_for_ever(recording, tmp_path, command):
+def test_a_signal_while_something_never_ends(recording, tmp_path, command):
     words, path, code = STUCK[command]
     if command == "merge":
         eventloom(*run_of(recording, tmp_path))
@@ -232,7 +233,7 @@ def test_a_signal_while_something_takes_for_ever(recording, tmp_path, command):
     assert code != STOPPED or "before the first slice" in said
 
 
-# The call in which one of two ranks stays when a signal comes: the other does not wait for it.
+# The call in which one of two ranks stays when a signal arrives: the other does not wait for it.
 MOMENTS = {
     "windows": dict(call="MPI_Win_allocate"),
     "first put": dict(call="MPI_Put"),

@@ -1,4 +1,4 @@
-"""Names and sets of files: their endings, order, copies and number; and how a table ends."""
+"""Names and sets of files: endings, order, copies and number; and how a table ends."""
 
 import random
 import re
@@ -28,7 +28,7 @@ def hits_of(run):
 
 
 def naturally(names):
-    """The order of file managers."""
+    """The order used by file managers."""
     return sorted(names, key=lambda name: ([(int(part) if part.isdigit() else -1, part if not part.isdigit() else "")
                                             for part in re.split(r"(\d+)", name)], name))
 
@@ -48,7 +48,7 @@ def files_of_all_kinds(folder):
 
 
 def test_one_recogniser_for_all_commands(tmp_path):
-    """In capitals, and with names that say nothing where the contents do."""
+    """Names in capitals, and names that reveal nothing, so that the contents decide."""
     kinds = files_of_all_kinds(tmp_path)
     for name in list(kinds):
         if name != "T.CSV":
@@ -62,17 +62,17 @@ def test_one_recogniser_for_all_commands(tmp_path):
         eventloom("convert", path, "--output", tmp_path / f"{name}.out.epochs")
         eventloom("plan", "--source", path, "--nodes", 1)
     (tmp_path / "what.xyz").write_text("neither\n")
-    told = {re.sub(r"^eventloom \w+: ", "", only_line(done, "what.xyz", "unknown scheme")) for done in (
+    reported = {re.sub(r"^eventloom \w+: ", "", only_line(done, "what.xyz", "unknown scheme")) for done in (
         eventloom("inspect", tmp_path / "what.xyz", code=2),
         eventloom("run", "--source", tmp_path / "what.xyz", *ALL, "--output", tmp_path / "o.h5", code=2),
         eventloom("convert", tmp_path / "what.xyz", "--output", tmp_path / "o.epochs", code=2),
         eventloom("plan", "--source", tmp_path / "what.xyz", "--nodes", 1, code=2),
         eventloom("serve", tmp_path / "what.xyz", code=2), eventloom("send", tmp_path / "what.xyz", code=2))}
-    assert len(told) == 1, told
+    assert len(reported) == 1, reported
 
 
 def test_names_with_signs_of_uris(tmp_path):
-    """A file is taken by its name before that is taken apart."""
+    """An existing file takes precedence over an interpretation of its name."""
     for name in ("run_10:30.csv", "what?.csv", "a[1].csv"):
         (tmp_path / name).write_text("t_ns,ch\n1,2\n")
         assert len(hits_of(Run(tmp_path / f"run {len(name)}", [str(tmp_path / name)], *ALL))) == 1
@@ -90,7 +90,7 @@ NAMES = ["run5_2", "run5_10", "run5_1", "run5_02", "run5_100", "run5_3a", "run5_
 
 
 def test_globs_are_in_natural_order(tmp_path):
-    """As sources and joined; equal numbers by their bytes. The shell's order stays."""
+    """As sources and joined; names with equal numbers by their bytes. The shell's order is kept."""
     order = naturally(NAMES)
     for k, name in enumerate(order):
         (tmp_path / f"{name}.csv").write_text(f"t_ns,ch\n{100 + k},{k}\n")
@@ -109,8 +109,8 @@ def test_copies_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text(rows)
     (tmp_path / "b.csv").write_text(rows)
     (tmp_path / "c.csv").write_text(rows.replace("2500,1", "2500,2"))  # as long
-    told = refused(tmp_path, f"{tmp_path}/*.csv", words=["b.csv", "same contents", "a.csv", "remove one"])
-    assert "c.csv" not in told
+    reported = refused(tmp_path, f"{tmp_path}/*.csv", words=["b.csv", "same contents", "a.csv", "remove one"])
+    assert "c.csv" not in reported
     assert len(hits_of(Run(tmp_path / "run", [f"{tmp_path}/[ac].csv"], *ALL))) == 10_000
     events = [midas.Event(n, [midas.Bank("ADC0", b"1234")]) for n in range(20)]
     midas.midas_file(tmp_path / "r_1.mid", events)
@@ -128,7 +128,7 @@ def test_copies_are_refused(tmp_path):
 
 
 def test_a_copy_that_another_rank_opens(tmp_path):
-    """One rank compares the files for all."""
+    """One rank compares the files on behalf of all."""
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("t_ns,ch\n" + "".join(f"{n},1\n" for n in range(50)))
     done = eventloom("run", f"{tmp_path}/*.csv", *ALL, "--output", tmp_path / "run.h5", np=2, code=2)
@@ -136,7 +136,7 @@ def test_a_copy_that_another_rank_opens(tmp_path):
 
 
 def test_copies_that_are_read_as_other_data(tmp_path):
-    """With another time of tick 0; or one by one."""
+    """With another time of tick 0, or one by one."""
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("t,ch\n2026-11-21T10:00:00Z,1\n2026-11-21T10:00:01Z,1\n")
     uris = [f"{tmp_path}/{name}.csv?origin=2026-11-21T{origin}Z" for name, origin in (("a", "10:00:00"), ("b", "09:59:59"))]
@@ -178,7 +178,7 @@ def under_file_limit(limit):
 
 @pytest.mark.parametrize("form", ["csv", "epochs", "midas", "joined"])
 def test_more_files_than_a_process_may_open(tmp_path, form):
-    """2,000, of which no more than 256 may be open; each is longer than what is read of it at once."""
+    """2,000 files, of which no more than 256 may be open; each is longer than one read."""
     n, rows = 2000, 6000
     if form == "csv":
         for k in range(n):
@@ -207,7 +207,7 @@ def test_more_files_than_a_process_may_open(tmp_path, form):
 
 
 def test_long_files_that_take_turns(tmp_path):
-    """More than are kept open, each read in several pieces: all rows arrive."""
+    """More files than are kept open, each read in several pieces: all rows arrive."""
     generator = random.Random(4)
     expected = []
     for k in range(300):
@@ -227,7 +227,7 @@ TABLE = "t_ns,ch,adc\n1000,11,501\n1010,12,502\n1020,13,503\n"
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", " "])
 def test_a_table_cut_anywhere(tmp_path, separator):
-    """No hit is another one than in the whole table; what may be cut is a loss."""
+    """No hit differs from the whole table's; a possibly truncated one is a loss."""
     text = TABLE.replace(",", separator)
     rows = [tuple(map(int, line.split(","))) for line in TABLE.splitlines()[1:]]
     header = len(text.split("\n")[0]) + 1
@@ -245,11 +245,11 @@ def test_a_table_cut_anywhere(tmp_path, separator):
 
 
 def test_a_last_row_whose_used_columns_are_whole(tmp_path):
-    """A separator follows them, or a CR: they are read."""
+    """They are followed by a separator or a CR, and are read."""
     for n, end in enumerate(("1020,13,503,fl", "1020,13,503,", "1020,13,503\r", "1020,13,503\n# end")):
         (tmp_path / f"{n}.csv").write_text("t_ns,ch,adc,flags\n" + TABLE.split("\n", 1)[1][:-12] + end)
         assert len(hits_of(Run(tmp_path / f"run{n}", [f"{tmp_path}/{n}.csv"], *ALL))) == 3
-    # A channel called by a word that is cut must not become a channel of its own, which would move the others.
+    # A truncated word must not become a separate channel, which would shift the others.
     (tmp_path / "w.csv").write_text("t_ns,ch\n1,left\n2,right\n3,cent")
     run = Run(tmp_path / "words", [f"{tmp_path}/w.csv"], *ALL, code=3)
     assert hits_of(run) == [(1, 0, 0), (2, 0, 1)]
@@ -258,7 +258,7 @@ def test_a_last_row_whose_used_columns_are_whole(tmp_path):
 # ---- leap seconds
 
 def test_leap_seconds(tmp_path):
-    """23:59:60 has no time of its own: it is refused, in rows and as the origin; a run across it does not count it."""
+    """23:59:60 has no separate time: it is refused, in rows and as the origin; a run across it does not count it."""
     (tmp_path / "a.csv").write_text("t,ch\n2016-12-31T23:59:59Z,1\n2017-01-01T00:00:00Z,2\n")
     source = f"csv:{tmp_path}/a.csv?origin=2016-12-31T23:59:59Z"
     run = Run(tmp_path / "run", [source], *ALL)

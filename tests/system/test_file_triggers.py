@@ -1,4 +1,4 @@
-"""Files of LMD and HLD that begin and end with events of given trigger types, after a run and beside it."""
+"""LMD and HLD files that begin and end with events of given trigger types, after a run and beside it."""
 
 import random
 import resource
@@ -42,7 +42,7 @@ def recording(folder, kind, n_events=400, special=0.1, spacing=None):
 
 
 def first_numbers(triggers, begin=BEGIN, end=END):
-    """Of each file, from the keys' meaning: the numbers of the events are 1, 2, ..."""
+    """The first numbers of each file, by the meaning of the keys: event numbers are 1, 2, ..."""
     return [n for n, trigger in enumerate(triggers, 1) if n == 1 or trigger in begin or triggers[n - 2] in end]
 
 
@@ -67,7 +67,7 @@ def test_after_a_run(tmp_path, kind, keys, begin, end):
 @KINDS
 @pytest.mark.parametrize("options", [[], SLICES], ids=["one slice", "many slices"])
 def test_beside_a_run(tmp_path, kind, options):
-    """Whatever the slices: a file ends within one, too. The other format's files end by size alone."""
+    """Whatever the slices are: a file may end within one. Files of the other format end by size alone."""
     other = "hld" if kind == "lmd" else "lmd"
     sources, triggers = recording(tmp_path, kind)
     built(tmp_path, sources, *options, "--also", f"{kind}:{tmp_path}/out?{KEYS}", "--also", f"{other}:{tmp_path}/other")
@@ -90,7 +90,7 @@ def test_files_that_are_too_long_as_well(tmp_path, kind, options):
 
 
 def test_they_end_with_their_parts_too(tmp_path):
-    """Resumed after a kill, a run has each event once, and the same rule holds."""
+    """A run that is resumed after a kill has each event once, and the same rule applies."""
     sources, triggers = recording(tmp_path, "lmd", spacing=20_000)
     parts = ["--segment-size", 1]
     job = Job(tmp_path, [f"{sources[0]}?time=wr"], "--define", "gap:1us,1", "--epochs-per-slice", 1, "--epoch", "200us", "--also", f"lmd:out?{KEYS}")
@@ -109,7 +109,7 @@ def test_they_end_with_their_parts_too(tmp_path):
 
 
 def test_more_files_than_may_be_open(tmp_path):
-    """Those of a part are open until it ends."""
+    """The files of a part are open until it ends."""
     sources, triggers = recording(tmp_path, "lmd", n_events=1500, special=1)
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (400, before[1]))
@@ -121,7 +121,7 @@ def test_more_files_than_may_be_open(tmp_path):
 
 
 def test_several_writers_are_refused(tmp_path):
-    """Each would miss the special events of the others."""
+    """Each writer would miss the special events of the others."""
     sources, _ = recording(tmp_path, "lmd")
     for writers in (["--builders", 2], ["--builders", 1, "--filters", 2]):
         done = eventloom("run", *sources, "--define", "tag", *writers, "--also", f"lmd:{tmp_path}/out?end=13",

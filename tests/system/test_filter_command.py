@@ -18,11 +18,11 @@ from results import assert_balanced, assert_same, ledger_rows, read_ledger, read
 EPOCH = 10_000
 PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "io", "python")
 WANTED = "gap:60ns,2"
-PATIENCE = "60s"  # of a run with a program that answers, on a machine that does much else
+PATIENCE = "60s"  # of a run with a program that answers, on a busy machine
 SLICED = ["--define", WANTED, "--epochs-per-slice", 1, "--overlap", EPOCH]
 ROWS = [{"source": "0", "gain": "0.5", "zero": "-3"}]
 
-# A judgement of everything that a batch holds, by itself and with numpy.
+# A judgement that uses everything in a batch, in plain Python and with numpy.
 RULE = """
 def rule(time, duration, times, channels, sources, words, values):
     total = sum(int(w) for w in words) + sum(int(t) for t in times) + 3 * sum(int(c) for c in channels)
@@ -105,12 +105,13 @@ def test_verdicts_equal_the_reference(tmp_path, recording, ranks, filter_ranks, 
     run = Run(tmp_path / "run", uris, *options, "--filter-command", command, np=ranks)
     events = assert_judged(run, hits, filters, with_map, per_slice * EPOCH)
     by_expression = find_events(hits, WANTED, EPOCH, filters).rejected.sum()
-    told = run.report()["per_filter"][-1]
-    assert told["expression"] == "--filter-command " + command
-    assert told["accepted"] == (~events.rejected).sum() and told["rejected"] == events.rejected.sum() - by_expression
+    reported = run.report()["per_filter"][-1]
+    assert reported["expression"] == "--filter-command " + command
+    assert reported["accepted"] == (~events.rejected).sum()
+    assert reported["rejected"] == events.rejected.sum() - by_expression
     with h5py.File(run.output) as file:
-        assert file.attrs["filters_rejected"][-1] == told["rejected"]
-        assert file.attrs["filters_accepted"][-1] == told["accepted"]
+        assert file.attrs["filters_rejected"][-1] == reported["rejected"]
+        assert file.attrs["filters_accepted"][-1] == reported["accepted"]
 
 
 def test_several_definitions_are_judged_by_one_program(tmp_path, recording):
@@ -204,7 +205,7 @@ def test_failing_programs_stop_the_run_in_good_order(tmp_path, recording, fault,
     options = ["run", *[w for uri in uris for w in ("--source", uri)], *SLICED, "--filters", filter_ranks, "--segment-size",
                "20KiB", "--output", tmp_path / "run.h5", "--filter-command"]
     command = program(tmp_path, text)
-    # That which closes its output does not end: it is killed after this time.
+    # A program that closes its output does not end: it is killed after this time.
     patience = "5s" if fault == "closes" else "1s" if "1s" in said else PATIENCE
     began = time.monotonic()
     done = eventloom(*options, command, "--filter-timeout", patience, np=ranks, code=75)
@@ -212,7 +213,7 @@ def test_failing_programs_stop_the_run_in_good_order(tmp_path, recording, fault,
     assert said in done.stderr and "--filter-command: '" in done.stderr and "the run stops cleanly" in done.stderr
     with h5py.File(tmp_path / "run.h5") as file:
         assert file.attrs["closed"] == 0
-    program(tmp_path, BATCHES)  # the user repairs it: same name
+    program(tmp_path, BATCHES)  # the user repairs it under the same name
     if fault in ("says too much", "talks", "exits", "crashes", "hangs"):
         return  # its first slices had other verdicts
     eventloom(*options, command, "--resume", np=2)
@@ -222,7 +223,7 @@ def test_failing_programs_stop_the_run_in_good_order(tmp_path, recording, fault,
 
 
 def test_a_slow_program_holds_the_run_up_and_loses_nothing(tmp_path, recording):
-    """It answers only when it has read everything that the pipe can hold, and in pieces."""
+    """The program answers only after reading everything that the pipe can hold, and in pieces."""
     uris, hits, _ = recording
     text = BATCHES.replace("def judge(b):", "def judge(b):\n    import time; time.sleep(0.002)")
     run = Run(tmp_path / "run", uris, "--define", WANTED, "--epochs-per-slice", 1000, "--overlap", EPOCH, "--filter-command",
@@ -231,7 +232,7 @@ def test_a_slow_program_holds_the_run_up_and_loses_nothing(tmp_path, recording):
 
 
 @pytest.mark.parametrize("text, code", [
-    # answers before it has read the batch, of several times what a pipe holds
+    # answers before it has read the batch, which is several times as large as the pipe
     (COUNT + "while h := d.read(32):\n    n = int.from_bytes(h[8:12], 'little')\n    answer(b'\\1' * n)\n"
      "    left = int.from_bytes(h[:8], 'little') - 32\n    while left: left -= len(d.read(min(left, 1000)))\n", 0),
     # floods its output and reads nothing

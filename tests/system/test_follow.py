@@ -1,5 +1,5 @@
-"""Recordings followed while they are written: whatever the pieces in which a writer appends, the result is that of the
-complete files. What is missing at the end, or contradicts that files only grow, is a loss with its cause."""
+"""Recordings followed while they are written: however a writer's data are split into pieces, the result is that of the
+complete files. Data missing at the end, or contradicting that files only grow, are a loss with a cause."""
 
 import contextlib
 import gzip
@@ -22,7 +22,7 @@ from results import assert_same, read_merged
 
 GAP = ["--define", "gap:25ns,2"]
 TAG = ["--define", "tag"]
-SOON = ["--flush-after", "1ms", "--segment-size", "1", "--epochs-per-slice", "4"]  # what has been read is built
+SOON = ["--flush-after", "1ms", "--segment-size", "1", "--epochs-per-slice", "4"]  # data read are built
 
 
 def pulses(n=4000, seed=3):
@@ -79,7 +79,7 @@ FORMATS = {
 
 
 class Written:
-    """Files of one source that a test writes while they are followed: `run_<n>` of a folder, with the end mark of the
+    """Files of one source that a test writes while they are followed: `run_<n>` in a folder, and the end mark of the
     last."""
 
     def __init__(self, folder, name):
@@ -97,7 +97,7 @@ class Written:
         return f"{self.scheme}:{self.live}/run_*{self.paths[0].suffix}?{keys}"
 
     def pieces(self, seed, number=0, most=40):
-        """The bytes of a file in random pieces, which are cut anywhere."""
+        """The bytes of a file in random pieces, cut anywhere."""
         data = self.complete[number].read_bytes()
         chance = random.Random(seed)
         cuts = sorted({0, len(data), *(chance.randrange(len(data)) for _ in range(most))})
@@ -117,11 +117,11 @@ class Written:
         self.end()
 
     def replay(self, folder):
-        """What a run of the complete files gives, as one source."""
+        """The result of a run of the complete files, as one source."""
         whole = folder / "whole"
         whole.mkdir(parents=True)
         if len(self.paths) > 1 and self.scheme in ("file", "csv"):
-            path = whole / "joined"  # sources without `concat`: the second begins behind the first
+            path = whole / "joined"  # sources without `concat`: the second begins after the first
             uris = [f"{self.scheme}:{file}" + ("?" + self.keys if self.keys else "") for file in self.complete]
             found = read_merged(Run(path, uris, *self.options).merged)
             found["hits/source"][:] = 0
@@ -167,7 +167,7 @@ def test_pieces_give_what_complete_files_give(tmp_path, name):
 
 
 def test_two_ranks_and_sources(tmp_path):
-    """Two growing tables and what is there of a third, on two ranks."""
+    """Two growing tables and the existing rows of a third, on two ranks."""
     both = [Written(tmp_path / f"files{k}", "csv") for k in (0, 1)]
     for k, written in enumerate(both):
         written.complete = [table(tmp_path, f"{k}.csv", pulses(seed=k))]
@@ -196,8 +196,8 @@ def test_a_cut_end_is_a_loss_once_the_writer_has_ended(tmp_path, name):
         watching(run)(lambda: written.append(data[:cut]))
         assert run.process.poll() is None
         written.end(0)
-        told = run.wait(3, 12)
-    assert "error" in told
+        reported = run.wait(3, 12)
+    assert "error" in reported
     merged(run.folder)
 
 
@@ -218,15 +218,15 @@ def test_a_file_that_does_not_only_grow(tmp_path, name, what):
             other = path.with_name("other")
             other.write_bytes(data)
             other.rename(path)
-        told = run.wait(3, 12)
-    assert {"shrinks": "became shorter", "replaced": "replaced by another", "removed": "was removed"}[what] in told
+        reported = run.wait(3, 12)
+    assert {"shrinks": "became shorter", "replaced": "replaced by another", "removed": "was removed"}[what] in reported
     merged(run.folder)
 
 
 @pytest.mark.parametrize("how", ["signal", "duration"])
 @pytest.mark.parametrize("name", ["epochs", "classic", "midas", "csv", "compass_text"])
 def test_the_run_ends_first(tmp_path, name, how):
-    """What is incomplete then is no loss: the writer may go on."""
+    """Data incomplete at that point are not a loss: the writer may continue."""
     written = Written(tmp_path / "files", name)
     data = written.complete[0].read_bytes()
     written.append(data[:len(data) * 2 // 3 + 1])
@@ -273,7 +273,7 @@ def test_what_cannot_be_followed_is_refused(tmp_path):
 
 
 def test_a_table_without_times_is_not_awaited(tmp_path):
-    """Its header is whole, as another line follows: nothing that is appended can help."""
+    """Its header is complete, since another line follows: appended data cannot help."""
     path = tmp_path / "a.csv"
     path.write_text("# of run 7\nchannel,energy\n3,250\n")
     only_line(eventloom("run", f"csv:{path}?follow", *GAP, "--output", tmp_path / "run.h5", code=2), "no column is called time")

@@ -1,4 +1,5 @@
-"""tests/benchmarks/forebears.sh: its page holds each published figure, ours as they were kept, and what cannot be trusted."""
+"""tests/benchmarks/forebears.sh: its page holds each published figure, our stored ones, and those that cannot be
+trusted."""
 
 import copy
 import json
@@ -37,7 +38,7 @@ def section(page, title):
 
 
 def figures(value):
-    """All numbers in a constant of published.py: of a table those beside its keys."""
+    """All numbers in a constant of published.py; for a table, those beside its keys."""
     if isinstance(value, dict):
         return [figure for inner in value.values() for figure in figures(inner)]
     return [value] if isinstance(value, (int, float)) else []
@@ -104,7 +105,7 @@ class TestPage:
 
 
 class TestWarning:
-    """Of load: by the page itself."""
+    """A warning of load, printed by the page itself."""
 
     @pytest.fixture
     def idle(self):

@@ -1,4 +1,4 @@
-"""Files written by the tests' own encoder, with every marker there is, read by the program."""
+"""Files written by the tests' own encoder, with every existing marker, read by the program."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def channel(number, *payload):
     return [marker(2, number), *payload]
 
 
-# System 0 has no payload, system 1 two words, system 2 says how many.
+# System 0 has no payload, system 1 has two words, and system 2 states how many.
 TABLE = bytes([0, 2, 255, *[0] * 61])
 SYSTEM = 1 << 22
 EVERYTHING = [
@@ -34,7 +34,7 @@ EVERYTHING = [
     marker(3, 99),  # an event tag between time markers
     marker(4, 17 << 13 | 3), 0xF0000000, 1, 2,  # a histogram of three bins
     *group(20, *channel(2 * SYSTEM, 3, 10, 11, 12), marker(3, 5), *channel(2 * SYSTEM, 0), *channel(3)),
-    *group(25),  # nothing at this time
+    *group(25),  # no channel at this time
     marker(6, 2), 1, 2, 3, 0xFFFFFFFF, 5, 6,  # a schedule of two entries
     *group(30, *[word for n in range(200) for word in channel(SYSTEM + n, n, n + 1)]),  # 600 words: the long count
     marker(0, 9),
@@ -66,7 +66,7 @@ def test_every_marker(tmp_path):
 
 @pytest.mark.parametrize("index", [True, False])
 def test_times_that_fall_inside_an_epoch(tmp_path, index):
-    """The marker format does not ask for rising times inside an epoch; equal ones keep their order."""
+    """The marker format does not require ascending times within an epoch; equal ones keep their order."""
     words = [marker(0, 0), *group(50, *channel(1)), *group(7, *channel(2)), *group(50, *channel(3)), *group(0, *channel(4))]
     found = run_and_compare(tmp_path, [(0, 1, words, 4, 0)], index=index)
     assert found["hits/time"].tolist() == [0, 7, 50, 50]
@@ -74,7 +74,7 @@ def test_times_that_fall_inside_an_epoch(tmp_path, index):
 
 
 def test_epoch_numbers_beyond_28_bits(tmp_path):
-    """The marker carries the low 28 bits; the header of the epoch buffer says where they begin."""
+    """The marker holds the low 28 bits; the header of the epoch buffer states where they begin."""
     start = 5 * 2**28 - 1
     words = [word for epoch in range(start, start + 3) for word in (marker(0, epoch % 2**28), *group(1, *channel(epoch % 7)))]
     found = run_and_compare(tmp_path, [(start, 3, words, 3, 0), (start + 10, 1, [marker(0, 9), *group(2, *channel(1))], 1, 0)])

@@ -1,4 +1,4 @@
-"""Generated streams against the truth that is written beside them."""
+"""Generated streams compared with the truth that is written beside them."""
 
 import csv
 
@@ -34,13 +34,13 @@ def test_efficiency_and_purity(tmp_path, seed):
     last = np.searchsorted(begin, truth["time_first"], side="right") - 1
     covered = (last >= 0) & (end[last] >= truth["time_last"])
     assert covered[wanted].mean() > 0.98
-    first = np.searchsorted(truth["time_last"], begin)  # events of the truth rise and hardly overlap
+    first = np.searchsorted(truth["time_last"], begin)  # events of the truth ascend and hardly overlap
     inside = (first < len(wanted)) & (truth["time_first"][np.minimum(first, len(wanted) - 1)] <= end)
     assert inside.mean() > 0.98
 
 
 def test_truth_describes_the_streams(tmp_path):
-    """Without noise the streams hold the hits of the events and no others, near the rate and mean asked for."""
+    """Without noise the streams hold exactly the hits of the events, near the requested rate and mean."""
     uris = generate(tmp_path, rate=5_000, hits=8, noise=0, payload=3, seed=3, **COMMON)
     truth, hits = read_truth(tmp_path), weave(read_streams(uris))
     assert len(uris) == COMMON["sources"] and len(np.unique(hits.source)) == COMMON["sources"]

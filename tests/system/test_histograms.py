@@ -1,4 +1,4 @@
-"""Histograms filled while events are built, against loops over all events and all pairs of their hits."""
+"""Histograms filled while events are built, compared with loops over all events and all pairs of their hits."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ GROUPS = ["--group", "A=channel:0-3", "--group", "B=channel:3-6", "--group", "al
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Three sources of ten channels in groups that overlap: (URIs, hits as time, channel and value, options)."""
+    """Three sources of ten channels in overlapping groups: (URIs, hits as time, channel and value, options)."""
     folder = tmp_path_factory.mktemp("hits")
     choose = np.random.default_rng(23)
     hits = []
@@ -42,7 +42,7 @@ def recording(tmp_path_factory):
 
 
 def events_of(hits):
-    """Runs of at least two hits, none more than GAP after the one before it."""
+    """Groups of at least two hits, none more than GAP after the previous one."""
     events = [[hits[0]]]
     for hit in hits[1:]:
         if hit[0] - events[-1][-1][0] > GAP:
@@ -60,7 +60,7 @@ def pairs(event, first, second):
 
 
 def binned(numbers, axes):
-    """(counts, underflow, overflow); an entry outside of both axes counts where the first puts it."""
+    """(counts, underflow, overflow); an entry outside both axes counts where the first one puts it."""
     counts, under, over = np.zeros([bins for _, _, bins in axes], np.int64), 0, 0
     edges = [np.linspace(low, high, bins + 1) for low, high, bins in axes]
     for point in numbers:
@@ -154,7 +154,7 @@ def test_all_quantities(recording, wanted, tmp_path, how):
 
 
 def test_of_kept_events(recording, tmp_path):
-    """Filters select the events of histograms, but not the hits of those of all hits; each definition has its own."""
+    """Filters select the events of histograms, but not the hits of those over all hits; each definition has its own."""
     uris, hits, detector = recording
     run = Run(tmp_path, uris, "--define", f"gap:{GAP}ns,2", "--filter", "n_hits>=4", *detector,
               *options(["energy", "dt", "raw"]), np=2)
@@ -173,7 +173,7 @@ def test_of_kept_events(recording, tmp_path):
 
 
 def test_interrupted_and_resumed(recording, wanted, tmp_path):
-    """Each slice counts once, in whichever part it is; other histograms are another setup."""
+    """Each slice counts once, in whichever part it is; other histograms make another setup."""
     uris, _, detector = recording
     words = ["--define", f"gap:{GAP}ns,2", *detector, *options(wanted), "--epochs-per-slice", 7, "--segment-size", "20000"]
     sources = [word for uri in uris for word in ("--source", uri)]
@@ -313,7 +313,7 @@ def test_in_boost_hist_and_root(installed, finished, wanted, tmp_path):
 
 
 def test_damage_is_found(finished, tmp_path):
-    """No flipped byte of the file changes a number that is shown."""
+    """No flipped byte of the file changes a displayed number."""
     file = tmp_path / "run.h5"
     content = finished.output.read_bytes()
     good = eventloom("hist", finished.output, "--json").stdout
@@ -373,7 +373,7 @@ def test_values_need_payload(tmp_path):
 
 
 def test_setup_repeats_it(recording, wanted, tmp_path):
-    """A configuration file keeps the options, with their ; and blanks."""
+    """A configuration file keeps the options, including ; and blanks."""
     uris, _, detector = recording
     words = ["--define", f"gap:{GAP}ns,2", *detector, *options(["matrix", "gated", "high"])]
     sources = [word for uri in uris for word in ("--source", uri)]

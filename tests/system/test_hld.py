@@ -1,4 +1,5 @@
-"""HLD files: DABC's against their manifest and a reference reader, a real recording of TRB3 boards, and files made here."""
+"""HLD files: DABC's compared with their manifest and a reference reader, a real recording of TRB3 boards, and files
+made here."""
 
 import ast
 import csv
@@ -49,7 +50,7 @@ def write(path, data):
 
 
 def manifest():
-    """{file name: what MANIFEST.md says of it}; ids with the byte order of their subevents"""
+    """{file name: its entry in MANIFEST.md}; ids with the byte order of their subevents"""
     found = {}
     for entry in re.split(r"^- ", (DATA / "hld" / "MANIFEST.md").read_text(), flags=re.M)[1:]:
         number = lambda word: int(re.search(rf"\b{word} (\d+)", entry)[1])  # noqa: E731
@@ -66,7 +67,7 @@ MANIFEST = manifest()
 
 
 def summary(file):
-    """Of a reference.HldFile, what inspect must say, by key."""
+    """The output expected of inspect for a reference.HldFile, by key."""
     events, numbered = file.events, sort_out(file.events)
     subevents = [s for event in events for s in event.subevents]
     return {
@@ -84,7 +85,7 @@ def assert_shows(shown, expected):
 
 
 def check_run(folder, uris, sources, *options, np=None):
-    """Runs by number and compares with the reference's events of `sources`, lists of events as they lie in the files."""
+    """Runs by number and compares with the reference's events of `sources`, lists of events in file order."""
     expected, lost, hits_in = expected_run(sources)
     run = Run(folder, uris, "--define", "tag", *options, np=np, code=3 if lost or expected["events/flags"].any() else 0)
     assert_same(read_merged(run.merged), expected)
@@ -96,7 +97,7 @@ def check_run(folder, uris, sources, *options, np=None):
 
 
 def convert(folder, uri, code=0):
-    """What `convert` makes of a source, as its hits; None with exit code 2. Quicker than a run."""
+    """The hits that `convert` makes of a source; None with exit code 2. Faster than a run."""
     done = eventloom("convert", uri, "--output", folder / "made.epochs", "--force", code=code, timeout=20)
     return done, None if done.returncode == 2 else hits_of_file(read_epochs_file(folder / "made.epochs"))
 
@@ -107,7 +108,7 @@ def assert_same_hits(found, expected):
 
 
 def check_source(folder, uri, events):
-    """The same of one source, by `convert`."""
+    """Likewise for one source, with `convert`."""
     numbered = sort_out(events)
     _, hits = convert(folder, uri, code=3 if numbered.hits_dropped else 0)
     assert_same_hits(hits, hits_of_events(numbered.kept))
@@ -118,14 +119,14 @@ def check_source(folder, uri, events):
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_reference_reader_finds_what_the_manifest_says(path):
-    told, file = MANIFEST[path.name], read_hld(path)
+    reported, file = MANIFEST[path.name], read_hld(path)
     subevents = [s for event in file.events for s in event.subevents]
     orders = {"big": "BE", "little": "LE"}
     found = summary(file) | {
         "file_bytes": path.stat().st_size, "padded": sum(s.size % 8 != 0 for s in subevents), "runs": [e.run for e in file.runs],
         "ids": dict(Counter(f"{s.id:x}/{orders[s.byte_order]}" for s in subevents))}
-    assert_shows(found, told)
-    assert not found["damaged"] and {e.run for e in file.events} == set(told["runs"])
+    assert_shows(found, reported)
+    assert not found["damaged"] and {e.run for e in file.events} == set(reported["runs"])
 
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
@@ -158,7 +159,8 @@ def test_round_trip(tmp_path, path):
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_data_without_tdcs(tmp_path, path):
-    """Data of other boards are not taken for times. Those of var_small are no whole TRB blocks either: said and counted."""
+    """Data of other boards are not mistaken for times. Those of var_small are not whole TRB blocks either: reported and
+    counted."""
     run = Run(tmp_path, [hld(path, "tdc")], "--define", "tag", code=3 if path.stem == "var_small" else 0)
     assert len(read_merged(run.merged)["hits/time"]) == 0
 
@@ -185,14 +187,14 @@ def test_recording_as_events(tmp_path, recording):
 
 @needs_jpet
 def test_recording_time_words(tmp_path, recording):
-    """Every row of the published answers, and the reference's hits in their order."""
+    """Every row of the published results, and the reference's hits in order."""
     run = Run(tmp_path, [hld(RECORDING, "tdc")], "--define", "tag", np=2)
     merged = read_merged(run.merged)
     with gzip.open(JPET / "hits.csv.gz", "rt") as file:
         rows = csv.reader(file)
         names = next(rows)
-        told = np.array([list(map(int, row)) for row in rows])
-    assert len(told) == 394_878 + 3 * 4115
+        reported = np.array([list(map(int, row)) for row in rows])
+    assert len(reported) == 394_878 + 3 * 4115
     word, epoch, event = merged["payload"].reshape(-1, 3).T.astype(np.int64)
     trigger = {e.number: e.subevents[0].trigger_number for e in recording.events}
     found = {"event_seq": event, "trigger": np.array([trigger[n] for n in event.tolist()]),
@@ -200,10 +202,10 @@ def test_recording_time_words(tmp_path, recording):
              "coarse_5ns": word & 0x7FF, "fine": word >> 12 & 0x3FF, "rising": word >> 11 & 1}
     assert np.array_equal(found["channel"], word >> 22 & 0x7F)
     for number, name in enumerate(names):
-        assert np.array_equal(told[:, number], found[name]), name
+        assert np.array_equal(reported[:, number], found[name]), name
     assert np.array_equal(merged["hits/time"], event)
     columns = tdc_hits(recording.events)
-    assert np.array_equal(told, np.stack([columns[name] for name in TDC_COLUMNS], axis=1)), "the reference reader"
+    assert np.array_equal(reported, np.stack([columns[name] for name in TDC_COLUMNS], axis=1)), "the reference reader"
     assert_same(merged, merged_file(find_events(weave([hits_of_tdcs(columns)]), "tag", 0)))
 
 
@@ -211,7 +213,7 @@ def test_recording_time_words(tmp_path, recording):
 
 
 def event(number, subevents=2, trigger=1, source=0):
-    """An event whose data tell its number, source and place."""
+    """An event whose data depend on number, source and position."""
     return Event(number, [Subevent(0x8000 + 0x100 * source + k, [number, source, *range(k)]) for k in range(subevents)],
                  0x2000 | trigger)
 
@@ -255,7 +257,7 @@ def test_byte_orders_and_word_lengths(tmp_path, count):
 
 
 def test_without_the_end_of_the_run(tmp_path):
-    """A run that was stopped hard, yet between events: nothing is lost."""
+    """A run that was stopped hard, but between events: nothing is lost."""
     assert_reads(tmp_path, hld_file(mixed(5), run=77, end=False), mixed(5))
 
 
@@ -297,7 +299,7 @@ def test_narrow_counters_wrap_around(tmp_path):
 
 @pytest.mark.parametrize("key, low, bits", [("number=word:1&from=8020", 0, 32), ("number=word:1:8-31", 8, 24)])
 def test_numbers_in_the_data(tmp_path, key, low, bits):
-    """They wrap around; an event without the word is left out, said and counted."""
+    """Numbers wrap; an event without the word is dropped, reported and counted."""
     numbers = [2**bits + k for k in range(-20, 30)]
     choose = random.Random(bits)
     data = lambda n: [7, n % 2**bits << low | choose.getrandbits(low)]  # noqa: E731
@@ -317,7 +319,7 @@ def test_numbers_in_the_data(tmp_path, key, low, bits):
 
 
 def tdc_file(byte_order):
-    """Two boards of two TDCs and a trigger system each, and data of something else."""
+    """Two boards with two TDCs and a trigger system each, and data of another device."""
     choose = random.Random(7)
     events = []
     for number in range(1, 40):
@@ -363,7 +365,7 @@ def test_inspect_counts_times_by_tdc_and_channel(tmp_path):
 @pytest.mark.parametrize("words", [[0xFFFF_E000, 1], [0xE000], [0x0003_E000, 0x20000000, 0x60000001], [0x0000_E000] * 3],
                          ids=["longer", "empty", "cut", "many_empty"])
 def test_subsubevent_that_leaves_its_subevent(tmp_path, words):
-    """The blocks before are read, and those of the events after."""
+    """The previous blocks are read, and those of later events."""
     good = tdc_block(0xE000, tdc_words([(1, 5, 10, 0, 1), (2, 5, 11, 0, 1)]))
     events = [Event(n, [Subevent(0x8000, good + rest, n)]) for n, rest in enumerate([[], words, []], 1)]
     path = write(tmp_path / "made.hld", hld_file(events))
@@ -384,7 +386,7 @@ def assert_located(done, offset, end):
 
 
 def assert_damaged(folder, items, events, lost):
-    """Exit code 3; the events before number `lost` are there, none is false, and a message names the place."""
+    """Exit code 3; the events before number `lost` are present, none is false, and a message names the place."""
     data = hld_file(items)
     path = write(folder / "made.hld", data)
     shown = inspect(path, code=3)
@@ -410,7 +412,7 @@ def test_size_of_an_event(tmp_path, size):
 @pytest.mark.parametrize("size", [*SIZES, "one more"], ids=str)
 @pytest.mark.parametrize("byte_order", ["big", "little"])
 def test_size_of_a_subevent(tmp_path, byte_order, size):
-    """It leaves its event, or is shorter than its header."""
+    """The subevent extends beyond its event, or is shorter than its header."""
     events = events_of(range(1, 7))
     for e in events:
         e.subevents[-1].byte_order = byte_order
@@ -422,7 +424,7 @@ def test_size_of_a_subevent(tmp_path, byte_order, size):
 
 
 def test_cut_anywhere(tmp_path):
-    """All events before the cut, and the exit code tells whether it goes through one."""
+    """All events before the cut are read, and the exit code reports whether an event was cut."""
     events = [e for e in mixed(12) if e.byte_order == "little"]
     data = hld_file(events, run=77)
     edges = (32 + np.cumsum([0, *(len(encode(e)) for e in events), 32])).tolist()
@@ -491,7 +493,7 @@ def test_no_such_file(tmp_path):
                                          ("from=8000", "number="), ("number=word:0&bits=24", "bits="), ("number=word:0:0-7", "16 of the bits"),
                                          ("number=word:0&from=crate", "from=crate")])
 def test_query_that_makes_no_sense(tmp_path, query, word):
-    """time=tdc without tdc, for one."""
+    """For example, time=tdc without tdc."""
     done = eventloom("convert", hld(DATA / "hld" / "var_small.hld", query), "--output", tmp_path / "x.epochs", code=2)
     only_line(done, word)
     assert list(tmp_path.iterdir()) == []

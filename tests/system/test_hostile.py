@@ -26,30 +26,30 @@ from spikes_reference import write_spikes
 CASES = int(os.environ.get("EVENTLOOM_HOSTILE", 6))
 SEED = os.environ.get("EVENTLOOM_HOSTILE_SEED", "0")
 SECONDS = 4  # of processor time
-MEMORY, PER_BYTE = 96 << 20, 16  # resident: of the program, and for each byte of the file
+MEMORY, PER_BYTE = 96 << 20, 16  # resident: of the program, and per byte of the file
 PYTHON_MEMORY = 192 << 20  # with numpy and h5py
-MAPPED = 16 << 30  # MPI and UCX map much that they do not use
+MAPPED = 16 << 30  # MPI and UCX map much memory that they do not use
 
 
 def bounded(command, mapped, folder, env):
-    """(exit code, what it said, resident bytes); the system ends it after too much time."""
+    """(exit code, output, resident bytes); the system ends it after too much time."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_AS, (mapped, mapped))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    with (folder / "told.txt").open("wb") as told:
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=told, stderr=told, env=env, preexec_fn=limit)
+    with (folder / "told.txt").open("wb") as reported:
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=reported, stderr=reported, env=env, preexec_fn=limit)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, (folder / "told.txt").read_text(errors="replace")[-3000:], usage.ru_maxrss << 10
 
 
 def inspect(path):
-    code, told, most = bounded([BINARY, "inspect", path], MAPPED, path.parent, environment() | {"UCX_LOG_LEVEL": "fatal"})
-    assert code in (0, 2, 3), f"exit code {code} for {path}: {told}"
+    code, reported, most = bounded([BINARY, "inspect", path], MAPPED, path.parent, environment() | {"UCX_LOG_LEVEL": "fatal"})
+    assert code in (0, 2, 3), f"exit code {code} for {path}: {reported}"
     assert most < MEMORY + PER_BYTE * path.stat().st_size, f"{most >> 20} MiB for {path}"
-    return code, told
+    return code, reported
 
 
 READ_ALL = """
@@ -67,10 +67,10 @@ except (eventloom.EventloomError, FileNotFoundError, ValueError) as error:
 
 def read_in_python(installed, path):  # noqa: F811
     env = os.environ | {"PYTHONPATH": str(installed), "OPENBLAS_NUM_THREADS": "1"}
-    code, told, most = bounded([sys.executable, "-B", "-c", READ_ALL, path], MAPPED, path.parent, env)
-    assert code in (0, 4), f"exit code {code} for {path}: {told}"
+    code, reported, most = bounded([sys.executable, "-B", "-c", READ_ALL, path], MAPPED, path.parent, env)
+    assert code in (0, 4), f"exit code {code} for {path}: {reported}"
     assert most < PYTHON_MEMORY + PER_BYTE * path.stat().st_size, f"{most >> 20} MiB for {path}"
-    return code, told
+    return code, reported
 
 
 # Files.
@@ -118,7 +118,7 @@ def test_python_and_damaged_files(tmp_path, installed, folder, kind):  # noqa: F
 
 @pytest.mark.parametrize("name", ["run.h5", "merged.h5", "run.part-0000-0000.h5"])
 def test_damaged_lists_of_links(tmp_path, folder, name):
-    """Where a group has many: HDF5 1.10 crashes when it puts them in order. Damage in what is not read does no harm."""
+    """If a group has many links, HDF5 1.10 crashes when it sorts them. Damage in data that are not read is harmless."""
     whole = (folder / name).read_bytes()
     places = [found.start() for found in re.finditer(b"FRHP|FHDB|FHIB|BTHD|BTLF|BTIN", whole)]
     found = 0
@@ -126,16 +126,16 @@ def test_damaged_lists_of_links(tmp_path, folder, name):
         data = bytearray(whole)
         data[place + 14] ^= 4
         (tmp_path / name).write_bytes(data)
-        code, told = inspect(tmp_path / name)
-        assert code == 0 or name in told, told
+        code, reported = inspect(tmp_path / name)
+        assert code == 0 or name in reported, reported
         found += code != 0
     assert found > len(places) // 2
 
 
-# Rows that are declared, but not there; in files without checksums of Eventloom, and with.
+# Rows that are declared but absent; in files with and without checksums of Eventloom.
 
 def declare(path, group, rows):
-    """False where there is no such column."""
+    """Returns False if the column does not exist."""
     with h5py.File(path, "a") as file:
         names = []
         file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.maxshape == (None,) else None)
@@ -158,17 +158,17 @@ def test_rows_that_are_not_there(tmp_path, installed, folder, version, name, row
         shutil.copy(origin / name, copy / name)
         if not declare(copy / name, group, rows):
             continue
-        code, told = inspect(copy / name)
-        assert code != 0 and name in told, f"{group}: {told}"
+        code, reported = inspect(copy / name)
+        assert code != 0 and name in reported, f"{group}: {reported}"
         if group == "sources" and name != "run.h5":
             continue
-        code, told = read_in_python(installed, copy / ("merged.h5" if name == "merged.h5" else "run.h5"))
-        assert code == 4 and name in told, f"{group}: {told}"
+        code, reported = read_in_python(installed, copy / ("merged.h5" if name == "merged.h5" else "run.h5"))
+        assert code == 4 and name in reported, f"{group}: {reported}"
 
 
 @pytest.mark.parametrize("rows", [1 << 20, 1 << 28])
 def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, folder, rows):  # noqa: F811
-    """A chunk may stand for 1032 times its bytes and no more; a filter that makes it smaller is none of ours."""
+    """A chunk may expand to 1032 times its bytes and no more; a filter that compresses better is not one of ours."""
     copy = shutil.copytree(DATA / "older" / "64c9316", tmp_path / "copy")
     with h5py.File(copy / "merged.h5", "a") as file:
         del file["payload"]
@@ -181,7 +181,7 @@ def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, fol
 
 @pytest.mark.parametrize("name", ["run.h5", "merged.h5"])
 def test_heaps_of_texts_that_lie(tmp_path, installed, folder, name):  # noqa: F811
-    """HDF5 1.10 trusts their sizes: it crashes, or does not end."""
+    """HDF5 1.10 trusts their sizes: it crashes, or does not terminate."""
     copy = shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("in"))
     whole = (copy / name).read_bytes()
     heaps = [found.start() for found in re.finditer(b"GCOL", whole)]

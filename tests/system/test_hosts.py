@@ -1,4 +1,4 @@
-"""Runs over several hosts: what lies between the ranks, TCP or memory, does not change the result."""
+"""Runs over several hosts: whether TCP or memory connects the ranks does not change the result."""
 
 import functools
 import json
@@ -27,7 +27,7 @@ LAYOUTS = {
     "a host for each role": (5, 1, "tcp,self", 2, 2, 1),
     "a host for the filters": (6, 2, "all", 2, 2, 2),
 }
-# 560 kB at once from h1 to h2, without TCP's care for the queues.
+# 560 kB at once from h1 to h2, without TCP's congestion control.
 FLOOD = """
 import socket
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -56,7 +56,7 @@ def slow_hosts(possible):
 
 
 class Streams:
-    """Recorded streams; remembers the reference's answers for the first so many of them."""
+    """Recorded streams; caches the reference's results for the first `n` of them."""
 
     def __init__(self, folder):
         self.uris = generate(folder, sources=4, rate=20_000, timing="poisson", hits=8, width="50ns", noise=100_000,
@@ -113,7 +113,7 @@ def test_full_queues_drop_packets(slow_hosts):
 
 
 class TestBench:
-    """All to all over 8 links that drop what waits too long. How long it takes: tests/benchmarks/shaped_links.py."""
+    """All to all over 8 links that drop data that wait too long. tests/benchmarks/shaped_links.py measures the time."""
 
     SIZE, SLICES = 1 << 20, 8
     WORDS = ("bench", "patterns", "--pattern", "all-to-all", "--sizes", SIZE, "--slices", SLICES, "--seconds", "0.01",
@@ -142,12 +142,12 @@ class TestBench:
 
 
 class TestPeers:
-    """The other ways of `bench patterns` between hosts."""
+    """The other peers of `bench patterns` between hosts."""
 
     WORDS = ("bench", "patterns", "--pattern", "all-to-one", "--schedule", "round-robin", "--seconds", "0.1", "--repeat", 1)
 
     def test_datagrams_that_links_drop_are_counted(self, possible, tmp_path):
-        """Nothing tells a sender to slow down: two of them fill the queue of the receiver's link."""
+        """Nothing slows a sender down: two of them fill the queue of the receiver's link."""
         file = tmp_path / "bench.json"
         with Hosts(3, rate="100mbit", buffer="64kb") as hosts:
             before = hosts.drops()
@@ -160,5 +160,5 @@ class TestPeers:
 
     @pytest.mark.parametrize("peer", ["shm", "zmq-ipc"])
     def test_memory_reaches_only_one_host(self, hosts, peer):
-        told = hosts.eventloom(*self.WORDS, "--peer", peer, np=2, code=2).stderr
-        assert f"the peer {peer} needs all ranks on one host" in told or "no ZeroMQ" in told
+        reported = hosts.eventloom(*self.WORDS, "--peer", peer, np=2, code=2).stderr
+        assert f"the peer {peer} needs all ranks on one host" in reported or "no ZeroMQ" in reported

@@ -1,4 +1,5 @@
-"""Data of several kinds in one run: triggered and free-running by time, LMD and HLD by number; against numpy alone."""
+"""Data of several kinds in one run: triggered and free-running by time, LMD and HLD by number; compared with numpy
+alone."""
 
 import random
 from collections import Counter, defaultdict
@@ -24,7 +25,8 @@ TRIGGERED = "channel:0x90000-0x9ffff"  # subevents of crate 9
 
 
 def triggered_events(times):
-    """Events of one to three subevents; the stamp in one of them, data of all lengths, odd numbers of 16-bit words."""
+    """Events of one to three subevents, one of which has the stamp, with data of all lengths and odd numbers of 16-bit
+    words."""
     choose, events = random.Random(11), []
     for number, time in enumerate(times, 1):
         data = [choose.getrandbits(32) for _ in range(choose.choice([0, 1, 7, 90]))]
@@ -81,7 +83,7 @@ class Hybrid:
 
 
 def stamp_of(event):
-    """The White Rabbit stamp of an event, put together from its four words."""
+    """The White Rabbit stamp of an event, composed of its four words."""
     words = next(s.data for s in event.subevents if s.procid == 7)
     assert [word >> 16 for word in words[1:5]] == [0x03E1, 0x04E1, 0x05E1, 0x06E1]
     return sum((word & 0xFFFF) << 16 * place for place, word in enumerate(words[1:5]))
@@ -103,12 +105,12 @@ def test_trigger_and_free_running(tmp_path, hybrid, ending, np, options):
 
 
 def test_order_of_the_sources(tmp_path, hybrid):
-    """Hits of equal times come in the order that the sources were given in."""
+    """Hits with equal times come in the order of the sources given."""
     hybrid.check(tmp_path, [hybrid.free["csv"][0], hybrid.lmd, hybrid.free["epochs"][1]], ["a", "lmd", "b"], np=2)
 
 
 def test_trigger_alone(tmp_path, hybrid):
-    """Events by gap, not by trigger: close triggers are one event."""
+    """Events are formed by gap, not by trigger: close triggers form one event."""
     run = Run(tmp_path, [hybrid.lmd], "--define", "gap:40ns,2", "--epoch", hybrid.EPOCH, np=2)
     events = find_events(weave(hybrid.streams("lmd")), "gap:40,2", hybrid.EPOCH)
     numbers = [{words[1] for words in _heads(events, n)} for n in range(len(events.begin))]
@@ -130,7 +132,7 @@ def test_free_running_alone(tmp_path, hybrid):
 @pytest.mark.parametrize("filters", [[f"{TRIGGERED}>=1"], [f"{TRIGGERED}==0"], [f"{TRIGGERED}>=1", "channel:0x0-0xffff>=2"]],
                          ids=["with_trigger", "without_trigger", "both"])
 def test_chosen_by_trigger(tmp_path, hybrid, filters):
-    """Free-running hits around a trigger, and events that no trigger saw."""
+    """Free-running hits around a trigger, and events without any trigger."""
     _, events = hybrid.check(tmp_path, [hybrid.lmd, *hybrid.free["epochs"]], ["lmd", "a", "b"], filters=filters, np=2)
     assert 20 < events.rejected.sum() < len(events.rejected) - 20
     with_trigger = [bool((events.hits.source[a:b] == 0).any()) for a, b in zip(events.begin, events.end)]
@@ -139,7 +141,7 @@ def test_chosen_by_trigger(tmp_path, hybrid, filters):
 
 
 def test_payload_of_triggered_hits(tmp_path, hybrid):
-    """Word by word what was written, headers and data."""
+    """Headers and data are word by word as written."""
     run = Run(tmp_path, [hybrid.lmd, *hybrid.free["csv"]], "--define", "gap:40ns,1", "--epoch", hybrid.EPOCH, np=3)
     merged = read_merged(run.merged)
     found = defaultdict(list)
@@ -161,13 +163,13 @@ def test_payload_of_triggered_hits(tmp_path, hybrid):
 
 
 def test_through_epochs_files(tmp_path, hybrid):
-    """Each source converted for itself: the same events."""
+    """Each source is converted separately: the events are the same."""
     eventloom("convert", hybrid.lmd, "--epoch", hybrid.EPOCH, "--output", tmp_path / "triggered.epochs")
     hybrid.check(tmp_path / "run", [f"file:{tmp_path}/triggered.epochs", *hybrid.free["epochs"]], ["lmd", "a", "b"], np=2)
 
 
 def test_free_running_with_payload(tmp_path, hybrid):
-    """Sources with payload of a fixed number of words beside those that tell it."""
+    """Sources with payload of fixed length beside those that state its length."""
     uris = generate(tmp_path / "free", sources=2, rate=50_000, timing="poisson", hits=6, width="50ns", noise=1_000_000,
                     duration="2ms", payload=2, seed=9, epoch="2us")
     run = Run(tmp_path / "run", [hybrid.lmd, *uris], "--define", "gap:40ns,3", "--epoch", "2us", np=2)
@@ -183,8 +185,8 @@ def test_free_running_with_payload(tmp_path, hybrid):
 @pytest.mark.parametrize("numbered", ["lmd", "epochs", "hld"])
 @pytest.mark.parametrize("free", ["csv", "epochs", "wr"])
 def test_numbers_among_times(tmp_path, hybrid, numbered, free):
-    """Event numbers are no times: one line that names both and tells the way out."""
-    fewer = tmp_path / "triggered.lmd"  # the same events twice are refused in any case
+    """Event numbers are not times: one line names both and the fix."""
+    fewer = tmp_path / "triggered.lmd"  # the same events given twice are always refused
     fewer.write_bytes(classic_file(hybrid.events[:-1], 4096))
     number = f"lmd:{fewer}?time=tag"
     if numbered == "epochs":
@@ -219,7 +221,7 @@ def hld_events(numbers, source):
 
 
 def write_numbered(folder, sources):
-    """Files of sources, lists of events of either format; their URIs."""
+    """Writes the files of sources, lists of events of either format; returns their URIs."""
     folder.mkdir(parents=True, exist_ok=True)
     uris = []
     for number, events in enumerate(sources):
@@ -241,7 +243,7 @@ MIXED = [
 
 @pytest.mark.parametrize("np, per_slice", [(1, 100), (2, 1), (3, 3)])
 def test_lmd_and_hld_by_number(tmp_path, np, per_slice):
-    """Missing, repeated and foreign numbers, and triggers that some deny, by cause."""
+    """Missing, repeated and foreign numbers, and contradicted triggers, by cause."""
     run = Run(tmp_path / "run", write_numbered(tmp_path, MIXED), "--define", "tag", "--epoch", "5ns", "--overlap", 0,
               "--epochs-per-slice", per_slice, np=np, code=3)
     expected, lost, hits_in = expected_run(MIXED)
@@ -255,7 +257,7 @@ def test_lmd_and_hld_by_number(tmp_path, np, per_slice):
 
 
 def check_slices(account, expected, slice_ticks):
-    """A slice lacks the sources that its events lack; where hits were dropped, their sources as well."""
+    """A slice lacks the sources that its events lack, and those of dropped hits."""
     masks = defaultdict(int)
     for time, mask in zip(expected["events/time"].tolist(), expected["events/sources_missing"].tolist()):
         masks[time // slice_ticks] |= mask
@@ -266,7 +268,7 @@ def check_slices(account, expected, slice_ticks):
 
 
 def test_by_number_through_epochs_files(tmp_path):
-    """The judgement is made by `convert`; the events are those of the direct run, triggers and missing parts included."""
+    """`convert` judges the events; they equal those of the direct run, including triggers and missing parts."""
     uris = write_numbered(tmp_path, MIXED)
     for number, uri in enumerate(uris):
         eventloom("convert", uri, "--output", tmp_path / f"{number}.epochs", "--epoch", "5ns", code=3 if number != 1 else 0)
@@ -294,7 +296,7 @@ def many_sources():
 
 @pytest.mark.parametrize("ranks, builders", [(1, 1), (3, 2)])
 def test_more_sources_than_bits(tmp_path, ranks, builders):
-    """Bit 63 stands for source 63 and all above; the list names each."""
+    """Bit 63 represents source 63 and all above; the list names each."""
     sources = many_sources()
     write_numbered(tmp_path, sources)
     run = Run(tmp_path / "run", [f"lmd:{tmp_path}/*.lmd?time=tag"], "--define", "tag", "--epoch", "4ns", "--overlap", 0,

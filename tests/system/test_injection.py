@@ -1,4 +1,4 @@
-"""A call that fails on one rank: memory, a file, HDF5, MPI, or an exception that nobody expects. The run ends at once with its cause
+"""A call that fails on one rank: memory, a file, HDF5, MPI, or an unexpected exception. The run ends at once with its cause
 in the output, and with --resume becomes, to the byte, what it would have been; or the failure did not matter.
 
 The places of the program that make such calls are listed by an undisturbed run. EVENTLOOM_INJECTIONS=N tries N places of each kind,
@@ -23,14 +23,14 @@ from program import eventloom, generate
 from results import assert_balanced, dropped, read_ledger
 
 RANKS = 3
-LIMIT = 10  # s to the end of a run
-MOST_NOT_REACHED = 0.25  # of the places of a kind: some are passed only when ranks wait for one another
+LIMIT = 10  # s until a run ends
+MOST_NOT_REACHED = 0.25  # of the places of a kind: some are reached only when ranks wait for one another
 EVERYTHING = os.environ.get("EVENTLOOM_INJECTIONS") == "all"
 SAMPLE = 0 if EVERYTHING else int(os.environ.get("EVENTLOOM_INJECTIONS", 4))
 
 pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="the library that injects failures is not built")
 
-# Of calls that are made in hundreds of places, a place is tried on one rank; all others on every rank.
+# Calls that are made in hundreds of places are tried on one rank per place, all others on every rank.
 KINDS = {
     "memory": ("new", "malloc"),
     "exception": ("new",),
@@ -40,7 +40,7 @@ KINDS = {
     "mpi": ("MPI_",),
 }
 ON_ONE_RANK = ("memory", "exception")
-READS = ("open", "fopen", "fopen64", "read", "pread", "pread64", "mmap")  # what fails may be lost input, told and counted
+READS = ("open", "fopen", "fopen64", "read", "pread", "pread64", "mmap")  # possible loss of input, which is counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Campaign:
         return Injected(self.arguments, folder, np=RANKS, timeout=LIMIT, cwd=folder, **order)
 
     def failures(self, kind):
-        """All of a kind, by call, site and rank."""
+        """All failures of a kind, by call, site and rank."""
         calls = KINDS[kind]
         ranks = collections.defaultdict(set)
         for rank, call, site in self.sites:
@@ -101,7 +101,7 @@ class Campaign:
         return found
 
     def check(self, kind, number, failure):
-        """What is wrong after this failure, or None."""
+        """The defect shown by this failure, or None."""
         folder = self.folder / f"case-{kind}-{number}"
         folder.mkdir()
         try:
@@ -131,7 +131,8 @@ class Campaign:
     @staticmethod
     def assert_cause(run, failure):
         rank = failure.rank
-        # Libraries crash where they find no memory or cannot read, and before main() nothing can be caught: others tell that.
+        # Libraries crash when they find no memory or cannot read, and exceptions before main() cannot be caught: their
+        # own messages report that.
         by_others = rf"An error occurred in MPI|Failed to allocate|exited on signal|\brank {rank}\b.* is lost"
         before_main = "terminate called" in run.done.stderr and "info: exchange" not in run.done.stderr
         of_libraries = failure.do == "fail" and failure.call in (*KINDS["memory"], "read")
@@ -140,10 +141,10 @@ class Campaign:
         if (of_libraries or before_main or in_json) and re.search(by_others, run.done.stderr):
             return
         assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
-        told = [line for line in run.done.stderr.splitlines() if re.match(ERROR, line)]
-        assert told, f"no cause is told\n{run.done.stderr}"
-        if run.code == 1 and "info: exchange" in run.done.stderr:  # before that the program may not know its rank
-            assert any(re.search(rf"\brank {rank}\b", line) for line in told), f"rank {rank} is not named\n{run.done.stderr}"
+        reported = [line for line in run.done.stderr.splitlines() if re.match(ERROR, line)]
+        assert reported, f"no cause is reported\n{run.done.stderr}"
+        if run.code == 1 and "info: exchange" in run.done.stderr:  # before that, the program may not know its rank
+            assert any(re.search(rf"\brank {rank}\b", line) for line in reported), f"rank {rank} is not named\n{run.done.stderr}"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Inputs as people have them, each with an independent writer and the hits that it must give."""
+"""Inputs as users have them, each with an independent writer and the hits expected from it."""
 
 import json
 import re
@@ -22,7 +22,7 @@ ALL = ("--define", "gap:0,1")  # every hit belongs to an event
 
 
 def rows_of(run):
-    """(time, source, channel, payload words) of all hits, in their order."""
+    """(time, source, channel, payload words) of all hits, in order."""
     merged = read_merged(run.merged)
     first = merged.get("hits/first_payload", np.zeros(len(merged["hits/time"]) + 1, dtype=np.uint64)).tolist()
     words = merged.get("payload", np.zeros(0, dtype=np.uint32)).tolist()
@@ -31,7 +31,7 @@ def rows_of(run):
 
 
 def rows(hits, lost=lambda row: False):
-    """The same of (time, source, channel, payload) in the order of the stream; sources in order."""
+    """Likewise for (time, source, channel, payload) in stream order; sources in order."""
     return sorted((row for row in hits if not lost(row)), key=lambda row: row[:2])
 
 
@@ -54,7 +54,7 @@ PACKED = "record=16&time=u64le@0&channel=u32le@8&payload=u32le@12"
 
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory):
-    """The same 30,000 hits in each form of input; times have equal ones, hits lie in several systems."""
+    """The same 30,000 hits in each form of input; some times are equal, and hits lie in several systems."""
     folder = tmp_path_factory.mktemp("forms")
     random = np.random.default_rng(6)
     records = np.zeros(30_000, dtype=RECORD)
@@ -125,7 +125,7 @@ def test_shifted_recordings_keep_their_losses(tmp_path):
 
 @pytest.mark.parametrize("offset", [-12_345, 0, 10_000, 3_600_000_000_123])
 def test_live_boards(tmp_path, offset):
-    """Boards of one port, whose run is that of their files with the same keys."""
+    """Boards of one port: the run equals that of their files with the same keys."""
     words = ["--define", "gap:25ns,4", "--epochs-per-slice", 100]
     uris = generate(tmp_path / "rec", sources=2, rate=20_000, hits=8, noise=200_000, payload=1, duration="50ms", seed=4)
     keys = f"offset={offset}&system=11"
@@ -324,7 +324,7 @@ def compass_events(bits, n=3000):
 
 
 def compass_rows(bits, events):
-    """Fake events are left out."""
+    """Fake events are omitted."""
     found = []
     for e in events:
         if e["flags"] & caen.FAKE:
@@ -363,7 +363,7 @@ def test_compass_files_without_a_header(tmp_path):
 
 
 def test_a_header_that_the_file_has(tmp_path):
-    """It is no record, and must be the one that is given."""
+    """The header is not a record, and must equal the given one."""
     events = compass_events(0xCAED)
     path = caen.compass_file(tmp_path / "a.bin", 0xCAED, events)
     assert rows_of(run_all(tmp_path / "run", f"compass:{path}?header=0xCAED")) == compass_rows(0xCAED, events)
@@ -399,7 +399,7 @@ def tdc_row(chip, edge, count, time):
 
 
 def test_tpx3_over_several_periods(tmp_path):
-    """100 s of data of two chips, somewhat out of order, with TDC edges: times start again three times."""
+    """100 s of data of two chips, slightly out of order, with TDC edges: times restart three times."""
     random = np.random.default_rng(1)
     times = np.sort(random.integers(0, 64_000_000_000, 20_000))
     times = times[np.argsort(times + random.integers(0, 640_000, len(times)), kind="stable")].tolist()
@@ -426,7 +426,7 @@ def test_tpx3_over_several_periods(tmp_path):
 
 
 def test_tpx3_begins_where_its_global_time_says(tmp_path):
-    """A stretch of an hour after the clock was reset, and a pause of 60 s with global times alone."""
+    """A stretch an hour after the clock was reset, and a pause of 60 s with global times only."""
     hour = 3600 * 40_000_000  # of 25 ns
     packets, expected = [], []
     for second in [0, 1, *range(61, 64)]:
@@ -455,7 +455,7 @@ def test_damaged_tpx3_files(tmp_path):
 # ---- midas
 
 def midas_events(n=200, first=1, front_end=1):
-    """Of all lengths of banks, some events without any."""
+    """Events with banks of all lengths; some have none."""
     random = np.random.default_rng(n)
     banks = lambda k: [midas.Bank(name, random.bytes(int(random.integers(0, 90))), kind)  # noqa: E731
                        for name, kind in (("ADC0", 4), ("TDC9", 6), ("ab_c", 1))[:k % 4]]
@@ -478,12 +478,12 @@ def test_midas(tmp_path, form):
 
 
 def test_midas_events_of_two_front_ends(tmp_path):
-    """Each numbers its own, over the files of a split run."""
+    """Each front end numbers its own events, over the files of a split run."""
     events = [event for pair in zip(midas_events(60), midas_events(60, 31, front_end=2)) for event in pair]
     for n, part in enumerate((events[:50], events[50:])):
         midas.midas_file(tmp_path / f"run7_{n}.mid", part)
     uris = [f"midas:{tmp_path}/run7_*.mid?concat&event={front_end}" for front_end in (1, 2)]
-    run = Run(tmp_path / "run", uris, "--define", "tag", code=3)  # events 1 to 30 lack the second, 61 to 90 the first
+    run = Run(tmp_path / "run", uris, "--define", "tag", code=3)  # 31 to 60 are in both
     merged = read_merged(run.merged)
     hits = {n: sum(len(event.hits()) for event in events if event.serial == n) for n in range(1, 91)}
     assert dict(zip(merged["events/time"].tolist(), merged["events/n_hits"].tolist())) == hits
@@ -508,7 +508,8 @@ def test_midas_times_in_a_bank(tmp_path):
 
 @pytest.mark.parametrize("query, low, bits", [("number=word:1&from=TRIG", 0, 32), ("number=word:1:8-31&from=TRIG", 8, 24), ("bits=16", 0, 16)])
 def test_midas_numbers_that_wrap_around(tmp_path, query, low, bits):
-    """Of the front end's hardware, in a bank or in the header, beside other bits; an event without the bank is left out."""
+    """Numbers of the front end's hardware, in a bank or in the header, beside other bits; an event without the bank is
+    dropped."""
     first, in_bank = (1 << bits) - 40, query.startswith("number")
     word = lambda k: ((first + k) << low | (1 << low) - 1) & 0xFFFFFFFF  # noqa: E731
     serial = lambda k: k if in_bank else word(k) % (1 << bits) | (k % 7 + 1) << bits  # noqa: E731
@@ -525,16 +526,16 @@ def test_midas_numbers_that_wrap_around(tmp_path, query, low, bits):
         assert "event 50 is dropped: no bank TRIG has data word 1 with its number" in run.done.stderr
 
 
-@pytest.mark.parametrize("query, told", [
+@pytest.mark.parametrize("query, reported", [
     ("bits=8", "16 to 32"), ("number=word:x", "word:x"), ("number=word:1:0-9", "0-9"), ("number=word:1&bits=24", "bits="),
     ("from=TRIG", "number="), ("number=word:1&from=TRIGGER", "four characters"), ("time=TIME:1&bits=24", "bits="),
     ("time=TIME:1&number=word:1", "number=")])
-def test_midas_numbers_that_cannot_be(tmp_path, query, told):
-    refused(f"midas:{midas.midas_file(tmp_path / 'a.mid', midas_events(5))}?{query}", told)
+def test_midas_numbers_that_cannot_be(tmp_path, query, reported):
+    refused(f"midas:{midas.midas_file(tmp_path / 'a.mid', midas_events(5))}?{query}", reported)
 
 
 def test_damaged_midas_files(tmp_path):
-    """A number that repeats, a bank too long, an event without banks, bytes that are no event, and a cut."""
+    """A repeated number, a bank that is too long, an event without banks, bytes that are not an event, and a cut."""
     events = midas_events(100)
     parts = [midas.encode(event) for event in events]
     parts[20] = parts[19]
@@ -586,7 +587,7 @@ def test_page_has_all_keys():
 
 
 def test_each_key_is_accepted():
-    """By its scheme alone: what is listed is what is checked."""
+    """Tested by its scheme alone: the keys listed are those checked."""
     scheme = None
     for line in eventloom("inspect", "--schemes").stdout.splitlines():
         if not line.startswith(" "):

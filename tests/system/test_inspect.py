@@ -1,4 +1,5 @@
-"""inspect: what a file is by its content, its first events in full, damage, and the same figures for people as in --json."""
+"""inspect: the kind of a file by its content, its first events in full, damage, and the same figures as text and in
+--json."""
 
 import json
 import re
@@ -65,7 +66,7 @@ def inspect(*arguments, code=0, **options):
 @pytest.mark.parametrize("ending", [".dat", ".lmd", ".epochs", ".h5", ""])
 @pytest.mark.parametrize("name", KINDS)
 def test_whatever_the_name(tmp_path, files, name, ending):
-    """Nothing but the file's name differs in what is shown."""
+    """Only the file's name differs in the output."""
     if name == "run":  # its parts lie beside it
         for part in (files.folder / "run").glob("run.part-*.h5"):
             shutil.copy(part, tmp_path)
@@ -83,7 +84,7 @@ def test_a_uri_shows_the_same(files, name, scheme):
 
 
 def test_a_name_with_a_colon(tmp_path, files):
-    """A file that is there is a file, whatever its name looks like."""
+    """An existing file is a file, whatever its name looks like."""
     shutil.copy(files.paths["hld"], tmp_path / "lmd:run.lmd")
     assert inspect("lmd:run.lmd", cwd=tmp_path)["kind"] == "hld"
 
@@ -154,7 +155,7 @@ def test_first_events_of_output(files, name):
 
 @pytest.mark.parametrize("name", [*KINDS, "packed"])
 def test_as_many_events_as_there_are(files, name):
-    """None unless asked; all of them and no more when more are asked for."""
+    """No event unless requested; all of them and no more if more are requested."""
     uri = files.uri_of(name)
     assert "first_events" not in inspect(uri)
     shown = inspect(uri, "--events", 1_000_000)
@@ -187,7 +188,7 @@ def test_counts_of_spikes_and_packed(files):
 
 @pytest.mark.parametrize("name", ["run", "merged", "part"])
 def test_counts_of_output(files, name):
-    """Those of the datasets; run.h5 has those of its parts."""
+    """Counts of the datasets; run.h5 shows those of its parts."""
     path = files.paths["merged" if name == "run" else name]
     shown = inspect(files.paths[name])
     with h5py.File(path) as file:
@@ -243,7 +244,7 @@ def test_a_table(tmp_path, files):
 
 
 def test_a_table_without_a_header(tmp_path):
-    """In ps where the unit says so; its keys in a URI."""
+    """In ps if the unit requires it; its keys are in a URI."""
     write_table(tmp_path / "x.csv", [7000, 9000], [3, 4], [1, 1], header=None)
     only_line(eventloom("inspect", "x.csv", code=2, cwd=tmp_path), "x.csv", "time")
     for uri in ("csv:x.csv?time=1&channel=3&unit=ps", "x.csv?time=1&channel=3&unit=ps"):
@@ -252,7 +253,7 @@ def test_a_table_without_a_header(tmp_path):
 
 
 def test_keys_without_a_scheme(tmp_path):
-    """As in a run; what does not fit says so."""
+    """As in a run; keys that do not fit are reported."""
     write_table(tmp_path / "x.csv", [7000, 9000], [3, 4], [1, 1])
     only_line(eventloom("inspect", "x.csv?tme=1", code=2, cwd=tmp_path), "unknown key 'tme' (did you mean 'time'?)")
     only_line(eventloom("inspect", "none.csv?time=1&channel=3", code=2, cwd=tmp_path), "none.csv", "No such file")
@@ -305,7 +306,7 @@ def test_without_times_there_are_numbers(tmp_path):
 
 
 def test_gaps_in_numbers_and_triggers(tmp_path):
-    """As in the file, and what is wrong with the numbers by kind."""
+    """As in the file, and defects of the numbers by kind."""
     numbers, triggers = [1, 2, 2, 5, 6, 3, 7], [14, 1, 1, 2, 1, 12, 15]
     path = tmp_path / "a.lmd"
     path.write_bytes(flat_file([Event(n, [Subevent(n, [n])], t) for n, t in zip(numbers, triggers)]))
@@ -320,7 +321,7 @@ def test_gaps_in_numbers_and_triggers(tmp_path):
 
 
 def damaged_copy(folder, files, name):
-    """A copy that cannot be whole; its URI, and where it is damaged if that is a place in it."""
+    """An incomplete copy, its URI, and the offset of the damage if it has one."""
     path = folder / "damaged"
     if name == "packed":
         data = (files.folder / "a.bin").read_bytes()[:-5]
@@ -342,13 +343,13 @@ def damaged_copy(folder, files, name):
 
 @pytest.mark.parametrize("name", ["epochs", "flat", "classic", "big_endian", "hld", "spikes", "packed"])
 def test_damaged(tmp_path, files, name):
-    """Exit code 3, and a problem that names its place: at the damage, or where what it lies in begins."""
+    """Exit code 3, and a problem that names its offset: at the damage, or at the beginning of the damaged item."""
     uri, place = damaged_copy(tmp_path, files, name)
     shown = inspect(uri, code=3)
     assert shown["damaged"]
-    told = [entry["offset"] for entry in shown.get("damage", [])]
-    told += [int(n) for text in shown["problems"] for n in re.findall(r"offset (\d+)", text)]
-    assert told and all(place - 17_000 < offset <= place for offset in told), told
+    reported = [entry["offset"] for entry in shown.get("damage", [])]
+    reported += [int(n) for text in shown["problems"] for n in re.findall(r"offset (\d+)", text)]
+    assert reported and all(place - 17_000 < offset <= place for offset in reported), reported
     assert eventloom("inspect", uri, code=3).stdout
 
 
@@ -361,7 +362,7 @@ def test_one_of_several_is_damaged(tmp_path, files):
 
 @pytest.mark.parametrize("what", ["gone", "cut", "not_closed", "foreign"])
 def test_damaged_run(tmp_path, files, what):
-    """A part that is missing, cut or of another run, or a run that did not end."""
+    """A part that is missing, truncated or of another run, or a run that did not end."""
     folder = shutil.copytree(files.folder / "run", tmp_path / "run")
     part = sorted(folder.glob("run.part-*.h5"))[0]
     if what == "gone":
@@ -425,7 +426,7 @@ def test_unknown_source(files, argument, word):
 
 
 def test_a_folder_is_called_one(tmp_path):
-    """It is there: 'no such file' would be misleading."""
+    """The folder exists: 'no such file' would be misleading."""
     (tmp_path / "run").mkdir()
     done = eventloom("inspect", "run", code=2, cwd=tmp_path)
     only_line(done, "run")
@@ -450,7 +451,8 @@ def as_text(value):
 
 
 def lines_of(shown, inside=False):
-    """What must stand in the text, words of a line with single spaces: each figure of the JSON object with its name."""
+    """The words required in the text, with single spaces within a line: each figure of the JSON object with its
+    name."""
     for name, value in shown.items():
         if isinstance(value, dict):
             yield from lines_of(value, inside=True) if value else [f"{name}: none"]
@@ -469,7 +471,7 @@ def lines_of(shown, inside=False):
 
 
 def _lines_of_item(item):
-    """An item's own figures in one line, those of the hits or subevents in it in one each."""
+    """An item's own figures in one line, and those of each of its hits or subevents in another."""
     below = [key for key, value in item.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
     yield " ".join(f"{key} {as_text(value)}" for key, value in item.items() if key not in below and value != [] or key == "data")
     for key in below:
@@ -479,7 +481,7 @@ def _lines_of_item(item):
 
 @pytest.mark.parametrize("name", [*KINDS, "packed"])
 def test_text_shows_the_same_as_json(files, name):
-    """Every name and figure, in the order of the JSON object; nothing runs into its neighbour."""
+    """Every name and figure, in the order of the JSON object, separated from its neighbours."""
     uri = files.uri_of(name)
     text = eventloom("inspect", uri, "--events", 3).stdout
     shown = inspect(uri, "--events", 3)
@@ -494,7 +496,7 @@ def test_text_shows_the_same_as_json(files, name):
 
 
 def _matches(line, expected):
-    """Columns of hits in an event come in any order of figures."""
+    """Figures of hits within an event may be in any order of columns."""
     return line == expected or expected.startswith(("time ", "number ")) and sorted(line.split()) == sorted(expected.split())
 
 
@@ -506,7 +508,7 @@ def test_text_of_several_files(files):
 
 
 def test_long_list_of_problems(tmp_path):
-    """Cut for people, who are told of the rest; whole in --json."""
+    """Shortened for people, with a note on the rest; complete in --json."""
     write_spikes(tmp_path / "a.spikes", range(0, 100_000, 10), [1] * 10_000, packet_spikes=50)
     data = bytearray((tmp_path / "a.spikes").read_bytes())
     for place in read_spikes(tmp_path / "a.spikes").packets[::2]:
@@ -522,7 +524,7 @@ def test_long_list_of_problems(tmp_path):
 
 @pytest.mark.parametrize("tick, ps", [("1ps", 1), ("100ps", 100), ("1ns", 1000), ("8ns", 8000), ("1us", 10**6)])
 def test_tick_is_heeded(tmp_path, tick, ps):
-    """As in a run, whatever the reader: times in ticks of the requested length."""
+    """As in a run, with any reader: times are in ticks of the requested length."""
     times = [8_000_000 * n for n in (1, 3, 4)]  # ps
     (tmp_path / "x.csv").write_text("".join(f"{time},1,3\n" for time in times))
     (tmp_path / "x.bin").write_bytes(b"".join(struct.pack("<QII", time, 7, 0) for time in times))

@@ -1,4 +1,4 @@
-"""`inspect` of live sources, and --find: events one by one, as the peers sent them."""
+"""`inspect` of live sources, and --find: events one by one, as their senders sent them."""
 
 import re
 import signal
@@ -32,7 +32,7 @@ def mbs(port, protocol="transport"):
 
 
 def expected(events):
-    """Of LMD: [(number, what is said of the event, [(what is said of a subevent, data), ...])]"""
+    """For LMD: [(number, description of the event, [(description of a subevent, data), ...])]"""
     return [(event.number, f"trigger {event.trigger}  subevents {len(event.subevents)}  bytes {8 + 2 * event.dlen}",
              [(lmd_item(s), list(s.data)) for s in event.subevents]) for event in events]
 
@@ -106,7 +106,7 @@ def test_finds_a_recorded_event(path):
 
 @pytest.mark.parametrize("hex_digits", [False, True])
 def test_finds_an_event_of_hld(tmp_path, hex_digits):
-    """Both byte orders, error bits, tags, more than a line of words, none, words of other lengths, no subevent."""
+    """Both byte orders, error bits, tags, more words than a line holds, none, words of other lengths, no subevent."""
     events = [HldEvent(7, [HldSubevent(0x8000, list(range(20)), 0x12345A), HldSubevent(0x80008010, [], 0x12345B),
                            HldSubevent(0x8020, [0xFFFFFFFF, 5], 1, 0x000100D1, "little", 7)], 0x8000200D),
               HldEvent(8), HldEvent(9, [HldSubevent(0x8000, [9])])]
@@ -155,7 +155,7 @@ def test_damage_before_the_event_that_is_found(tmp_path):
 
 
 def test_rates(tmp_path):
-    """Of 900 events a second, over about a second and a half."""
+    """Rates of 900 events per second over about one and a half seconds."""
     path = lmd_file(tmp_path, made(1400))
     with Serving(tmp_path, path, "--once", "--rate", 900, "--flush-after", "10ms") as serving:
         done = eventloom("inspect", mbs(serving.port), "--rate")
@@ -173,7 +173,7 @@ class TestBoards:
 
     @staticmethod
     def look(folder, recording, *words, send=()):
-        """What `inspect` shows of two boards."""
+        """The output of `inspect` for two boards."""
         port = free_port()
         with Started(folder, "inspect", udp(port, sources="0,1", payload=1), *words) as looking:
             until(lambda: sockets("udp", port), "it listens", so_far=looking.text)

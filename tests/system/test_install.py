@@ -1,4 +1,5 @@
-"""What `cmake --install` and the Debian package hold, tried as their users would; what CMake says when something is missing."""
+"""The contents of `cmake --install` and the Debian package, tried as their users would; the messages of CMake when
+something is missing."""
 
 import os
 import re
@@ -33,7 +34,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """The contents of the Debian package, and what it says of itself."""
+    """The contents of the Debian package, and its metadata."""
     folder = tmp_path_factory.mktemp("deb")
     done("cpack", "-B", folder, "--config", BUILD / "CPackConfig.cmake", cwd=folder)
     (deb,) = folder.glob("*.deb")
@@ -60,7 +61,7 @@ def commands_of(program, *words):
 
 
 def all_commands(program):
-    """As words, those of `bench` among them."""
+    """Each command as words, including those of `bench`."""
     return [words for command in commands_of(program) for words in ([command], *([command, part] for part in commands_of(program, command)))]
 
 
@@ -69,7 +70,7 @@ def bare(text):
 
 
 def test_each_command_has_a_man_page(prefix):
-    """With all of its options, in the same words as --help."""
+    """The page has all of its options, in the same words as --help."""
     program, pages = prefix / "bin/eventloom", prefix / "share/man/man1"
     assert {page.name.split(".")[0] for page in pages.iterdir()} == {"-".join(["eventloom", *words]) for words in [[], *all_commands(program)]}
     assert ["bench", "patterns"] in all_commands(program)
@@ -91,7 +92,7 @@ def test_man_pages_fit_a_terminal(installed):
 
 
 def completed(prefix, *words):
-    """What bash offers for the last word."""
+    """The completions that bash offers for the last word."""
     script = prefix / "share/bash-completion/completions/eventloom"
     return done("bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _eventloom; echo "${COMPREPLY[@]-}"',
                 script, prefix / "bin/eventloom", *words).split()
@@ -110,23 +111,23 @@ def test_completion(prefix):
 
 
 def test_each_option_that_is_offered_exists(installed):
-    """And each that there is, is offered."""
+    """Every option offered exists."""
     program = installed / "bin/eventloom"
     for words in all_commands(program):
         listed = re.findall(r"^  (?:-\w \[ )?(--[\w-]+)", done(program, *words, "--help"), flags=re.M)
         assert completed(installed, *words, "--") == listed, words
     for words in (["run"], ["inspect"], ["show"], ["plan"], ["bench", "patterns"]):
         for option in completed(installed, *words, "--"):
-            # The first is the value of an option that takes one.
-            told = subprocess.run([program, *words, option, *["--no-such-option"] * 2], capture_output=True, text=True, timeout=60)
-            assert told.returncode == 2 and "unrecognised option '--no-such-option'" in told.stderr
+            # The first one is the value of an option that takes one.
+            reported = subprocess.run([program, *words, option, *["--no-such-option"] * 2], capture_output=True, text=True, timeout=60)
+            assert reported.returncode == 2 and "unrecognised option '--no-such-option'" in reported.stderr
 
 
 def test_job_scripts_find_the_installed_program(prefix, tmp_path):
     jobs = prefix / "share/eventloom/jobs"
     clean = {name: value for name, value in os.environ.items() if name != "EVENTLOOM"}
-    told = done("bash", "-c", 'JOBS=$0; source "$0/cluster.conf"; command -v "$EVENTLOOM"', jobs, env=clean | {"PATH": f"{prefix}/bin:{clean['PATH']}"})
-    assert Path(told.strip()) == prefix / "bin/eventloom"
+    reported = done("bash", "-c", 'JOBS=$0; source "$0/cluster.conf"; command -v "$EVENTLOOM"', jobs, env=clean | {"PATH": f"{prefix}/bin:{clean['PATH']}"})
+    assert Path(reported.strip()) == prefix / "bin/eventloom"
     for script in jobs.glob("*.s*"):
         done("bash", "-n", script)
         assert os.access(script, os.X_OK) or script.name == "job_functions.sh"
@@ -136,11 +137,11 @@ def test_job_scripts_find_the_installed_program(prefix, tmp_path):
 
 
 def here(found):
-    """In place of an address, one of this machine; nothing in place of a server."""
+    """Replaces an address by one of this machine, and a server by nothing."""
     return f"127.0.0.1:{free_port()}" if found[0][0] == "0" else ""
 
 
-# What their sources are replaced by, and the exit code; the boards send nothing.
+# The replacements of their sources, and the exit code; the boards send nothing.
 EXAMPLES = {"recorded.ini": (r"/data/run7/\*", "recording/*", 0),
             "triggered.ini": (r"lmd:/data/.*|hld:/data/.*", f"lmd:{DATA}/lmd/var_small.lmd", 0),
             "live.ini": (r"0[.]0[.]0[.]0:\d+|\nsource = mbs:.*", here, 3)}
@@ -165,8 +166,8 @@ def test_example_configurations(prefix, tmp_path, name):
 def test_the_installed_package_for_python(prefix):
     script = "import eventloom; print(eventloom.__file__)"
     folder = prefix / "share/eventloom/io/python"
-    told = done("/usr/bin/python3", "-B", "-c", script, env=os.environ | {"PYTHONPATH": str(folder)})
-    assert Path(told.strip()) == folder / "eventloom/__init__.py" and (folder / "pyproject.toml").exists()
+    reported = done("/usr/bin/python3", "-B", "-c", script, env=os.environ | {"PYTHONPATH": str(folder)})
+    assert Path(reported.strip()) == folder / "eventloom/__init__.py" and (folder / "pyproject.toml").exists()
 
 
 @needs_readers
@@ -180,7 +181,7 @@ def test_the_installed_program_finds_its_package(prefix, tmp_path):
 
 
 def test_links_between_pages_hold(prefix):
-    """But for those to tests and to headers, which are not installed."""
+    """Except those to tests and to headers, which are not installed."""
     shared = prefix / "share/eventloom"
     pages = sorted(shared.rglob("*.md"))
     assert {"README.md", "io/inputs.md", "jobs/live.md"} <= {str(page.relative_to(shared)) for page in pages}
@@ -190,7 +191,8 @@ def test_links_between_pages_hold(prefix):
 
 
 def test_the_commands_of_the_page(tmp_path):
-    """They configure and build a bare copy: its smallest part, as `jobs/setup.sh` builds all before any test."""
+    """The commands configure and build a bare copy: only its smallest part, since `jobs/setup.sh` builds everything
+    before any test."""
     clone = shutil.copytree(ROOT, tmp_path / "clone", ignore=shutil.ignore_patterns("build", "build-*", ".git", "data"))
     (command,) = [example.command for example in examples("jobs/README.md") if "cmake --preset" in example.command]
     assert command.endswith("cmake --build --preset release")
@@ -217,7 +219,7 @@ def without(names, folder):
 
 
 def test_missing_tools_are_named_in_one_line(tmp_path):
-    """CMake itself does not say which package they are in."""
+    """CMake itself does not report their packages."""
     names = ["ninja", "ninja-build", "samu", "c++", "g++", "clang++", "CC", "icpx"]
     hidden = without(names, tmp_path / "bin") | {"CXX": ""}
     words = ["cmake", "--preset", "release", "-S", ROOT, "-B", tmp_path / "build"]
@@ -227,7 +229,7 @@ def test_missing_tools_are_named_in_one_line(tmp_path):
 
 
 def test_make_does_in_place_of_ninja(tmp_path):
-    """As the message says."""
+    """As the message states."""
     words = ["cmake", "--preset", "release", "-G", "Unix Makefiles", "-S", ROOT, "-B", tmp_path / "build"]
     done(*words, env=without(["ninja", "ninja-build", "samu"], tmp_path / "bin"), cwd=ROOT)
     assert (tmp_path / "build/Makefile").exists()
@@ -237,8 +239,8 @@ def git(folder, *words):
     return done("git", "-c", "user.name=n", "-c", "user.email=n@localhost", "-C", folder, *words).strip()
 
 
-def told_commit(folder):
-    """What a build of the sources in `folder` says of commit and tag."""
+def reported_commit(folder):
+    """The commit and tag that a build of the sources in `folder` reports."""
     output = folder.parent / f"{folder.name}.cpp"
     done("cmake", f"-DFOLDER={folder}", f"-DOUTPUT={output}", "-P", folder / "app/command/commit.cmake")
     return tuple(re.findall('"(.*)";', output.read_text()))
@@ -258,34 +260,35 @@ def repository(tmp_path):
 
 def test_commit_and_tag_are_those_of_the_sources(repository, tmp_path):
     commit = git(repository, "rev-parse", "--short=12", "HEAD")
-    assert told_commit(repository) == (commit, "")
+    assert reported_commit(repository) == (commit, "")
     git(repository, "tag", "v1.2")
-    assert told_commit(repository) == (commit, "v1.2")
+    assert reported_commit(repository) == (commit, "v1.2")
     copy = tmp_path / "copy"
     shutil.copytree(repository, copy)
     (copy / "app/command/commit.cmake").touch()
     if os.geteuid() == 0:
         done("chown", "-R", "12345", copy)
-    assert told_commit(copy) == (commit, "v1.2"), "other times and owners are no changes"
+    assert reported_commit(copy) == (commit, "v1.2"), "other times and owners are no changes"
     (copy / ".gitattributes").write_text("")
-    assert told_commit(copy) == (commit + "+", "")
+    assert reported_commit(copy) == (commit + "+", "")
 
 
-def test_an_archive_tells_its_commit(repository, tmp_path):
-    """As an image of Apptainer is built, also within another repository."""
+def test_an_archive_states_its_commit(repository, tmp_path):
+    """Also when an image of Apptainer is built, and within another repository."""
     git(repository, "tag", "v1.2")
     for folder in (tmp_path / "archive", repository / "archive"):
         folder.mkdir()
         done("bash", "-c", 'git -C "$0" archive HEAD | tar x -C "$1"', repository, folder)
-        assert told_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
+        assert reported_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
     (tmp_path / "no-repository/app/command").mkdir(parents=True)
     shutil.copy(ROOT / "app/command/commit.cmake", tmp_path / "no-repository/app/command")
-    assert told_commit(tmp_path / "no-repository") == ("", "")
+    assert reported_commit(tmp_path / "no-repository") == ("", "")
 
 
 @pytest.fixture
 def user(tmp_path):
-    """A user with programs of his own first in PATH, among them a python3 that lacks h5py, and the scripts in a clone."""
+    """A user whose own programs come first in PATH, including a python3 without h5py, and who has the scripts in a
+    clone."""
     scripts = {"cmake": f'echo "$0 $*" >>{tmp_path}/called', "dpkg-query": 'for name; do echo "$name installed"; done',
                "python3": f'case "$*" in *h5py*) exit 1;; esac; echo "$0" >>{tmp_path}/called; exec /usr/bin/python3 "$@"',
                "mpirun": ":"}
@@ -302,16 +305,16 @@ def test_scripts_use_what_is_first_in_the_path_of_the_user(user):
     folder, environ = user
     done(folder / "clone/jobs/setup.sh", env=environ)
     assert (folder / "called").read_text().startswith(f"{folder}/bin/cmake --preset release")
-    told = done("bash", "-c", 'source jobs/paths.sh; python_with json; python_with h5py; python_with no_such_module', env=environ, cwd=ROOT)
-    own, other, last = told.split()
+    reported = done("bash", "-c", 'source jobs/paths.sh; python_with json; python_with h5py; python_with no_such_module', env=environ, cwd=ROOT)
+    own, other, last = reported.split()
     assert own == f"{folder}/bin/python3" and other != own and last == "/usr/bin/python3"
     done(other, "-c", "import h5py")
     assert "source jobs/paths.sh" in (ROOT / "tests/run_tests.sh").read_text()
 
 
 def test_programs_that_the_path_lacks_are_found(tmp_path):
-    told = done("/bin/bash", "-c", "source jobs/paths.sh; command -v cat; command -v ldconfig", env={"PATH": str(tmp_path)}, cwd=ROOT)
-    assert len(told.split()) == 2
+    reported = done("/bin/bash", "-c", "source jobs/paths.sh; command -v cat; command -v ldconfig", env={"PATH": str(tmp_path)}, cwd=ROOT)
+    assert len(reported.split()) == 2
 
 
 def test_the_main_job_reads_its_result_where_the_first_python_has_no_h5py(user):
@@ -327,7 +330,7 @@ def test_the_main_job_reads_its_result_where_the_first_python_has_no_h5py(user):
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
 def test_what_is_missing_is_named_in_one_line(tmp_path):
-    """With its package, all of it at once; and without what only tests need."""
+    """Each missing item is named with its package, all in one line; items needed only by tests are not."""
     words = ["cmake", "-S", ROOT, "-G", "Ninja", "-DEVENTLOOM_TESTS=ON"]
     hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("HDF5", "spdlog", "GTest")]
     ended = subprocess.run([*words, *hidden, "-B", tmp_path / "bare"], capture_output=True, text=True, timeout=120)

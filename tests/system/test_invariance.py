@@ -1,4 +1,5 @@
-"""The result is a function of the input and the definition alone: however a run is done, it equals the serial reference."""
+"""The result is a function of the input and the definition alone: however a run is done, it equals the serial
+reference."""
 
 import functools
 
@@ -40,7 +41,7 @@ CONFIGURATIONS = [
     (3, 4, 0, "chaotic", 2, 1000, "1MiB", 32, 0),
     (1, 1, 3, "round-robin", 2, 1000, "16KiB", 2, 1),
     (3, 2, 0, "chaotic", 2, 1000, "16KiB", 2, 1),
-    # The other schedules, few and many slices, more builders than ranks and fewer.
+    # The other schedules, with few and many slices, and with more builders than ranks and fewer.
     (3, 4, 0, "balanced", 1, 1, "16KiB", 8, 0),
     (5, 2, 2, "balanced", 2, 10, "4KiB", 2, 2),
     (2, 3, 1, "balanced", 1, 1000, "64KiB", 8, 1),
@@ -115,7 +116,7 @@ def test_filters(tmp_path, request, name, filters):
 
 
 def test_prescale(tmp_path, generated):
-    """A tenth of the events, whole, the same ones in every run."""
+    """A tenth of the events, complete, and the same ones in every run."""
     options = ["--define", "gap:60,4", "--filter", "prescale=10"]
     found = read_merged(Run(tmp_path / "1", generated.uris, *options).merged)
     assert_same(read_merged(Run(tmp_path / "2", generated.uris, *options, "--filters", 2, "--epochs-per-slice", 7,

@@ -1,4 +1,4 @@
-"""jobs/keep_running.sh starts a run again that has died, and only such a run."""
+"""jobs/keep_running.sh restarts a run that has died, and only such a run."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ exit ${code:-0}
 
 
 def kept_running(folder, codes, *words, restarts=10):
-    """Exit code, number of starts, and what was told."""
+    """Exit code, number of starts, and messages."""
     (folder / "codes").write_text("".join(f"{code}\n" for code in codes))
     env = os.environ | {"MOST_RESTARTS": str(restarts), "LONGEST_PAUSE": "0"}
     done = subprocess.run([SCRIPT, "bash", "-c", COMMAND, "run", *words], cwd=folder, env=env, capture_output=True, text=True,
@@ -48,16 +48,16 @@ def test_a_series_begins_its_next_run(tmp_path, words):
 
 
 def test_it_gives_up_in_the_end(tmp_path):
-    code, starts, told = kept_running(tmp_path, [9] * 20, "--resume", restarts=4)
+    code, starts, reported = kept_running(tmp_path, [9] * 20, "--resume", restarts=4)
     assert (code, starts) == (9, 5)
-    assert "died 5 times in a row" in told and "the same command continues it" in told
+    assert "died 5 times in a row" in reported and "the same command continues it" in reported
 
 
 @pytest.mark.parametrize("words", [(), ("--output", "run.h5"), ("--runs-of", "x")])
 def test_a_run_that_would_not_continue_is_refused(tmp_path, words):
-    code, starts, told = kept_running(tmp_path, [0], *words)
+    code, starts, reported = kept_running(tmp_path, [0], *words)
     assert (code, starts) == (2, 0)
-    assert "--resume" in told
+    assert "--resume" in reported
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
@@ -67,7 +67,7 @@ def test_a_signal_reaches_the_run_once_and_ends_both(tmp_path, number):
     with subprocess.Popen([SCRIPT, "bash", "-c", command, "run", "--resume"], cwd=tmp_path, stderr=subprocess.PIPE,
                           text=True, start_new_session=True) as process:
         until((tmp_path / "starts").exists, "a start")
-        os.killpg(process.pid, number)  # as a terminal does it
+        os.killpg(process.pid, number)  # like a terminal
         assert process.wait(30) == 75
         assert f"SIG{name}" in process.stderr.read()
     assert (tmp_path / "got").read_text() == "1\n"

@@ -1,4 +1,5 @@
-"""Hits left out by their times: a stretch of time (--from, --to), dead times of channels, and copies of hits (unique)."""
+"""Hits excluded by their times: a stretch of time (--from, --to), dead times of channels, and copies of hits
+(unique)."""
 
 import struct
 
@@ -65,7 +66,7 @@ def assert_equals(run, hits, dead_of, definition, length, first=0, end=LAST):
 
 @pytest.mark.parametrize("per_slice, ranks, dead", [(1, None, 700), (7, 3, 5_000), (1, 2, 20_000), (100, 2, 1)])
 def test_dead_times_equal_a_serial_loop(tmp_path, recording, per_slice, ranks, dead):
-    """Slices are shorter than the dead times and their history, and longer."""
+    """Slices are both shorter and longer than the dead times and their history."""
     uris, streams = recording
     definition = "gap:60ns,2"
     run = Run(tmp_path, uris, "--define", definition, "--dead-time", f"{dead}ns", "--epochs-per-slice", per_slice,
@@ -75,7 +76,8 @@ def test_dead_times_equal_a_serial_loop(tmp_path, recording, per_slice, ranks, d
 
 
 def test_groups_and_maps_have_dead_times(tmp_path, recording):
-    """The option overrides the map; other groups keep theirs; masked hits begin no dead time; offsets come first."""
+    """The option overrides the map; other groups keep theirs; masked hits start no dead time; offsets are applied
+    first."""
     uris, streams = recording
     rows = [{"channel": "0-0xfffffff", "dead_time_us": "2", "offset_ns": ""},
             {"source": "1", "channel": "", "dead_time_us": "0.9", "offset_ns": "-333", "group": "B"},
@@ -102,7 +104,7 @@ def test_groups_and_maps_have_dead_times(tmp_path, recording):
 
 @pytest.mark.parametrize("first, end, per_slice, ranks", [
     ("2500us", "7.123456ms", 13, 3), ("2.5ms", "", 1, 2), ("", "3333333", 100, None), ("1ms", "1001us", 7, 2),
-    ("2.5ms", "3333333", 5, None)])  # only with ticks of 1 ns is the first before the second
+    ("2.5ms", "3333333", 5, None)])  # only with ticks of 1 ns does the first precede the second
 def test_a_stretch_equals_a_cut_recording(tmp_path, recording, first, end, per_slice, ranks):
     uris, streams = recording
     bounds = {"2500us": 2_500_000, "2.5ms": 2_500_000, "7.123456ms": 7_123_456, "3333333": 3_333_333, "1ms": 1_000_000,
@@ -159,9 +161,9 @@ def test_a_resumed_run_must_be_per_source_again(tmp_path, recording):
     assert "--per-source was 'true', is 'false'" in eventloom(*options, "--resume", code=2).stderr
 
 
-def test_a_pulser_faster_than_its_dead_time_begins_anew(tmp_path):
-    """Nobody can tell where its dead times began: they begin anew every 50, as core/dataflow/dead_time.hpp says, and the
-    result is the same for all slices."""
+def test_a_pulser_faster_than_its_dead_time_restarts(tmp_path):
+    """The beginnings of its dead times cannot be determined: they restart every 50, as core/dataflow/dead_time.hpp
+    states, and the result is the same for all slices."""
     times = np.arange(0, 3_000_000, 100)
     write_csv(tmp_path / "hits.csv", times, [7] * len(times))
     uri = f"csv:{tmp_path}/hits.csv?time=1&channel=2&unit=tick"
@@ -180,7 +182,7 @@ def test_a_pulser_faster_than_its_dead_time_begins_anew(tmp_path):
 
 @pytest.mark.parametrize("by_map", [True, False], ids=["map", "option"])
 def test_saved_hits_have_dead_times_applied_once(tmp_path, by_map):
-    """Of a pulser, dead times that begin anew in each block would leave out more hits of those that remain."""
+    """Restarted dead times of a pulser in each block would remove further hits from the remaining ones."""
     times = np.arange(0, 3_000_000, 100)
     write_csv(tmp_path / "hits.csv", times, [7] * len(times))
     path = write_map(tmp_path / "map.csv", [{"channel": "7", "dead_time_ns": "250", "name": "pulser"}])
@@ -221,7 +223,7 @@ def test_hits_saved_without_dead_times_get_them_when_read(tmp_path, recording):
 
 @pytest.mark.parametrize("numbered", [False, True])
 def test_copies_are_left_out(tmp_path, numbered):
-    """Equal channel, time and payload; written next to the first, or behind later hits."""
+    """Equal channel, time and payload; written next to the first hit, or after later ones."""
     rng = np.random.default_rng(61)
     times = np.sort(rng.integers(0, 40_000, 3_000))
     rows = [(int(t), int(c), int(w)) for t, c, w in zip(times, rng.integers(0, 4, 3_000), rng.integers(0, 3, 3_000))]

@@ -1,4 +1,5 @@
-"""Runs on live input: sources late, silent or gone, runs that cannot keep up, clean ends, records, mixtures."""
+"""Runs on live input: sources that are late, silent or gone, runs that cannot keep up, clean ends, recordings,
+mixtures."""
 
 import contextlib
 import signal
@@ -42,7 +43,7 @@ def live(folder, recording, uris, *options, np=None):
 
 @pytest.fixture
 def two_boards(tmp_path, recording):
-    """A run that waits for nobody longer than a second, and its two boards in the test's hands."""
+    """A run with a timeout of one second, and its two boards, controlled by the test."""
     ports = [free_port(), free_port()]
     options = [*PART_BY_PART, "--builders", "1", "--epoch-timeout", "1s", "--stall-warning", "300ms"]
     with live(tmp_path, recording, map(udp, ports), *options, np=2).listening() as run, \
@@ -52,22 +53,22 @@ def two_boards(tmp_path, recording):
 
 
 def warnings_of(run, number, port):
-    """Those that name the source, by its number or its address."""
+    """Warnings that name the source, by its number or its address."""
     return [line for line in lines_with(run.text(), "warning") if f":{port}" in line or f"source {number} " in line]
 
 
-def until_silence_is_told(run, number, port, before=()):
+def until_silence_is_reported(run, number, port, before=()):
     until(lambda: len(warnings_of(run, number, port)) > len(before), f"a warning that names source {number}",
           so_far=run.text)
 
 
 def until_back(run, number):
-    """It has caught up with the others."""
-    run.until_told(f"source {number} (", "is back at")
+    """Waits until the source has caught up with the others."""
+    run.until_reported(f"source {number} (", "is back at")
 
 
 def together(boards, begin, end):
-    """Both go on at the same pace."""
+    """Both continue at the same pace."""
     for epoch in range(begin, end, 100):
         for board in boards:
             board.to(epoch + 100)
@@ -77,7 +78,7 @@ def test_a_board_that_comes_late(two_boards, recording):
     run, a, b, ports = two_boards
     a.to(2_000)
     run.until_parts(18)
-    until_silence_is_told(run, 1, ports[1])
+    until_silence_is_reported(run, 1, ports[1])
     b.header()
     b.skip_to(2_000)
     b.to(2_500)
@@ -90,19 +91,19 @@ def test_a_board_that_comes_late(two_boards, recording):
     assert_slices_as_replayed(recording, found)
     early = {k for k, buffer in enumerate(recording.files[1].buffers) if buffer.first_epoch < 2_000}
     assert sorted(event_keys(found)) == sorted(recording.events_without({1: early}))
-    # What it took before it was there may be told as lost or be nobody's.
+    # Data received before the run was ready may be reported lost, or be unknown to it.
     assert losses(found) in ({}, {"lost": recording.hits(1, 0, 2_000)})
     assert found["ledger/hits_in"].sum() == recording.sent() - (0 if losses(found) else recording.hits(1, 0, 2_000))
 
 
 def test_what_comes_after_its_slice(two_boards, recording):
-    """One of two boards falls behind by more than --epoch-timeout: that is late, what comes after it is not."""
+    """One of two boards falls behind by more than --epoch-timeout: its data are late, later ones are not."""
     run, a, b, ports = two_boards
     b.header()
     together((a, b), 0, 1_000)
     a.to(2_000)
     run.until_parts(18)
-    until_silence_is_told(run, 1, ports[1])
+    until_silence_is_reported(run, 1, ports[1])
     b.to(2_500)
     until_back(run, 1)
     together((a, b), 2_000, 4_000)
@@ -117,14 +118,15 @@ def test_what_comes_after_its_slice(two_boards, recording):
     assert (losses_of(report, 0), losses_of(report, 1)) == ({}, losses(found))
     late = {k for k, buffer in enumerate(recording.files[1].buffers) if 1_000 <= buffer.first_epoch < 2_000}
     while sum(recording.files[1].buffers[k].n_hits for k in late) > losses(found)["late"]:
-        late.remove(max(late))  # the slice of which it was back was not closed
+        late.remove(max(late))  # the slice in which it returned was not closed
     assert sum(recording.files[1].buffers[k].n_hits for k in late) == losses(found)["late"]
     assert {recording.files[1].buffers[k].first_epoch // 100 for k in late} >= set(range(10, 18))
     assert sorted(event_keys(found)) == sorted(recording.events_without({1: late}))
 
 
 def test_a_board_that_leaves(two_boards, recording):
-    """Without a word: all that it has sent is used, what it lacks is said, and the run ends when it is told to."""
+    """The board leaves silently: all data it has sent are used, missing ones are reported, and the run ends on
+    request."""
     run, a, b, ports = two_boards
     b.header()
     together((a, b), 0, 1_000)
@@ -132,7 +134,7 @@ def test_a_board_that_leaves(two_boards, recording):
     b.__exit__()
     a.end()
     run.until_parts(38)
-    until_silence_is_told(run, 1, ports[1])
+    until_silence_is_reported(run, 1, ports[1])
     run.signal(signal.SIGINT)
     found = run.found(3)
     incomplete = masked(found)
@@ -144,7 +146,7 @@ def test_a_board_that_leaves(two_boards, recording):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_a_sender_that_is_stopped(tmp_path, recording, np):
-    """The run goes on without it, and with it when it goes on."""
+    """The run continues without it, and with it once it continues."""
     ports = [free_port(), free_port()]
     options = [*PART_BY_PART, "--builders", "1", "--epoch-timeout", "300ms", "--stall-warning", "300ms"]
     with live(tmp_path, recording, map(udp, ports), *options, np=np).listening() as run, \
@@ -152,7 +154,7 @@ def test_a_sender_that_is_stopped(tmp_path, recording, np):
             send(recording.paths[1:], ports[1], "--speed", "0.005") as stopped:  # 8 s
         run.until_parts(4)
         with held(stopped.process.pid):
-            until_silence_is_told(run, 1, ports[1], warnings_of(run, 1, ports[1]))
+            until_silence_is_reported(run, 1, ports[1], warnings_of(run, 1, ports[1]))
             run.until_parts(len(parts(tmp_path)) + 8)
         stopped.wait(0)
         found = run.found(3)
@@ -164,7 +166,8 @@ def test_a_sender_that_is_stopped(tmp_path, recording, np):
 
 
 def test_a_sender_that_is_killed_and_comes_back(tmp_path, recording):
-    """As another session: a stream begun anew, whose times have been built already. Nothing is counted twice."""
+    """It returns as another session: a restarted stream, whose times have been built already. Nothing is counted
+    twice."""
     ports = [free_port(), free_port()]
     with live(tmp_path, recording, map(udp, ports), *PART_BY_PART, *PATIENT).listening() as run, \
             Board(recording.files[0], ports[0]) as a, Board(recording.files[1], ports[1]) as b, \
@@ -186,15 +189,15 @@ def test_a_sender_that_is_killed_and_comes_back(tmp_path, recording):
     assert found["ledger/hits_in_events"].sum() == recording.replay["ledger/hits_in_events"].sum()
 
 
-# Nobody comes
+# No source comes
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--duration"])
-def test_nobody_comes(tmp_path, recording, how):
-    """It says whom it waits for, and ends when it is told to."""
+def test_no_source_comes(tmp_path, recording, how):
+    """The run reports which source it waits for, and ends on request."""
     port = free_port()
     more = ["--duration", "1500ms"] if how == "--duration" else []
     with live(tmp_path, recording, [udp(port)], "--stall-warning", "200ms", *more).listening() as run:
-        until_silence_is_told(run, 0, port)
+        until_silence_is_reported(run, 0, port)
         if not more:
             run.ranks()
             run.signal(how)
@@ -216,7 +219,7 @@ def heavy(tmp_path_factory):
 
 @pytest.mark.parametrize("what", ["block", "drop"])
 def test_a_builder_that_is_stopped(tmp_path, heavy, what):
-    """Memory stays as it was told; what there is no room for is dropped by the run, or left to the network."""
+    """Memory keeps its limit; the run drops data that do not fit, or leaves them to the network."""
     port = free_port()
     size = heavy.paths[0].stat().st_size
     with live(tmp_path, heavy, [udp(port)], *PATIENT, *PART_BY_PART, "--builders", "1", "--live-buffer", BUFFER,
@@ -224,8 +227,8 @@ def test_a_builder_that_is_stopped(tmp_path, heavy, what):
             send(heavy.paths, port, "--speed", "0", "--bandwidth", "100000000", "--session", "5") as sender:
         run.until_parts(3)
         with held(run.ranks()[1]):
-            told = sender.wait(0)
-        until_it_hears_the_end(run, port, told, session=5, epoch=50_000)
+            reported = sender.wait(0)
+        until_it_hears_the_end(run, port, reported, session=5, epoch=50_000)
         found, report = run.found(3), run.report()
     print(f"{size / 1e6:.0f} MB, {report['peak_rss_bytes'] / 1e6:.0f} MB resident, {losses(found)}")
     assert size > 120e6 and report["peak_rss_bytes"] < 110e6
@@ -241,7 +244,7 @@ def test_a_builder_that_is_stopped(tmp_path, heavy, what):
 
 
 def test_an_mbs_server_waits_for_a_stopped_builder(tmp_path):
-    """TCP: nothing is lost, however long it takes."""
+    """TCP loses nothing, however long it takes."""
     list_mode_file(tmp_path / "big.lmd", "lmd", 100_000)  # 100 MB
     meaning = ["--define", "tag", "--filter", "prescale=100", "--builders", "1"]
     expected = Run(tmp_path / "file", [f"lmd:{tmp_path}/big.lmd"], *meaning)
@@ -256,8 +259,8 @@ def test_an_mbs_server_waits_for_a_stopped_builder(tmp_path):
     assert_same(found, datasets(expected.merged))
 
 
-def test_servers_fill_no_more_than_was_told(tmp_path):
-    """While a builder is stopped: memory grows with --live-buffer, and by no more."""
+def test_servers_fill_no_more_than_the_limit(tmp_path):
+    """While a builder is stopped, memory grows with --live-buffer, and by no more."""
     list_mode_file(tmp_path / "big.lmd", "lmd", 100_000)  # 100 MB
     meaning = ["--define", "tag", "--filter", "prescale=100", "--builders", "1", "--epoch", "100ns", "--epochs-per-slice", "10"]
     peak = {}
@@ -266,7 +269,7 @@ def test_servers_fill_no_more_than_was_told(tmp_path):
                 LiveRun(tmp_path / str(size), [f"mbs://{HOST}:{server.port}/transport" for server in (a, b)], *meaning, *PATIENT,
                         *PART_BY_PART, "--live-buffer", f"{size}MiB", np=3) as run:
             run.until_parts(1)
-            with held(run.ranks()[2]):  # each source has a rank of its own
+            with held(run.ranks()[2]):  # each source is on a separate rank
                 for server in (a, b):
                     until_stuck(server.port)
             run.wait(0)
@@ -276,8 +279,8 @@ def test_servers_fill_no_more_than_was_told(tmp_path):
 
 
 def until_stuck(port):
-    """Bytes wait in the server's connections, and for a while they stay the same. A list of all sockets that is read while
-    others come and go may lack one, or have it twice."""
+    """Bytes wait in the server's connections, and their number stays constant for a while. A list of all sockets that
+    is read while connections open and close may lack one, or have it twice."""
     waiting, since = {}, time.monotonic()
 
     def stuck():
@@ -292,7 +295,7 @@ def until_stuck(port):
 # Clean ends
 
 def assert_ended_in_good_order(recording, found, least):
-    """A piece from the beginning of the replay: all but the last slices are its, whole."""
+    """A part of the replay from its beginning: all slices but the last equal the replay's."""
     assert not masked(found) and not losses(found)
     assert not found["events/flags"].any()
     got, expected = rows(found), rows(recording.replay)
@@ -320,7 +323,7 @@ def test_ends_in_good_order(tmp_path, recording, how, np, rank):
 
 
 def heard(port):
-    """Returns once a board has sent data to this port, of which no run gets anything."""
+    """Returns once a board has sent data to this port; no run receives them."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as instead:
         instead.bind((HOST, port))
         instead.settimeout(60)
@@ -329,12 +332,13 @@ def heard(port):
 
 
 def test_stopped_and_resumed(tmp_path, recording):
-    """The sources go on meanwhile. What they send to nobody is in no slice of the run, or missing there and said to be."""
+    """The sources continue meanwhile. Data that they send while no run listens are in no slice of the run, or reported
+    missing."""
     port = free_port()
     options = [*PART_BY_PART, *PATIENT, "--builders", "1"]
     with contextlib.ExitStack() as stack:
         with live(tmp_path, recording, [udp(port, sources="0,1")], *options, np=2).listening() as run:
-            # Unlike a speed, which catches up by the clock, a bandwidth makes a sender that is held go on from where it was.
+            # Unlike a speed, which catches up by the clock, a bandwidth makes a held sender continue from where it was.
             size = sum(path.stat().st_size for path in recording.paths)
             sender = stack.enter_context(send(recording.paths, port, "--speed", "0", "--bandwidth", size // 4))
             run.until_parts(5)
@@ -342,7 +346,7 @@ def test_stopped_and_resumed(tmp_path, recording):
                 run.send(signal.SIGUSR1, 1)
                 run.wait(STOPPED)
         before = {path.name: path.stat().st_mtime_ns for path in parts(tmp_path)}
-        sender.until_told("nobody listens")
+        sender.until_reported("nobody listens")
         heard(port)
         with held(sender.process.pid):
             assert sender.process.poll() is None, sender.text()
@@ -361,7 +365,7 @@ def test_stopped_and_resumed(tmp_path, recording):
 
 @pytest.mark.parametrize("np", [None, 2, 3])
 def test_loop(tmp_path, recording, np):
-    """Three times the same, each later than the one before by the same whole number of epochs."""
+    """Three passes are equal, each shifted by the same whole number of epochs."""
     run = Run(tmp_path, recording.uris, *recording.meaning, "--loop", "3", np=np)
     assert_balanced(ledger_of(datasets(run.merged)))
     found, once = datasets(run.merged), recording.replay
@@ -407,7 +411,7 @@ def test_a_record_gives_the_same(tmp_path, recording, np):
 
 
 def test_a_record_of_a_run_with_losses(tmp_path, recording):
-    """What was lost is lost; what was late is in the record, so its slices are complete there. No event differs."""
+    """Lost data stay lost; late data are in the record, whose slices are therefore complete. No event differs."""
     ports = [free_port(), free_port()]
     with live(tmp_path, recording, map(udp, ports), *PART_BY_PART, "--epoch-timeout", "500ms", "--record",
               "raw").listening() as run, Board(recording.files[0], ports[0]) as a, Board(recording.files[1], ports[1]) as b:
@@ -444,7 +448,7 @@ def test_a_record_of_a_run_with_losses(tmp_path, recording):
 
 @pytest.fixture(scope="module")
 def mixture(tmp_path_factory):
-    """Four streams; the first as triggered data with White Rabbit stamps as well."""
+    """Four streams; the first is also available as triggered data with White Rabbit stamps."""
     folder = tmp_path_factory.mktemp("mixture")
     four = Recording(folder, "gap:25ns,4", 100, **{**STREAMS, "sources": 4})
     hits = hits_of_file(four.files[0])
@@ -469,7 +473,7 @@ def test_server_boards_and_file_in_one_run(tmp_path, mixture, np, protocol):
 
 
 def test_short_slices_for_low_latency(tmp_path, recording):
-    """--flush-after: other slices, the same events."""
+    """--flush-after gives other slices, but the same events."""
     port = free_port()
     with live(tmp_path, recording, [udp(port, sources="0,1")], *PATIENT, "--flush-after", "200us",
               np=2).listening() as run, \
@@ -536,7 +540,7 @@ def test_port_in_use(tmp_path, recording, np):
 
 
 def test_listens_on_loopback_only(tmp_path, recording):
-    """Unless it is told another address."""
+    """Unless it is given another address."""
     port = free_port()
     with live(tmp_path, recording, [f"udp://:{port}"]).listening():
         assert [one.address for one in sockets("udp", port)] == ["0100007F"]

@@ -27,12 +27,12 @@ from results import event_keys
 SECONDS = float(os.environ.get("EVENTLOOM_LIVE_CAMPAIGN_SECONDS", 10))
 SEEDS = os.environ.get("EVENTLOOM_LIVE_CAMPAIGN_SEEDS", "0-1")
 DEFINE, SLICE_EPOCHS, OVERLAP = "gap:25ns,4", 100, EPOCH
-NEAR = 2 * OVERLAP  # ticks: farther apart two hits have nothing to do with each other
+NEAR = 2 * OVERLAP  # ticks: hits farther apart are unrelated
 TIMEOUT = 1  # s, --epoch-timeout
 BUFFER = 4 << 20
 DURATION = SECONDS + 5  # s, of a run that ends by itself
 CALM = 1.5  # s between two misbehaviours of a peer
-MARGIN = 0.3  # s around a misbehaviour in which slices may lack what it held up
+MARGIN = 0.3  # s around a misbehaviour in which slices may lack delayed data
 
 
 def seeds():
@@ -50,7 +50,7 @@ class Streams:
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory):
-    """Data that are sent ten times slower than they were taken, as all this is in Python."""
+    """Data are sent ten times more slowly than they were recorded, since all senders are in Python."""
     seconds = max(1, SECONDS / 10)
     uris = generate(tmp_path_factory.mktemp("streams"), sources=4, rate=4_000, timing="poisson", hits=6, width="50ns",
                     noise=10_000, duration=f"{round(seconds * 1000)}ms", seed=3, **{"epochs-per-buffer": 500})
@@ -60,7 +60,7 @@ def streams(tmp_path_factory):
 
 
 class Memory:
-    """Resident, of processes."""
+    """Resident memory of processes."""
 
     def __init__(self, pids):
         self.pids, self.seen = list(pids), []
@@ -76,14 +76,14 @@ class Memory:
         return ""
 
     def growth(self):
-        """[(bytes that it has grown by, mean)] of each process from the middle of the run on, by a straight line."""
+        """[(growth in bytes, mean)] of each process from the middle of the run on, by a straight line."""
         kept = numpy.array(self.seen[len(self.seen) // 2:], dtype=float)
         slopes = numpy.polyfit(numpy.arange(len(kept)), kept, 1)[0]
         return list(zip(slopes * len(kept), kept.mean(axis=0)))
 
 
 def misbehave(peers, memory, seconds, data_seconds):
-    """For so long. Returns the epoch that it is then."""
+    """Misbehaves for `seconds`. Returns the epoch reached."""
     begin, rate = time.monotonic(), data_seconds * 1e9 / EPOCH / seconds
     looked = 0
     while (passed := time.monotonic() - begin) < seconds:
@@ -97,7 +97,7 @@ def misbehave(peers, memory, seconds, data_seconds):
 
 
 def reference_of(streams, peers):
-    """Hits of what was sent as it is, by source, woven; as the run is to see them."""
+    """Hits of unchanged data sent, by source, merged; as the run is to see them."""
     kept = []
     for number, (file, hits, peer) in enumerate(zip(streams.files, streams.hits, peers)):
         belongs = numpy.repeat(numpy.arange(len(file.buffers)), [b.n_hits for b in file.buffers])
@@ -134,7 +134,8 @@ def _slice(tick):
 
 
 def assert_calm_slices_complete(peers, found, last):
-    """Where no peer misbehaved, nor had just done so, nothing is missing. The first and the last moments are not counted."""
+    """While no peer misbehaves or has just misbehaved, nothing is missing. The first and the last moments are not
+    counted."""
     margin = 2 * SLICE_EPOCHS + int(MARGIN * last / SECONDS)
     calm = [number for number in range(margin // SLICE_EPOCHS, (last - margin) // SLICE_EPOCHS)
             if all(peer.sent.calm(number * SLICE_EPOCHS - margin, (number + 1) * SLICE_EPOCHS + margin) for peer in peers)]
@@ -145,7 +146,7 @@ def assert_calm_slices_complete(peers, found, last):
 
 
 def assert_vanished_slices_counted(hits, found, reports):
-    """Hits of slices that have no row were before the run, behind its end, or lost."""
+    """Hits of slices without a row lay before the run or after its end, or were lost."""
     got = rows(found)
     vanished = sum(count for number, count in slices_sent(hits).items() if number not in got)
     elsewhere = sum(counts["hits_before_the_run"] + counts["hits_after_the_end"] + sum(lost.values())
@@ -154,17 +155,17 @@ def assert_vanished_slices_counted(hits, found, reports):
 
 
 def assert_accounted_for(report, number, peer):
-    """What a peer says that it has sent is in the ledger, or was before the run or behind its end. A server that closes its
-    connection, or sends garbage, takes with it what had not arrived."""
+    """Data that a peer claims to have sent are in the ledger, or lay before the run or after its end. A server that
+    closes its connection, or sends garbage, loses the data that had not arrived."""
     counts = counts_of(report, number)
     if counts.get("kernel_drops"):
         return
     found = counts["hits_in"] + counts["hits_before_the_run"] + counts["hits_after_the_end"]
-    told = (number, found, peer.sent.hits, peer.sent.done, counts, losses_of(report, number))
+    reported = (number, found, peer.sent.hits, peer.sent.done, counts, losses_of(report, number))
     if isinstance(peer, BadServer) and {"restart", "flood", "garbage"} & set(peer.sent.done):
-        assert 0 < found <= peer.sent.hits, told
+        assert 0 < found <= peer.sent.hits, reported
     else:
-        assert found == peer.sent.hits, told
+        assert found == peer.sent.hits, reported
 
 
 @pytest.mark.parametrize("seed", seeds())
@@ -194,15 +195,15 @@ def test_campaign(tmp_path, streams, seed):
             peer.recover(last)
         for port in ports:
             drained(port)
-        told = time.monotonic()
+        reported = time.monotonic()
         if how == "--duration":
-            told = max(told, begun + DURATION + 1)  # its clock began a moment after ours
+            reported = max(reported, begun + DURATION + 1)  # its clock began slightly after ours
         else:
             run.signal(how)
-        while run.process.poll() is None and time.monotonic() - told < TIMEOUT + 12:
+        while run.process.poll() is None and time.monotonic() - reported < TIMEOUT + 12:
             server.flush()
             time.sleep(0.01)
-        took = time.monotonic() - told
+        took = time.monotonic() - reported
         text = run.wait(3, 1)
         found, report = merged(tmp_path), run.report()
     hits = reference_of(streams, peers)

@@ -1,4 +1,5 @@
-"""Boards whose clock jumps: set aside, named and counted, taken back; no run becomes endless or grows by one."""
+"""Boards whose clock jumps: excluded, named and counted, and accepted again; no run becomes endless or grows because of
+one."""
 
 import signal
 
@@ -27,13 +28,13 @@ def together(steady, other, begin, end, shift=0):
     other.shift = shift
     for epoch in range(begin, end, 100):
         steady.to(epoch + 100)
-        other.go_on(epoch + 100)
+        other.proceed(epoch + 100)
 
 
 @pytest.mark.parametrize("np", [None, 2])
 @pytest.mark.parametrize("timeout", ["0s", "1s"])
 def test_a_jump_and_back(tmp_path, recording, np, timeout):
-    """The run goes on without the board that has jumped, and with it when it is back."""
+    """The run continues without the board that has jumped, and with it when it returns."""
     ports = [free_port(), free_port()]
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout",
                  timeout, np=np).listening() as run, \
@@ -42,18 +43,18 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
         together(steady, other, 0, 1_000)
         run.until_parts(8)
         together(steady, other, 1_000, 2_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         run.until_parts(18)
         drained(ports[1])
         together(steady, other, 2_000, 3_000)
-        run.until_told("source 1 (", "is back at")
+        run.until_reported("source 1 (", "is back at")
         together(steady, other, 3_000, 4_000)
         for port in ports:
             drained(port)
         run.signal(signal.SIGINT)
         found, report = run.found(3, timeout=20), run.report()
     away = recording.hits(1, 1_000, 2_000)
-    # Behind a slice that was closed while it was away.
+    # The hits lie in slices that were closed while it was away.
     late = losses_of(report, 1).pop("late", 0)
     assert losses_of(report, 1).items() - {("late", late)} == {("out_of_step", away)} and losses_of(report, 0) == {}
     assert late <= recording.hits(1, 2_000, 2_100)
@@ -71,13 +72,13 @@ def test_a_server_jumps_and_is_back(tmp_path, recording, np):
                     "--builders", "1", "--epoch-timeout", "1s", np=np).listening() as run, \
             Board(recording.files[0], port) as steady:
         steady.header()
-        until(lambda: other.go_on(0) or other.client, "the run connects", so_far=run.text)
+        until(lambda: other.proceed(0) or other.client, "the run connects", so_far=run.text)
         together(steady, other, 0, 1_000)
         run.until_parts(8)
         together(steady, other, 1_000, 2_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         together(steady, other, 2_000, 3_000)
-        run.until_told("source 1 (", "is back at")
+        run.until_reported("source 1 (", "is back at")
         together(steady, other, 3_000, 4_000)
         until(lambda: other.flush() or not other.waiting, "all is sent", so_far=run.text)
         drained(port)
@@ -92,7 +93,7 @@ def test_a_server_jumps_and_is_back(tmp_path, recording, np):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR1, "--duration"])
 def test_a_board_that_stays_away(tmp_path, recording, how):
-    """It ends as it is told to, and nothing is written of the stretch between."""
+    """The run ends on request, and nothing is written of the stretch in between."""
     ports = [free_port(), free_port()]
     more = ["--duration", "10s"] if how == "--duration" else []
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout", "1s",
@@ -101,10 +102,10 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
         steady.header()
         together(steady, other, 0, 1_000)
         together(steady, other, 1_000, 3_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         if not more:
             run.signal(how)
-        # Within --epoch-timeout and 10 s; what is left of the duration comes on top.
+        # Ends within --epoch-timeout and 10 s, in addition to the rest of the duration.
         run.wait(STOPPED if how == signal.SIGUSR1 else 3, timeout=11 + (10 if more else 0))
         if how != signal.SIGUSR1:
             assert max(rows(merged(tmp_path))) < 40
@@ -112,17 +113,17 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
 
 
 def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
-    """The run begins where the other is."""
+    """The run begins at the other board's place."""
     ports = [free_port(), free_port()]
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--builders", "1", "--epoch-timeout", "5s").listening() as run, \
             Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
         steady.header()
         together(steady, other, 0, 1_000, FAR)
-        run.until_told("source 1 (", "set aside")
+        run.until_reported("source 1 (", "set aside")
         for port in ports:
             drained(port)
         together(steady, other, 1_000, 2_000)
-        run.until_told("source 1 (", "is back at")
+        run.until_reported("source 1 (", "is back at")
         together(steady, other, 2_000, 4_000)
         for port in ports:
             drained(port)

@@ -1,5 +1,5 @@
-"""What an MBS server has sent by the planned end of a run is built, recorded and converted, however little it was and whoever
-ended it; ports to which only strangers send."""
+"""Data that an MBS server has sent by the planned end of a run are built, recorded and converted, however few they are
+and whoever ended the run; ports to which only strangers send."""
 
 import signal
 import socket
@@ -33,7 +33,8 @@ KINDS = {"numbered": (numbered, "", "tag"), "stamped": (stamped, "?time=wr", "ga
 
 
 def quiet_after(layout, events, rate=None, sent=None):
-    """A behaviour: these events at once, or one at a time at a rate in Hz; then nothing. `sent` is set when all have gone."""
+    """A behaviour: sends these events at once, or one by one at a rate in Hz, then nothing. `sent` is set when all have
+    been sent."""
     def behave(connection):
         connection.send(layout.handshake())
         groups = layout.buffers(events) if rate is None else [
@@ -52,7 +53,7 @@ ESTABLISHED = "01"
 
 
 def until_received(server, sent):
-    """All that the server has sent was read by the run."""
+    """Waits until the run has read everything that the server has sent."""
     def received():
         own, peers = ([one for one in sockets("tcp", server.port, of_peers) if one.state == ESTABLISHED]
                       for of_peers in (False, True))
@@ -73,7 +74,7 @@ def assert_all_built(found, kind, count):
 @pytest.mark.parametrize("how", ["--duration", signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_that_came_is_built(tmp_path, kind, how, count, rate):
-    """And recorded."""
+    """The data are recorded, too."""
     make, keys, define = KINDS[kind]
     layout, sent = Layout(native=count == 10, buffer_bytes=16384), []
     more = ["--duration", "4s"] if how == "--duration" else []
@@ -92,7 +93,7 @@ def test_all_that_came_is_built(tmp_path, kind, how, count, rate):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_servers_and_two_ranks(tmp_path, kind):
-    """One has sent more than the other: what both have is built."""
+    """One server has sent more than the other: events that both have are built."""
     make, keys, define = KINDS[kind]
     sent = []
     with Server(quiet_after(Layout(), make(1, 40), None, sent)) as a, Server(quiet_after(Layout(), make(1, 7), None, sent)) as b, \
@@ -112,7 +113,8 @@ def test_two_servers_and_two_ranks(tmp_path, kind):
 
 
 def test_flush_after_lets_a_slice_go_where_data_are_sparse(tmp_path):
-    """After a second of silence the last slice does not wait for the next event: one that comes for it all the same is late."""
+    """After a second of silence, the last slice does not wait for the next event: one that comes for it nevertheless is
+    late."""
     layout, sent, let_go = Layout(), [], threading.Event()
 
     def behave(connection):
@@ -134,15 +136,16 @@ def test_flush_after_lets_a_slice_go_where_data_are_sparse(tmp_path):
         let_go.set()
         until_received(server, sent)
         run.signal(signal.SIGINT)
-        told = run.wait(3)
+        reported = run.wait(3)
     found = merged(tmp_path)
     assert numpy.sort(found["events/time"]).tolist() == [STAMP + STEP * n for n in (1, 2, 3, 5, 6)]
     assert losses(found) == {"late": 1}
-    assert lines_with(told, "was silent, and then sent hits of a slice that --flush-after had ended")
+    assert lines_with(reported, "was silent, and then sent hits of a slice that --flush-after had ended")
 
 
 def test_stopped_and_resumed(tmp_path):
-    """By SIGUSR1: what came before is built before, what comes afterwards then; stamps do not say what was missed in between."""
+    """Stopped by SIGUSR1: earlier data are built before, later ones afterwards; stamps do not show what was missed in
+    between."""
     sent, again = [], []
     first = quiet_after(Layout(), stamped(1, 30), None, sent)
     second = quiet_after(Layout(), stamped(41, 20), None, again)
@@ -201,14 +204,14 @@ def test_a_port_to_which_strangers_send(tmp_path, recording):
             stranger.sendto(b"GET / HTTP/1.1", (HOST, port))
         drained(port)
         found = ended(run)
-        told = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
-        assert len(told) == 1 and f"{HOST}:{port}" in told[0] and "20 that are" in told[0], run.text()
+        reported = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
+        assert len(reported) == 1 and f"{HOST}:{port}" in reported[0] and "20 that are" in reported[0], run.text()
         assert counts_of(run.report(), 0)["malformed"] == 20
     assert found["ledger/hits_in"].sum() == 0
 
 
 def test_boards_that_were_never_heard_are_named(tmp_path, recording):
-    """Board 1 is there, 7 and 9 are not, and another that nobody asked for is."""
+    """Board 1 sends, 7 and 9 do not, and another one, which was not requested, does."""
     port = free_port()
     with LiveRun(tmp_path, [udp(port, sources="7,9")], *recording.meaning).listening() as run, \
             Board(recording.files[1], port) as other:
@@ -216,8 +219,8 @@ def test_boards_that_were_never_heard_are_named(tmp_path, recording):
         other.end()
         drained(port)
         found = ended(run)
-        told = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
-        assert [f"board {n}" in line for n, line in zip((7, 9), told)] == [True, True], run.text()
+        reported = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
+        assert [f"board {n}" in line for n, line in zip((7, 9), reported)] == [True, True], run.text()
         assert counts_of(run.report(), 0)["foreign"] > 0
     assert found["ledger/hits_in"].sum() == 0
 

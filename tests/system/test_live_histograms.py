@@ -1,4 +1,4 @@
-"""`/histograms` of a run in progress: counts of all ranks so far, against what is counted here."""
+"""`/histograms` of a run in progress: counts of all ranks so far, compared with those counted here."""
 
 import json
 
@@ -38,7 +38,7 @@ def recording(tmp_path_factory):
 
 
 def sizes_of(times):
-    """Numbers of hits of the events of at least two."""
+    """Sizes of the events of at least two hits."""
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], np.diff(times) > GAP, [True]])))
     return sizes[sizes >= 2]
 
@@ -60,8 +60,8 @@ def ask(run, name):
     return json.loads(body)
 
 
-def until_counted(run, name, condition=lambda told: True):
-    """The first answer with counts of which the condition holds."""
+def until_counted(run, name, condition=lambda reported: True):
+    """The first answer with counts that satisfy the condition."""
     found = {}
 
     def holds(_):
@@ -72,8 +72,8 @@ def until_counted(run, name, condition=lambda told: True):
 
 
 def until_final(run, names):
-    """Keeps looking until the run has ended. It then waits until all that is looked at has been seen, and closes. Only what
-    has been looked at before has counts then."""
+    """Keeps looking until the run has ended. It then waits until all histograms being viewed have been seen, and
+    closes. Only those viewed earlier have counts then."""
     found = {}
 
     def holds(_):
@@ -90,41 +90,42 @@ def looked_at(run, names):
         until_counted(run, name)
 
 
-def assert_told(told, counts, underflow, overflow):
-    """Neighbouring bins may be joined: the edges say which."""
+def assert_reported(reported, counts, underflow, overflow):
+    """Neighbouring bins may be joined, as the edges show."""
     bins = np.array(counts)
-    for axis, of in enumerate(told["axes"]):
+    for axis, of in enumerate(reported["axes"]):
         low, high = of["edges"][0], of["edges"][-1]
         at = np.rint((np.array(of["edges"]) - low) / (high - low) * bins.shape[axis]).astype(int)
         bins = np.add.reduceat(bins, at[:-1], axis=axis)
-    assert np.array_equal(told["counts"], bins), told["name"]
-    assert (told["underflow"], told["overflow"]) == (underflow, overflow)
-    assert told["entries"] == np.sum(counts) + underflow + overflow
+    assert np.array_equal(reported["counts"], bins), reported["name"]
+    assert (reported["underflow"], reported["overflow"]) == (underflow, overflow)
+    assert reported["entries"] == np.sum(counts) + underflow + overflow
 
 
 def slowly(uris, folder, *options, define=DEFINE, **how):
-    """80 s, so that it is not over before it is looked at."""
+    """80 s, so that it does not end before the test looks."""
     return Monitored(folder, uris, *define, *words(HISTS), "--speed", 0.005, "--epochs-per-slice", 40, *options, **how)
 
 
 @pytest.mark.parametrize("how", [dict(), dict(np=3, extra=["--builders", 2, "--filters", 2, "--filter", "n_hits>=3"]),
                                  dict(np=2, extra=["--segment-size", "20000"])])
 def test_counts_are_true(recording, tmp_path, how):
-    """At a pause, those of what has been built; at the end, those of run.h5 and of what is counted here."""
+    """In a pause, the counts are those of the slices built; at the end, those of run.h5 and those counted here."""
     with slowly(recording[0], tmp_path / "run", *how.get("extra", []), np=how.get("np")) as run:
         run.held()
         listed = json.loads(run.ask("/histograms")[2])["histograms"]
         assert [one["name"] for one in listed] == list(HISTS) == [one["name"] for one in run.status()["spectra"]]
         assert listed[0]["axes"] == [{"quantity": "n_hits", "unit": "", "low": 0, "high": 8, "bins": 8}]
         assert [axis["bins"] for axis in listed[2]["axes"]] == [800, 12]
-        run.go_on(speed=0.005)
-        until_counted(run, "size", lambda told: told["entries"] > 3)
+        run.proceed(speed=0.005)
+        until_counted(run, "size", lambda reported: reported["entries"] > 3)
         assert run.control("pause")[0] == 202
         run.until_status(lambda s: s["state"] == "paused" and s["rates"]["hits_per_s"] == 0, "a standstill")
         ledger = run.status()["ledger"]
         for name, of in (("size", "events"), ("where", "hits_in"), ("when", "hits_in")):
-            assert 0 < until_counted(run, name, lambda told: told["entries"] >= ledger[of])["entries"] == ledger[of]
-        run.go_on()
+            counted = until_counted(run, name, lambda answer: answer["entries"] >= ledger[of])
+            assert 0 < counted["entries"] == ledger[of]
+        run.proceed()
         found = until_final(run, HISTS)
         run.wait(0)
     assert_final(run, found, wanted(recording, 3 if "extra" in how and "--filter" in how["extra"] else 2))
@@ -132,16 +133,16 @@ def test_counts_are_true(recording, tmp_path, how):
 
 def assert_final(run, found, counts, definition=""):
     for name in HISTS:
-        told = found[f"{definition}/{name}" if definition else name]
-        assert_told(told, *counts[name])
+        reported = found[f"{definition}/{name}" if definition else name]
+        assert_reported(reported, *counts[name])
         with h5py.File(run.folder / (f"run.{definition}.h5" if definition else "run.h5")) as file:
             group = file[f"histograms/{name}"]
             assert np.array_equal(group["counts"][()], counts[name][0])
-            assert told["entries"] == group.attrs["entries"]
+            assert reported["entries"] == group.attrs["entries"]
 
 
 def test_each_definition_has_its_own(recording, tmp_path):
-    """Named by definition; also when the run is resumed."""
+    """Histograms are named by definition, also when the run is resumed."""
     least = {"pair": 2, "triple": 3}
     define = [word for name, n in least.items() for word in ("--define", f"{name}=gap:{GAP}ns,{n}")]
     names = [f"{definition}/{name}" for definition in least for name in HISTS]
@@ -150,10 +151,10 @@ def test_each_definition_has_its_own(recording, tmp_path):
         assert [one["name"] for one in json.loads(run.ask("/histograms")[2])["histograms"]] == names
         assert [one["name"] for one in run.status()["spectra"]] == names
         assert run.ask("/histograms/size")[0] == run.ask("/histograms/other/size")[0] == 404
-        run.go_on(speed=0.005)
-        pairs = until_counted(run, "pair/size", lambda told: told["entries"] > 20)
+        run.proceed(speed=0.005)
+        pairs = until_counted(run, "pair/size", lambda reported: reported["entries"] > 20)
         assert pairs["name"] == "pair/size" and pairs["counts"][2] > 0
-        triples = until_counted(run, "triple/size", lambda told: told["entries"] > 0)
+        triples = until_counted(run, "triple/size", lambda reported: reported["entries"] > 0)
         assert triples["counts"][2] == 0
         assert run.control("stop")[0] == 202
         stopped = until_final(run, ["triple/size"])["triple/size"]
@@ -162,7 +163,7 @@ def test_each_definition_has_its_own(recording, tmp_path):
         run.held()
         assert until_counted(run, "triple/size")["entries"] == stopped["entries"] > 0
         looked_at(run, names)
-        run.go_on()
+        run.proceed()
         found = until_final(run, names)
         run.wait(0)
     for definition, n in least.items():
@@ -172,7 +173,7 @@ def test_each_definition_has_its_own(recording, tmp_path):
 def test_include_earlier_parts_after_a_resume(recording, tmp_path):
     with slowly(recording[0], tmp_path / "run", np=2) as run:
         run.listening().until_status(lambda s: s.get("spectra"), "the beginning")
-        until_counted(run, "size", lambda told: told["entries"] > 50)
+        until_counted(run, "size", lambda reported: reported["entries"] > 50)
         assert run.control("stop")[0] == 202
         stopped = until_final(run, ["size"])["size"]
         run.wait(STOPPED)
@@ -181,7 +182,7 @@ def test_include_earlier_parts_after_a_resume(recording, tmp_path):
         first = until_counted(run, "size")
         assert first["entries"] == stopped["entries"] > 50
         looked_at(run, HISTS)
-        run.go_on()
+        run.proceed()
         found = until_final(run, HISTS)
         run.wait(0)
     assert_final(run, found, wanted(recording))
@@ -208,19 +209,19 @@ def test_what_is_not_there(recording, tmp_path):
 
 
 def test_many_cells(recording, tmp_path):
-    """Nearly as many as there may be: those who look do not change the result, and are served fewer bins."""
+    """Nearly the maximum number of cells: viewers do not change the result, and receive fewer bins."""
     reference = Run(tmp_path / "reference", recording[0], *DEFINE, *words(BIG), np=2)
     with Monitored(tmp_path / "run", recording[0], *DEFINE, *words(BIG), "--speed", 0.005, np=2) as run:
         run.held()
         looked_at(run, BIG)
-        run.go_on()
+        run.proceed()
         found = until_final(run, BIG)
         run.wait(0)
-    for name, told in found.items():
+    for name, reported in found.items():
         with h5py.File(reference.output) as file, h5py.File(run.folder / "run.h5") as watched:
             counts = file[f"histograms/{name}/counts"][()]
             assert np.array_equal(watched[f"histograms/{name}/counts"][()], counts)
-        assert_told(told, counts, 0, 0)
+        assert_reported(reported, counts, 0, 0)
     assert [len(axis["edges"]) for axis in found["plane"]["axes"]] == [401, 401] and len(found["long"]["counts"]) <= 16384
 
 
@@ -229,10 +230,10 @@ def test_one_who_looks_late(recording, tmp_path):
     with slowly(recording[0], tmp_path / "run") as run:
         run.held()
         until_counted(run, "where")
-        run.go_on()
+        run.proceed()
         run.until_status(lambda s: s["state"] == "ended", "the end")
-        size, where = ask(run, "size"), ask(run, "where")  # the run waits for who has looked at `where`
+        size, where = ask(run, "size"), ask(run, "where")  # the run waits for the viewer of `where`
         assert where["final"] and where["counts"] is not None
         assert size["final"] and size["counts"] is None and size["entries"] is None
         run.wait(0)
-    assert_told(where, *wanted(recording)["where"])
+    assert_reported(where, *wanted(recording)["where"])

@@ -30,8 +30,8 @@ SEEDS = os.environ.get("EVENTLOOM_LOADED_RUNS", "0-5")
 BUSY = int(os.environ.get("EVENTLOOM_LOADED_RUNS_BUSY", 3))
 SLICE_EPOCHS = 100
 TIMEOUT = 1  # s, --epoch-timeout
-LEFT = TIMEOUT + 10  # s that a run may take to its end
-LONGEST = 300  # s of the wall clock, whatever else ran
+LEFT = TIMEOUT + 10  # s that a run may take until its end
+LONGEST = 300  # s of the wall clock, whatever else runs
 AHEAD = (6_000, 7_000_000, 60_000_000, 2**28, 10**12)  # epochs: 60 ms, more than a minute, more than an hour, ...
 
 
@@ -50,7 +50,7 @@ def files(tmp_path_factory):
 
 @contextlib.contextmanager
 def busy(number):
-    """So many processes that do nothing but take cores."""
+    """Runs that many processes that only use processor time."""
     loops = [subprocess.Popen(["nice", "-n", "1", sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield
@@ -61,7 +61,7 @@ def busy(number):
 
 
 def waited_for_a_core(pid):
-    """Seconds in which the process's first thread was ready and did not run."""
+    """Seconds in which the process's first thread was ready but did not run."""
     with contextlib.suppress(OSError, IndexError):
         return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1]) / 1e9
     return 0.0
@@ -69,7 +69,7 @@ def waited_for_a_core(pid):
 
 @dataclass
 class Rank:
-    """What its end cost, without what the machine or the test kept from it."""
+    """The cost of a rank's end, without the time that the machine or the test withheld from it."""
 
     pid: int
     waited: float = 0.0
@@ -84,7 +84,7 @@ class Rank:
 
 
 class Front(BadBoard):
-    """A board that sends correctly except for one thing."""
+    """A board that sends correctly except for one misbehaviour."""
 
     def __init__(self, file, port, rng, seconds):
         super().__init__(file, port, rng.randrange(2**32), float("inf"))
@@ -104,11 +104,11 @@ class Front(BadBoard):
             elif self.kind_of_board == "restarts":
                 self.kind_of_board = "good"
                 self.restart(0)
-        self.go_on(epoch)
+        self.proceed(epoch)
 
 
 def disturb(rng, ranks, stopped, now):
-    """Stops a rank for a while, or lets one go on that was."""
+    """Stops a rank for a while, or lets a stopped one continue."""
     for rank, until in list(stopped.items()):
         if now >= until:
             with contextlib.suppress(ProcessLookupError):
@@ -170,7 +170,7 @@ def test_a_run_ends_soon(tmp_path, files, seed):
                 rank.look()
             ended = all(gone(rank.pid) for rank in ranks.values())
             took = now - (asked or now)
-            # All ranks wait for the one that is kept from its work the longest.
+            # All ranks wait for the one that is delayed the longest.
             own = took - max(rank.waited + rank.stopped for rank in ranks.values())
             assert own < LEFT and took < LONGEST, (
                 f"seed {seed}: no end {took:.1f} s, {own:.1f} s without what it was kept from, after {how} was asked for; boards "

@@ -1,4 +1,5 @@
-"""The page of a running run, used as a shift crew does: what it shows is true, it steers, and it says when it shows the past."""
+"""The page of a running run, used like a shift crew does: its figures are true, it steers, and it marks outdated
+figures."""
 
 import math
 import re
@@ -26,7 +27,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory):
-    """Half a second of three sources, two with long names: of wide letters, and a hostile one."""
+    """Half a second of three sources, two with long names: one of wide letters, and a hostile one."""
     folder = tmp_path_factory.mktemp("streams")
     uris = generate(folder, sources=3, rate=2000, noise=4000, duration="500ms")
     (folder / "source_001.epochs").rename(folder / WIDE)
@@ -35,7 +36,7 @@ def streams(tmp_path_factory):
 
 
 def slowly(streams, folder, *options):
-    """100 s: it is not over before the page is there."""
+    """100 s: the run does not end before the page is loaded."""
     return Monitored(folder, streams, *DEFINE, "--speed", 0.005, *options, np=3)
 
 
@@ -44,7 +45,7 @@ def hits_in(page):
 
 
 def ledger_of(page):
-    """{account: hits} of the table."""
+    """{account: hits} from the table."""
     rows = page.ask("[...document.querySelectorAll('#panel-ledger tbody tr')].map((row) =>"
                     "[...row.cells].slice(0, 2).map((cell) => cell.innerText))")
     return {name.strip(): int(re.sub(r"\D", "", number)) for name, number in rows}
@@ -108,7 +109,7 @@ def test_numbers_move_and_commands_are_obeyed(browser, streams, tmp_path):
 
 def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
     with slowly(streams, tmp_path, "--filter", "n_hits>=6") as run, browser.page(run.held().url) as page:
-        run.go_on(speed=0.2)
+        run.proceed(speed=0.2)
         page.until_text("#state", "ended")
         run.wait(0)
         page.until_text("#connection", "The last state: ended")
@@ -149,7 +150,7 @@ def test_histograms_are_drawn_as_they_are(ended, name):
 
 
 def assert_on_axis(points, log):
-    """Pairs of value and pixel, to half a pixel."""
+    """Pairs of value and pixel, accurate to half a pixel."""
     at = [(math.log(value) if log else value, pixel) for value, pixel in points]
     (low, first), (high, last) = min(at), max(at)
     assert high > low and abs(last - first) > 30
@@ -160,7 +161,7 @@ def assert_on_axis(points, log):
 def ended(browser, streams, tmp_path_factory):
     """The page of a run that has ended, and the last status."""
     with slowly(streams, tmp_path_factory.mktemp("ended")) as run, browser.page(run.held().url) as page:
-        run.go_on(speed=0.5)
+        run.proceed(speed=0.5)
         status = run.last_status()
         page.until_text("#state", "ended")
         run.wait(0)
@@ -169,7 +170,7 @@ def ended(browser, streams, tmp_path_factory):
 
 
 def test_a_slow_rank_is_named(browser, tmp_path):
-    """Every other slice, all of one builder, has many pairs of hits to compare."""
+    """Every other slice, always of the same builder, has many pairs of hits to compare."""
     lines = ["t_ns,ch"]
     for number in range(3000):
         hits = 1 if number % 2 else 250
@@ -212,7 +213,7 @@ def assert_labels_fit(page):
 
 
 def assert_fits(page):
-    """On a screen and on a phone, in the light and in the dark."""
+    """On a screen and on a phone, in light and in dark mode."""
     luminance = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0)"
     assert page.ask(luminance) > 600
     page.prefer("dark")
@@ -221,7 +222,7 @@ def assert_fits(page):
         page.resize(*size)
         page.until(f"innerWidth === {size[0]} && document.documentElement.scrollWidth <= {size[0]} &&"
                    f"[...document.querySelectorAll('main svg')].every((svg) => svg.closest('.scroll') || svg.getBoundingClientRect().right <= {size[0]})")
-        # Of tables no column is out of sight, but for those that are opened for more.
+        # Every column of a table is visible, except in those that are opened for more.
         cut = "[...document.querySelectorAll('main .scroll')].filter((node) => node.querySelector('table') && !node.closest('details') && node.scrollWidth > node.clientWidth)"
         assert page.ask(f"{cut}.map((node) => `${{node.getAttribute('aria-label')}} ${{node.scrollWidth}}/${{node.clientWidth}}`)") == []
         assert_labels_fit(page)
@@ -254,7 +255,7 @@ def test_a_first_rank_that_hangs_and_a_rank_that_dies(browser, streams, tmp_path
 
 
 def assert_of_the_past(page, *named):
-    """The last state stays on the page, marked. Whether the page has seen the failure is a matter of milliseconds."""
+    """The last state stays on the page, marked. Whether the page has noticed the failure depends on milliseconds."""
     notice = page.until_text("#connection", "The last state")
     state = page.text("#state")
     assert state in ("failed", "no answer") and page.ask("document.body.classList.contains('past')")

@@ -1,5 +1,5 @@
-"""A live run that was killed or stopped, and resumed: what boards and servers sent meanwhile is lost, counted by their own
-counts or said to be unknown, at the end of the terminal's text and in the exit code."""
+"""A live run that was killed or stopped, and resumed: data that boards and servers sent meanwhile are lost, counted by
+their own counts or reported as unknown, at the end of the terminal's text and in the exit code."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ def recording(tmp_path_factory):
 
 
 def kill(run):
-    """kill -9 of all ranks, as a machine that breaks down does it."""
+    """kill -9 of all ranks, like a machine that breaks down."""
     ranks = run.ranks().values()
     for pid in ranks:
         os.kill(pid, signal.SIGKILL)
@@ -38,30 +38,30 @@ def kill(run):
 
 
 def unheard(board, epoch):
-    """The board goes on while nobody listens."""
+    """The board continues while no run listens."""
     while board.next < len(board.file.buffers) and board.file.buffers[board.next].first_epoch < epoch:
         for datagram in board.data(board.next):
             with contextlib.suppress(ConnectionRefusedError):
                 board.send(datagram)
         board.next += 1
-    board._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # clears that of the last one
+    board._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # clears the error of the last one
 
 
 def listed_without_name(folder):
-    """Parts that were listed, and are thus finished, when a kill came before they had their final names."""
-    lines = [line for path in lists(folder) for line in path.read_text().split("\n")[1:-1]]  # a line that breaks off does not count
+    """Parts that were listed, and are therefore finished, when a kill came before they had their final names."""
+    lines = [line for path in lists(folder) for line in path.read_text().split("\n")[1:-1]]  # a torn line does not count
     names = [json.loads(line.split(" ", 1)[1])["part"]["name"] for line in lines]
     return [folder / f"{name}.partial" for name in names if not (folder / name).exists()]
 
 
 def finished(folder):
-    """Hits that were built, by the ledgers of the finished parts: without those that are lost."""
+    """Hits that were built, by the ledgers of the finished parts: without lost ones."""
     ledgers = [read_ledger(path) for path in [*parts(folder), *listed_without_name(folder)]]
     return sum(int(ledger["hits_in"].sum()) - int(ledger["hits_dropped_lost"].sum()) for ledger in ledgers)
 
 
 def last_lines(run):
-    """What a person reads who looks at a terminal when all is over."""
+    """The lines that a person sees on a terminal at the end."""
     return "\n".join(run.text().splitlines()[-10:])
 
 
@@ -79,7 +79,7 @@ WAYS = {"alone": (None, []), "filters": (2, ["--filters", 1]), "offsets": (None,
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_what_a_board_sent_meanwhile_is_lost(tmp_path, recording, how, way):
-    """All that it has sent is in the ledger: built, or lost by its own count."""
+    """All data sent are in the ledger: built, or lost by the board's own count."""
     np, more = WAYS[way]
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "map.csv").write_text("source,channel,offset_ns,mask\n0,,700,\n1,,-300,\n1,5,,1\n")
@@ -108,14 +108,14 @@ def test_what_a_board_sent_meanwhile_is_lost(tmp_path, recording, how, way):
                 board.header()
                 board.end()
             found = run.found(3)
-            told, report = last_lines(run), run.report()
+            reported, report = last_lines(run), run.report()
     assert before > 0
     assert found["ledger/hits_in"].sum() == recording.sent()
     lost, known = losses(found)["lost"], recording.sent() - before - received
-    # Times that are corrected have the first of them in a slice that is finished.
+    # With corrected times, the first of them lie in a finished slice.
     assert lost == known if way != "offsets" else known <= lost < known + 100, (lost, known)
     assert sum(counts_of(report, n)["hits_dropped_lost"] for n in (0, 1)) == lost
-    assert told.count("lost, by its own count") == 2, told
+    assert reported.count("lost, by its own count") == 2, reported
     assert report["totals"]["incomplete_slices"] > 0 and masked(found)
     assert not list((tmp_path / "run").glob("run.live-*"))
 
@@ -143,7 +143,7 @@ def test_killed_again_and_again(tmp_path, recording):
 
 
 def test_a_board_that_was_restarted_meanwhile(tmp_path, recording):
-    """Its count begins anew: nobody knows what its last session sent at its end."""
+    """Its count restarts: how many hits its last session sent at its end is unknown."""
     port = free_port()
     words = [*recording.meaning, "--segment-size", "1", "--builders", "1"]
     with LiveRun(tmp_path, [udp(port)], *words).listening() as run, Board(recording.files[0], port) as board:
@@ -157,8 +157,9 @@ def test_a_board_that_was_restarted_meanwhile(tmp_path, recording):
         board.header()
         board.end()
         run.wait(3)
-        told, report = last_lines(run), run.report()
-    assert "restarted" in told and "an unknown amount of data" in told and counts_of(report, 0)["unknown_losses"] == 1
+        reported, report = last_lines(run), run.report()
+    assert "restarted" in reported and "an unknown amount of data" in reported
+    assert counts_of(report, 0)["unknown_losses"] == 1
     assert report["totals"]["incomplete_slices"] > 0
 
 
@@ -172,7 +173,7 @@ def counted(numbers):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGUSR1])
 def test_a_server_that_only_stamps(tmp_path, how):
-    """By time stamps alone nobody knows what is missing."""
+    """Time stamps alone do not show what is missing."""
     sent, again = [], []
     with Server(quiet_after(Layout(), stamped(range(1, 31)), None, sent),
                 quiet_after(Layout(), stamped(range(41, 61)), None, again)) as server:
@@ -191,12 +192,12 @@ def test_a_server_that_only_stamps(tmp_path, how):
             run.ranks()
             run.signal(signal.SIGINT)
             run.wait(3)
-            told = last_lines(run)
-    assert "an unknown amount of data" in told and "unknown_losses 1" in told
+            reported = last_lines(run)
+    assert "an unknown amount of data" in reported and "unknown_losses 1" in reported
 
 
 def test_a_server_that_numbers_its_events(tmp_path):
-    """Numbers in finished slices are whole; from there to the first that comes again they are missing."""
+    """Numbers in finished slices are complete; from there to the first new one they are missing."""
     sent, again = [], []
     per_slice = 16 * 100  # numbers of an epoch, epochs of a slice
     with Server(quiet_after(Layout(), counted(range(1, 6_000)), None, sent),
@@ -214,9 +215,9 @@ def test_a_server_that_numbers_its_events(tmp_path):
             run.ranks()
             run.signal(signal.SIGINT)
             run.wait(3)
-            told, report = last_lines(run), run.report()
+            reported, report = last_lines(run), run.report()
     assert counts_of(report, 0)["missing_numbers"] == 9_001 - end
-    assert f"{9_001 - end} event numbers are missing" in told
+    assert f"{9_001 - end} event numbers are missing" in reported
 
 
 # Several boards at a port whose URI names none
@@ -238,17 +239,17 @@ def test_several_boards_at_a_port_that_names_none(tmp_path, three):
         drained(port)
         boards[1].end()  # and the run with it
         found = run.found(3)
-        told, report = last_lines(run), run.report()
+        reported, report = last_lines(run), run.report()
     ids = [file.source for file in three.files]
     others = three.hits(0) + three.hits(2)
     assert found["ledger/hits_in"].sum() == three.hits(1)
     counts = counts_of(report, 0)
     assert counts["other_boards"] == 2 and counts["hits_of_other_boards"] == others
-    assert f"?sources={','.join(map(str, ids))}" in told and f"{others} hits" in told
+    assert f"?sources={','.join(map(str, ids))}" in reported and f"{others} hits" in reported
 
 
 def test_boards_that_are_named_are_all_taken(tmp_path, three):
-    """Others beside them are what the user did not ask for."""
+    """Other boards at the port were not requested."""
     port = free_port()
     ids = [file.source for file in three.files]
     with LiveRun(tmp_path, [udp(port, sources=f"{ids[0]},{ids[1]}")], *three.meaning).listening() as run, \
@@ -268,20 +269,20 @@ def introduced(board, started_ns):
 
 @pytest.mark.parametrize("off_s", [-3_600, 0, 3_600, 86_400 * 365])
 def test_a_clock_that_is_far_from_the_hosts(tmp_path, three, off_s):
-    """Its latencies are unknown, not wild; a warning and an alarm say by how much it is off."""
+    """Its latencies are unknown rather than wild; a warning and an alarm report the difference."""
     port = free_port()
     with LiveRun(tmp_path, [udp(port)], *three.meaning, "--alarm", "clock_difference>60s", "--alarm",
                  "clock_difference:0>60s").listening() as run, Board(three.files[0], port) as board:
         board.send(introduced(board, time.time_ns() + off_s * 1_000_000_000))
         board.end()
         found = run.found(0)
-        told, last, report = run.text(), last_lines(run), run.report()
+        reported, last, report = run.text(), last_lines(run), run.report()
     far = abs(off_s) > 60
     assert found["ledger/hits_in"].sum() == three.hits(0)
     assert ("latency" not in report) == far
     assert ("its clock is" in last) == far
-    assert sum("warning" in line and "its clock is" in line for line in told.splitlines()) == (2 if far else 0)
-    assert ("ahead of" in told) == (off_s > 0)
+    assert sum("warning" in line and "its clock is" in line for line in reported.splitlines()) == (2 if far else 0)
+    assert ("ahead of" in reported) == (off_s > 0)
     alarms = {alarm["condition"]: alarm for alarm in report["alarms"]}
     assert len(alarms) == (2 if far else 0)
     for alarm in alarms.values():

@@ -1,4 +1,5 @@
-"""LMD files: those of GSI's own programs against their manifest and a reference reader, and files made here for the rest."""
+"""LMD files: those of GSI's own programs compared with their manifest and a reference reader, and files made here for
+the rest."""
 
 import ast
 import json
@@ -43,7 +44,7 @@ def write(path, data):
 
 
 def manifest():
-    """{file name: what MANIFEST.md says of it}"""
+    """{file name: its entry in MANIFEST.md}"""
     found = {}
     for entry in re.split(r"^- ", (DATA / "lmd" / "MANIFEST.md").read_text(), flags=re.M)[1:]:
         number = lambda pattern: int(re.search(pattern, entry)[1])  # noqa: E731
@@ -72,7 +73,7 @@ def counted(values):
 
 
 def summary(file):
-    """Of a reference.LmdFile, what inspect must say, by key."""
+    """The output expected of inspect for a reference.LmdFile, by key."""
     events, numbered = file.events, sort_out(file.events)
     subevents = [s for event in events for s in event.subevents]
     lengths = [s.dlen for s in subevents]
@@ -93,7 +94,7 @@ def assert_shows(shown, expected):
 
 
 def check_run(folder, uris, sources, *options, np=None):
-    """Runs by number and compares with the reference's events of `sources`, lists of events as they lie in the files."""
+    """Runs by number and compares with the reference's events of `sources`, lists of events in file order."""
     expected, lost, hits_in = expected_run(sources)
     run = Run(folder, uris, "--define", "tag", *options, np=np, code=3 if lost or expected["events/flags"].any() else 0)
     assert_same(read_merged(run.merged), expected)
@@ -105,7 +106,7 @@ def check_run(folder, uris, sources, *options, np=None):
 
 
 def convert(folder, uri, code=0):
-    """What `convert` makes of a source, as its hits; None with exit code 2. Quicker than a run."""
+    """The hits that `convert` makes of a source; None with exit code 2. Faster than a run."""
     done = eventloom("convert", uri, "--output", folder / "made.epochs", "--force", code=code, timeout=20)
     return done, None if done.returncode == 2 else hits_of_file(read_epochs_file(folder / "made.epochs"))
 
@@ -116,7 +117,7 @@ def assert_same_hits(found, expected):
 
 
 def check_source(folder, uri, events):
-    """The same of one source, by `convert`."""
+    """Likewise for one source, with `convert`."""
     numbered = sort_out(events)
     _, hits = convert(folder, uri, code=3 if numbered.hits_dropped else 0)
     assert_same_hits(hits, hits_of_events(numbered.kept))
@@ -127,25 +128,25 @@ def check_source(folder, uri, events):
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_reference_reader_finds_what_the_manifest_says(path):
-    told, file = MANIFEST[path.name], read_lmd(path)
+    reported, file = MANIFEST[path.name], read_lmd(path)
     found = summary(file) | {"file_bytes": path.stat().st_size, "buffers": (file.buffers, file.buffers_continued),
                              "index_offset": file.index_offset}
     steps = [b.number - a.number for a, b in zip(file.events, file.events[1:])]
-    assert sum(step != 1 for step in steps) == told["steps"]
-    assert sorted(found["ids"]) == told["ids"]
-    assert_shows(found, {key: value for key, value in told.items() if key not in ("steps", "ids")})
+    assert sum(step != 1 for step in steps) == reported["steps"]
+    assert sorted(found["ids"]) == reported["ids"]
+    assert_shows(found, {key: value for key, value in reported.items() if key not in ("steps", "ids")})
     assert not found["damaged"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 def test_inspect(path):
-    file, told = read_lmd(path), MANIFEST[path.name]
+    file, reported = read_lmd(path), MANIFEST[path.name]
     shown = inspect(path, "--events", 5)
     assert path.name in shown["file"]
     assert shown["problems"] == [] and isinstance(shown["header"], dict)
-    assert_shows(shown, summary(file) | {"file_bytes": told["file_bytes"]})
+    assert_shows(shown, summary(file) | {"file_bytes": reported["file_bytes"]})
     if file.format == "2000/1":
-        assert (shown["buffers"], shown["buffers_continued"]) == told["buffers"]
+        assert (shown["buffers"], shown["buffers_continued"]) == reported["buffers"]
     assert shown["first_events"] == [event.description() for event in file.events[:5]]
 
 
@@ -202,7 +203,7 @@ def test_split_run_without_concat_is_a_source_per_file(tmp_path):
 
 
 def event(number, subevents=2, trigger=1, source=0):
-    """An event whose data tell its number, source and place."""
+    """An event whose data depend on number, source and position."""
     return Event(number, [Subevent(10 * source + k, [number, source, *range(k)], crate=source) for k in range(subevents)],
                  trigger)
 
@@ -229,14 +230,14 @@ def mixed(count, first=1, halfwords=True):
 
 
 def assert_reads(folder, data, events=None, code=0, **keys):
-    """The program finds the reference's events, and `events` if given, by inspect and by run."""
+    """The program finds the reference's events, and `events` if given, with inspect and with run."""
     path = write(folder / "made.lmd", data)
     file = parse_lmd(data)
     assert events is None or file.events == events, "the tests' own reader and writer disagree"
     shown = inspect(path, "--events", len(file.events), code=code)
     assert shown["first_events"] == [e.description() for e in file.events]
     expected = summary(file) | keys
-    if code is None:  # whether it counts as damage is left open
+    if code is None:  # whether it is damage is left open
         del expected["damaged"]
     assert_shows(shown, expected)
     if code == 0:
@@ -258,7 +259,7 @@ def test_longer_header(tmp_path, order, extra):
 
 
 def test_data_that_look_like_elements(tmp_path):
-    """Sizes decide, not looks."""
+    """Sizes decide, not appearance."""
     inner = np.frombuffer(flat_file(mixed(2, halfwords=False)), "<u4").tolist()
     events = [Event(n, [Subevent(1, inner, type=101, subtype=2), Subevent(2, inner)]) for n in range(1, 4)]
     assert_reads(tmp_path, flat_file(events), events)
@@ -276,7 +277,7 @@ def test_other_elements_are_skipped_and_counted(tmp_path):
 @pytest.mark.parametrize("size", [512, 1024, 8192, 16384])
 @pytest.mark.parametrize("order", "<>")
 def test_buffers(tmp_path, order, size, counts_itself):
-    """Events that go on over one or many buffers."""
+    """Events that continue over one or many buffers."""
     events = mixed(60)
     data = classic_file(events, size, order, counts_itself=counts_itself)
     shown = assert_reads(tmp_path, data, events)
@@ -286,7 +287,7 @@ def test_buffers(tmp_path, order, size, counts_itself):
 
 @pytest.mark.parametrize("size", [32768, 65536, 131072])
 def test_long_buffers(tmp_path, size):
-    """Their header is short, and the used words stand in the 32-bit field."""
+    """Their header is short, and the used words are in the 32-bit field."""
     events = mixed(300)
     assert_reads(tmp_path, classic_file(events, size, kind=10), events)
 
@@ -305,7 +306,7 @@ def test_other_elements_in_buffers(tmp_path):
 
 
 def test_fragment_at_the_start(tmp_path):
-    """A file that begins in the middle of an event: the rest of that event belongs to none here."""
+    """A file that begins in the middle of an event: the rest of that event belongs to none."""
     buffers = classic_buffers(mixed(60), 1024)
     first = next(k for k, data in enumerate(buffers) if k > 2 and data[10])
     data = classic_header(1024) + b"".join(buffers[first:])
@@ -322,7 +323,7 @@ def test_fragment_at_the_end(tmp_path):
 
 
 def test_missing_buffers(tmp_path):
-    """Reading goes on at the next event start; no event is made of two halves."""
+    """Reading continues at the next start of an event; no event is composed of two halves."""
     events, buffers = mixed(60), classic_buffers(mixed(60), 1024)
     place = next(k for k, data in enumerate(buffers) if k > 5 and data[10] and data[11])
     path = write(tmp_path / "made.lmd", classic_header(1024) + b"".join(buffers[:place] + buffers[place + 1:]))
@@ -331,7 +332,7 @@ def test_missing_buffers(tmp_path):
     shown = inspect(path, "--events", 60, code=None)
     assert shown["first_events"] == [e.description() for e in found]
     assert shown["missing_numbers"] == 60 - len(found)
-    assert shown["problems"], "nothing tells of the buffers that are missing"
+    assert shown["problems"], "the missing buffers are not reported"
 
 
 # Numbers
@@ -391,7 +392,7 @@ def test_numbers(tmp_path, name):
                                     if key not in ("byte_order",)})
 
 
-EXPECTED = {  # hits of the cases above that are dropped, by hand: the reference itself is judged
+EXPECTED = {  # dropped hits of the cases above, counted by hand to check the reference itself
     "duplicate": {"duplicate": 2}, "second_is_shorter": {"duplicate": 1}, "repeated_incomplete": {"repeated_incomplete": 1},
     "repeated_incomplete_empty": {"repeated_incomplete": 1}, "repeated_twice": {"repeated_incomplete": 2},
     "back_to_one_seen": {"duplicate": 2}, "back_to_one_never_seen": {"out_of_step": 2}, "late": {"out_of_step": 2},
@@ -418,20 +419,20 @@ def test_numbers_on_ranks(tmp_path, name, np):
 
 
 def counters(numbers, header, word=lambda number: number):
-    """Events whose headers and second words of crate 7's subevents hold functions of their numbers."""
+    """Events whose headers, and second words of crate 7's subevents, are functions of their numbers."""
     return [Event(header(n), [Subevent(1, [n % 2**32, 5, 6]), Subevent(2, [99, word(n)], crate=7)]) for n in numbers]
 
 
 def check_counter(folder, key, numbers, events, lacking=(), first=None):
-    """Each event has its number in `numbers`, but those `lacking` one are left out."""
+    """Each event has its number in `numbers`, but those without one (`lacking`) are dropped."""
     path = write(folder / "made.lmd", flat_file(events))
     code = 3 if lacking else 0
     kept = [(n, event) for n, event in zip(numbers, events) if n not in lacking]
     done, hits = convert(folder, f"lmd:{path}?{key}", code=code)
     assert_same_hits(hits, hits_of_events(kept))
-    told = [line for line in done.stderr.splitlines() if "is dropped: no subevent 00070002 (control, crate, procid) has data word 1 with its number" in line]
-    assert len(told) == len(lacking) and all(str(path) in line for line in told), done.stderr
-    bits = len(f"{max(numbers):b}") - 1  # all cases wrap around once
+    reported = [line for line in done.stderr.splitlines() if "is dropped: no subevent 00070002 (control, crate, procid) has data word 1 with its number" in line]
+    assert len(reported) == len(lacking) and all(str(path) in line for line in reported), done.stderr
+    bits = len(f"{max(numbers):b}") - 1  # each case wraps once
     shown = inspect(f"lmd:{path}?{key}", code=code and None)
     assert (shown["first_number"], shown["last_number"]) == (numbers[0], numbers[-1] % 2**bits)
     assert shown["missing_numbers"] == numbers[-1] - numbers[0] + 1 - len(kept)
@@ -439,7 +440,7 @@ def check_counter(folder, key, numbers, events, lacking=(), first=None):
 
 @pytest.mark.parametrize("bits", [16, 24, 31])
 def test_narrow_counters_wrap_around(tmp_path, bits):
-    """What stands above them in the header does not count."""
+    """Higher bits of the header are ignored."""
     numbers = [2**bits + k for k in range(-20, 30) if k % 7]
     above = 0 if bits == 31 else random.Random(bits).getrandbits(32 - bits) << bits
     check_counter(tmp_path, f"bits={bits}", numbers, counters(numbers, lambda n: above ^ n % 2**bits))
@@ -448,7 +449,7 @@ def test_narrow_counters_wrap_around(tmp_path, bits):
 @pytest.mark.parametrize("key, low, bits", [("number=word:1&from=00070002", 0, 32), ("number=word:1:8-31&from=00070002", 8, 24),
                                             ("number=word:1:3-18&from=00070002", 3, 16)])
 def test_numbers_in_the_data(tmp_path, key, low, bits):
-    """An event without the word is left out."""
+    """An event without the word is dropped."""
     numbers = [2**bits + k for k in range(-20, 30)]
     noise = random.Random(bits)
     word = lambda n: (n % 2**bits << low | noise.getrandbits(low) | noise.getrandbits(32) << (low + bits)) & 0xFFFFFFFF  # noqa: E731
@@ -458,7 +459,7 @@ def test_numbers_in_the_data(tmp_path, key, low, bits):
 
 
 def test_event_of_a_different_list_is_a_duplicate(tmp_path):
-    """Equal numbers, other subevents: nothing says that the first is incomplete."""
+    """Equal numbers with other subevents: nothing shows that the first is incomplete."""
     other = Event(2, [Subevent(99, [1]), Subevent(98, [2]), Subevent(97, [3])])
     events = [event(1), event(2), other, event(3)]
     path = write(tmp_path / "made.lmd", flat_file(events))
@@ -467,7 +468,7 @@ def test_event_of_a_different_list_is_a_duplicate(tmp_path):
 
 
 @pytest.mark.parametrize("name, parts", {
-    "numbers_go_on": [[1, 2, 3], [4, 5], [6]],
+    "numbers_continue": [[1, 2, 3], [4, 5], [6]],
     "repeated_over_the_seam": [[1, 2, (3, 1)], [(3, 3), 4]],
     "duplicate_over_the_seam": [[1, 2, 3], [3, 4]],
     "gap_at_the_seam": [[1, 2, 3], [5_000, 5_001]],
@@ -485,7 +486,7 @@ def test_concatenated_files(tmp_path, name, parts):
 
 
 def check_times(folder, events, query, times, *options):
-    """`times`: of each event, None for one that has none."""
+    """`times`: the time of each event, None for one without."""
     path = write(folder / "made.lmd", flat_file(events))
     timed = [(time, e) for time, e in zip(times, events) if time is not None]
     untimed = sum(len(e.hits()) for time, e in zip(times, events) if time is None)
@@ -498,7 +499,7 @@ def check_times(folder, events, query, times, *options):
 
 
 def stamped(number, *stamps, plain=True):
-    """Subevents with stamps (time, subsystem), one of them behind one without."""
+    """Subevents with stamps (time, subsystem), one of which follows one without."""
     before = [Subevent(1, [number, 0x03E10000, 5])] if plain else []
     return Event(number, before + [Subevent(2 + k, [*white_rabbit(*stamp), number]) for k, stamp in enumerate(stamps)])
 
@@ -528,7 +529,7 @@ def test_time_in_data_words(tmp_path):
 
 
 def test_triggered_beside_free_running(tmp_path):
-    """LMD events with stamps and free-running hits in one run, events by gap."""
+    """LMD events with stamps and free-running hits in one run, with events by gap."""
     times = range(1_000, 50_000, 1_000)
     events = [stamped(n, (time,)) for n, time in enumerate(times, 1)]
     path = write(tmp_path / "made.lmd", flat_file(events))
@@ -554,7 +555,8 @@ def assert_located(done, offset, end):
 
 
 def assert_damaged(folder, data, events, lost, offset):
-    """Exit code 3; the events before number `lost` are there, none is false, and a message names `offset` or a place behind it."""
+    """Exit code 3; the events before number `lost` are present, none is false, and a message names `offset` or a place
+    after it."""
     path = write(folder / "made.lmd", data)
     shown = inspect(path, code=3)
     assert shown["damaged"] and shown["problems"] and shown["events"] >= lost - 1
@@ -581,7 +583,7 @@ def test_length_of_an_event(tmp_path, dlen):
 
 
 def test_run_of_a_damaged_file(tmp_path):
-    """As the run tells it: all is accounted for, and nothing is built of what was not written."""
+    """As the run reports it: everything is accounted for, and no event is built that was not written."""
     events = events_of(range(1, 9))
     path = write(tmp_path / "made.lmd", flat_file(events)[:-5])
     run = Run(tmp_path / "run", [lmd(path)], "--define", "tag", np=2, code=3)
@@ -603,7 +605,7 @@ def test_last_event_longer_than_the_file(tmp_path, by):
 
 @pytest.mark.parametrize("dlen", [0, 1, "one more", *LENGTHS[3:]], ids=str)
 def test_length_of_a_subevent(tmp_path, dlen):
-    """It leaves its event, or is shorter than its header."""
+    """The subevent extends beyond its event, or is shorter than its header."""
     events = events_of(range(1, 7))
     broken = events[3].subevents[-1]
     lie = encode_subevent(broken, broken.dlen + 1 if dlen == "one more" else dlen)
@@ -622,7 +624,7 @@ def cuts(data, edges, count=36):
 
 @pytest.mark.parametrize("order", "<>")
 def test_cut_anywhere(tmp_path, order):
-    """All events before the cut, and the exit code tells whether it goes through one."""
+    """All events before the cut are read, and the exit code reports whether an event was cut."""
     events = mixed(12, halfwords=False)
     data = flat_file(events, order)
     edges = (HEADER_BYTES + np.cumsum([0, *(len(encode(e)) for e in events)])).tolist()
@@ -643,7 +645,7 @@ def test_cut_anywhere(tmp_path, order):
 
 
 def test_buffers_cut_anywhere(tmp_path):
-    """All events of the whole buffers; those in the last, cut one may be read or not."""
+    """All events of the complete buffers; those in the last, truncated one may be read or not."""
     events = mixed(25)
     data = classic_file(events, 512)
     for size in cuts(data, range(512, len(data), 512)):
@@ -682,9 +684,9 @@ def test_lies_in_headers(tmp_path, name):
     converted, _ = convert(tmp_path, lmd(path), code=None)
     if done.returncode != 2:
         written = [e.description() for e in events]
-        if not name.startswith("flat_used"):  # where reading starts is then anyone's guess
+        if not name.startswith("flat_used"):  # where reading starts is then undefined
             assert all(e in written for e in json.loads(done.stdout)["first_events"])
-    if name.startswith(("flat_table", "flat_offset")):  # the table is a help, not the data
+    if name.startswith(("flat_table", "flat_offset")):  # the table is an aid, not the data
         assert done.returncode != 2 and converted.returncode != 2
         shown = json.loads(done.stdout)
         assert shown["index"] == "damaged" and shown["events"] == len(events)

@@ -1,5 +1,5 @@
-"""Windows of seconds at ticks of 1 ns: the data of a slice span more than 2^32 ticks, with and without offsets, saved sorted
-and read back."""
+"""Windows of seconds at ticks of 1 ns: the data of a slice span more than 2^32 ticks, with and without offsets, saved
+sorted and read back."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SECOND = 1_000_000_000
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Three sources, 2000 s, a hit in 4 s each, besides groups of hits; slightly out of order."""
+    """Three sources, 2000 s, one hit in 4 s each, and groups of hits; slightly unordered."""
     folder = tmp_path_factory.mktemp("tables")
     rng = np.random.default_rng(21)
     uris, streams = [], []
@@ -68,7 +68,8 @@ def test_without_options(tmp_path, recording):
 
 @pytest.mark.parametrize("slices", [50_000, 400_000])
 def test_offsets_of_seconds(tmp_path, recording, slices):
-    """Of channels of one source, so that the hits of a slice lie far apart; saved sorted, and read back."""
+    """Offsets between channels of one source, so that the hits of a slice lie far apart; saved sorted, and read
+    back."""
     uris, streams = recording
     rows = [{"source": "0", "channel": "1", "offset_ns": "9500000001"}, {"source": "0", "channel": "2", "offset_ns": "-3999999999"},
             {"source": "1", "channel": "", "offset_ns": "5123456789"}, {"source": "2", "channel": "3", "mask": "1"}]

@@ -1,5 +1,6 @@
-"""Every type of marker from a front end to the output: epochs, times and IDs make the hits; peaks, event tags, histograms and
-schedules, which events do not hold, are counted once each, said at the end, and make the exit code 3."""
+"""Every type of marker from a front end to the output: epochs, times and IDs make the hits; peaks, event tags,
+histograms and schedules, which events do not hold, are counted once each, reported at the end, and set the exit code
+3."""
 
 import json
 import random
@@ -28,7 +29,7 @@ def word(kind, value):
 
 
 class Stream:
-    """Random epoch buffers with all types of markers, and what is in them."""
+    """Random epoch buffers with all types of markers, and their contents."""
 
     def __init__(self, seed, epochs=400, others=True, bare=False):
         self.draw, self.hits, self.counts = random.Random(seed), [], dict.fromkeys(LEFT_OUT, 0)
@@ -73,7 +74,7 @@ class Stream:
         return words
 
     def group(self, time):
-        """One time marker, with the longer form of its number of words in some."""
+        """One time marker; some use the longer form of their number of words."""
         words = []
         if self.some(0.1):
             self.count("tags")
@@ -107,7 +108,7 @@ def left_out(report):
 
 
 def assert_hits(merged, streams):
-    """All of them, in the order of the run, with their own payload and no other words."""
+    """All hits, in the order of the run, with their own payload and no other words."""
     hits = sorted(((t, s, i, c, p) for s, stream in enumerate(streams) for i, (t, c, p) in enumerate(stream.hits)))
     with h5py.File(merged) as file:
         assert file["hits/time"][:].tolist() == [t for t, *_ in hits]
@@ -117,8 +118,8 @@ def assert_hits(merged, streams):
 
 
 def assert_said(done, counts):
-    """A person who reads the end of the output sees it, in one line."""
-    own = done.stderr.partition("\n----")[0]  # then mpirun remarks on the exit code
+    """The end of the output reports it in one line."""
+    own = done.stderr.partition("\n----")[0]  # then mpirun comments on the exit code
     said = [line for line in own.splitlines()[-3:] if "not in the output" in line]
     assert len(said) == 1, done.stderr
     for what, marker in zip(LEFT_OUT, ("P", "TG", "H1", "SCH")):
@@ -153,7 +154,7 @@ def test_where_times_are_corrected(tmp_path, streams, offset):
 
 
 def test_where_a_key_changes_the_stream(tmp_path, streams):
-    """Its hits are put into epoch buffers anew before builders see them."""
+    """Its hits are re-encoded into epoch buffers before builders see them."""
     made, uris = streams
     run = Run(tmp_path, [uris[0] + "?offset=1us", uris[2]], *DEFINE)
     assert left_out(run.report()) == [made[0].counts, made[2].counts]
@@ -169,7 +170,7 @@ def test_without_them_nothing_changes(tmp_path, streams):
 
 
 def test_markers_alone(tmp_path):
-    """Slices without hits: there is nothing to build, and something to count."""
+    """Slices without hits: there is nothing to build, but something to count."""
     stream = Stream(5)
     stream.hits.clear()
     words = [[word(EPOCH, epoch), word(TAG, 9), word(HISTOGRAM, 2), 1, 2] for epoch in (10, 500)]
@@ -193,7 +194,7 @@ def test_a_resumed_run_counts_those_of_before(tmp_path, streams):
 
 
 def test_saved_hits_have_none(tmp_path, streams):
-    """They have tags and histograms of the program's own."""
+    """They have the program's own tags and histograms."""
     made, uris = streams
     saved = tmp_path / "sorted"
     first = Run(tmp_path / "first", uris, *DEFINE, "--save-sorted", saved)

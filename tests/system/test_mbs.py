@@ -16,7 +16,7 @@ from epochs_file import hits_of_file, read_epochs_file
 from interrupted import Started, until
 from lmd_reference import Event, Subevent, built, encode, flat_file, hits_of_events, read_lmd, sort_out, white_rabbit
 from live import merged, sockets
-from mbs import (HEADER_BYTES, LOOPBACK, PATIENCE, Layout, Server, Serving, breaks_off, request, says, sends, sends_as_told, silent,
+from mbs import (HEADER_BYTES, LOOPBACK, PATIENCE, Layout, Server, Serving, breaks_off, request, says, sends, sends_on_request, silent,
                  with_keep_alives)
 from monitored import Monitored
 from program import DATA, Run, eventloom
@@ -57,7 +57,7 @@ def lmd_file(folder, events, name="made.lmd"):
 
 
 def in_background(call):
-    """Starts `call`; its result by calling what is returned."""
+    """Starts `call`; calling the returned function gives its result."""
     result = []
     thread = threading.Thread(target=lambda: result.append(call()), daemon=True)
     thread.start()
@@ -69,11 +69,11 @@ def in_background(call):
     return wait
 
 
-# The server: what it sends
+# The server: its data
 
 
 def test_the_reference_gives_events_as_they_lie_in_files():
-    """What is compared below are the bytes of the files."""
+    """The comparisons below are of the bytes of the files."""
     for name in ("var_small", "var_2byte", "comb_0002"):
         data = (DATA / "lmd" / f"{name}.lmd").read_bytes()
         assert b"".join(stored(DATA / "lmd" / f"{name}.lmd")) == data[HEADER_BYTES:]
@@ -112,24 +112,25 @@ def test_events_span_buffers_but_not_streams(tmp_path, protocol):
     assert sum(buffer.continues for buffer in buffers) > len(buffers) / 2
     assert [buffer.number for buffer in buffers] == list(range(1, len(buffers) + 1))
     for before, buffer in zip(buffers, buffers[1:]):
-        assert before.goes_on == buffer.continues
+        assert before.unfinished == buffer.continues
     if protocol == "stream":
-        assert not any(group[0].continues or group[-1].goes_on for group in groups)
+        assert not any(group[0].continues or group[-1].unfinished for group in groups)
 
 
 def test_streams_of_one_buffer_have_whole_events(tmp_path):
     groups = check_serving(tmp_path, DATA / "lmd" / "classic_nospan.lmd", "stream", "native", "little", "--buffer-size", "16KiB",
                            "--stream-buffers", 1)
-    assert not any(buffer.continues or buffer.goes_on for group in groups for buffer in group)
+    assert not any(buffer.continues or buffer.unfinished for group in groups for buffer in group)
 
 
 @pytest.mark.parametrize("size", ["16KiB", "64KiB"])
 def test_native_headers_are_those_of_the_foreign_writer(tmp_path, size):
-    """classic_16k is of GSI's own program: the fields that it fills are filled alike; larger buffers count in free[2]."""
+    """classic_16k comes from GSI's own program: fields that it fills are filled equally; larger buffers count in
+    free[2]."""
     groups = check_serving(tmp_path, DATA / "lmd" / "classic_16k.lmd", "transport", "native", "little", "--buffer-size", size)
     first = next(buffer for group in groups for buffer in group)
     theirs = (DATA / "lmd" / "classic_16k.lmd").read_bytes()[16384:16384 + HEADER_BYTES]
-    if size == "16KiB":  # but for the time
+    if size == "16KiB":  # except for the time
         assert first.header[:24] + first.header[32:] == theirs[:24] + theirs[32:]
         assert len(groups) == 90
     else:
@@ -144,7 +145,7 @@ def test_files_follow_one_another(tmp_path):
         assert serving.ended().events == 4096 + 256
 
 
-def test_repeated_files_have_numbers_that_go_on(tmp_path):
+def test_repeated_files_have_continued_numbers(tmp_path):
     path = lmd_file(tmp_path, made(100, first=40))
     with Serving(tmp_path, path, "--loop", 3, "--once") as serving, serving.client() as client:
         events = client.events()
@@ -153,7 +154,7 @@ def test_repeated_files_have_numbers_that_go_on(tmp_path):
         assert [event[:12] + event[16:] for event in events] == 3 * [event[:12] + event[16:] for event in once]
 
 
-def test_begins_anew_with_the_next_client(tmp_path):
+def test_restarts_with_the_next_client(tmp_path):
     with Serving(tmp_path, SMALL) as serving:
         for _ in range(3):
             with serving.client() as client:
@@ -173,7 +174,7 @@ def test_events_too_large_for_buffers_are_named_and_counted(tmp_path, buffers):
         assert "event 10 of 20028 bytes" in serving.text() and "--buffer-size" in serving.text()
 
 
-def test_a_damaged_file_is_told_and_counted(tmp_path):
+def test_a_damaged_file_is_reported_and_counted(tmp_path):
     data = SMALL.read_bytes()
     path = tmp_path / "cut.lmd"
     path.write_bytes(data[:len(data) * 2 // 3])
@@ -190,7 +191,7 @@ def test_a_damaged_file_is_told_and_counted(tmp_path):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """More than the system's buffers hold for a client when it is sent a few times."""
+    """More data than the system's buffers hold for a client, when sent a few times."""
     return lmd_file(tmp_path_factory.mktemp("large"), made(2000, words=1000))
 
 
@@ -207,7 +208,7 @@ def test_a_late_client_gets_what_is_left_from_an_event_on(tmp_path, large):
     with Serving(tmp_path, large, "--loop", 10, "--once") as serving:
         with serving.client(receive_bytes=1 << 16) as first:
             seen = first.events(at_most=1)
-            with serving.client() as late:  # the first one reads nothing meanwhile: the server waits for it
+            with serving.client() as late:  # the first client does not read: the server waits for it
                 wait = in_background(first.events)
                 events = late.events()
             seen += wait()
@@ -263,8 +264,8 @@ def test_a_client_that_takes_nothing_is_sent_off(tmp_path, large):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_hostile_clients_harm_nobody(tmp_path, protocol):
-    """Beside a good client, which waits for its first event until they have been there."""
+def test_hostile_clients_are_harmless(tmp_path, protocol):
+    """Beside a good client, which waits for its first event until the hostile ones have connected."""
     garbage = [b"\0" * 12, b"\xff" * 12, b"GET / HTTP/1.1\r\n\r\n", b"GETEVTX\0\0\0\0\0", os.urandom(1 << 20)]
     with Serving(tmp_path, SMALL, "--clients", 20, "--client-timeout", "2s", "--once", protocol=protocol) as serving:
         good = serving.client()
@@ -273,16 +274,16 @@ def test_hostile_clients_harm_nobody(tmp_path, protocol):
                 with contextlib.suppress(ConnectionError):
                     client.say(data)
                 assert client.closed_by_server()
-        for data in (b"", b"GETEV", b"G"):  # gone in the middle of a word
+        for data in (b"", b"GETEV", b"G"):  # disconnects in the middle of a word
             with serving.client() as client:
                 client.say(data)
         with serving.client() as hasty, contextlib.ExitStack() as others:
             word, sent = request("GETEVT"), 0
             hasty.socket.setblocking(False)
-            with contextlib.suppress(BlockingIOError):  # asks and asks, and never reads
+            with contextlib.suppress(BlockingIOError):  # requests endlessly and never reads
                 for _ in range(10_000):
                     sent += hasty.socket.send(1000 * word)
-            if protocol == "transport":  # whose server reads on; who stops within a word is no client
+            if protocol == "transport":  # whose server continues to read; one that stops within a word is not a client
                 hasty.socket.setblocking(True)
                 hasty.say(word[sent % len(word):])
             assert serving.memory() < 64 << 20
@@ -326,7 +327,7 @@ def test_ipv6(tmp_path):
 @pytest.mark.parametrize("words", [("--rate", "1000"), ("--speed", "2")])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_events_come_no_sooner_than_they_are_due(tmp_path, protocol, words):
-    """300 events, 2 ms apart by their stamps; by rate and at double speed 1 ms."""
+    """300 events, 2 ms apart by their stamps; 1 ms by rate and at double speed."""
     events = [Event(number, [Subevent(1, white_rabbit(10**15 + 2_000_000 * number))]) for number in range(300)]
     uri = f"lmd:{lmd_file(tmp_path, events)}?time=wr"
     with Serving(tmp_path, uri, *words, "--flush-after", "10ms", "--client-buffer", "1GiB", "--once",
@@ -343,7 +344,7 @@ def test_events_come_no_sooner_than_they_are_due(tmp_path, protocol, words):
         serving.ended()
 
 
-def test_times_that_step_back_begin_anew(tmp_path):
+def test_times_that_step_back_restart(tmp_path):
     stamps = [10**15, 10**15 + 1000, 5, 1005, 10**18, 10**18 + 1000]
     events = [Event(number, [Subevent(1, white_rabbit(stamp))]) for number, stamp in enumerate(stamps)]
     uri = f"lmd:{lmd_file(tmp_path, events)}?time=wr"
@@ -392,7 +393,7 @@ def test_a_signal_ends_it_beside_a_client_that_does_not_read(tmp_path, large):
         serving.ended()
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     ((), "no file given"),
     (("missing.lmd",), "missing.lmd"),
     (("lmd:made.lmd?time=wr&kind=2",), "kind"),
@@ -410,14 +411,14 @@ def test_a_signal_ends_it_beside_a_client_that_does_not_read(tmp_path, large):
     (("made.lmd", "--client-timeout", "soon"), "--client-timeout"),
     (("made.lmd", "--address", "192.0.2.1", "--port", "0"), "192.0.2.1"),
     (("made.lmd", "--address", "no such host"), "no such host")])
-def test_bad_usage(tmp_path, words, told):
+def test_bad_usage(tmp_path, words, reported):
     lmd_file(tmp_path, made(1))
     (tmp_path / "made.csv").write_text("1,2\n")
     done = eventloom("serve", *words, code=2, timeout=20, cwd=tmp_path)
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and told in done.stderr
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and reported in done.stderr
 
 
-def test_a_port_in_use_is_told(tmp_path):
+def test_a_port_in_use_is_reported(tmp_path):
     with Serving(tmp_path, SMALL) as serving:
         done = eventloom("serve", SMALL, "--port", serving.port, code=2, timeout=20)
         assert f"port {serving.port}" in done.stderr and "in use" in done.stderr
@@ -431,7 +432,7 @@ def url(port, protocol="transport"):
 
 
 def convert(folder, uri, *options, code=0):
-    """What `convert` makes of a source, as its hits."""
+    """The hits that `convert` makes of a source."""
     done = eventloom("convert", uri, "--output", folder / "made.epochs", "--force", *options, code=code, timeout=60)
     return done, hits_of_file(read_epochs_file(folder / "made.epochs")) if (folder / "made.epochs").exists() else None
 
@@ -488,7 +489,7 @@ def test_a_source_reads_bytes_that_come_one_by_one(tmp_path, layout, protocol):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("order", "<>")
 def test_a_source_reads_a_server_in_legacy_mode(tmp_path, order, protocol):
-    """Buffers of one size, each with the length of what is in it in its header; empty ones and slack are no data."""
+    """Buffers of one size, each with the length of its contents in its header; empty ones and slack are not data."""
     layout = Layout(False, order, 4096, 4, legacy=True)
     events = made(300, words=40)
     groups = [layout.buffers(events[:7]), layout.buffers(events[7:150]), layout.buffers(events[150:])]
@@ -497,19 +498,19 @@ def test_a_source_reads_a_server_in_legacy_mode(tmp_path, order, protocol):
     assert_hits(found, hits_of(events))
 
 
-# mbs: counters that begin anew
+# mbs: counters that restart
 
 ERA = 10**9
 
 
 def acquisition(first, count, mark):
-    """From start to stop; `mark` is in all its events."""
+    """From start to stop; all its events contain `mark`."""
     triggers = [14, *[1] * (count - 2), 15]
     return [Event(first + k, [Subevent(1, [mark, k])], trigger) for k, trigger in enumerate(triggers)]
 
 
 def assert_eras(run, *eras):
-    """The events that were built: of each era its number and the numbers of its events."""
+    """The events that were built: for each era, its number and the numbers of its events."""
     expected = [ERA * era + number for era, numbers in eras for number in numbers]
     assert sorted(read_merged(run.merged)["events/time"].tolist()) == expected
     counts = run.report()["per_source"][0]["counts"]
@@ -519,7 +520,7 @@ def assert_eras(run, *eras):
 
 @pytest.mark.parametrize("layout", [LAYOUTS[0], LAYOUTS[3]], ids=name_of)
 def test_a_stop_and_a_start_open_an_era(tmp_path, layout):
-    """Though the events of the second are the first's once more; numbers that go on do not."""
+    """Although the events of the second acquisition repeat the first's; continued numbers do not open one."""
     groups = layout.buffers([*acquisition(1, 50, 7), *acquisition(1, 30, 7), *acquisition(31, 30, 7)])
     with Server(sends(layout, groups)) as server:
         run = Run(tmp_path, [url(server.port)], "--define", "tag")
@@ -528,7 +529,7 @@ def test_a_stop_and_a_start_open_an_era(tmp_path, layout):
 
 
 @pytest.mark.parametrize("layout", [LAYOUTS[0], LAYOUTS[3]], ids=name_of)
-def test_a_server_that_is_started_anew_opens_an_era(tmp_path, layout):
+def test_a_restarted_server_opens_an_era(tmp_path, layout):
     first, second = layout.buffers(acquisition(1, 50, 7)), layout.buffers(made(40))
     with Server(sends(layout, first), sends(layout, second)) as server:
         run = Run(tmp_path, [url(server.port)], "--define", "tag", "--reconnect", "1s", code=3)
@@ -538,7 +539,7 @@ def test_a_server_that_is_started_anew_opens_an_era(tmp_path, layout):
 
 @pytest.mark.parametrize("key, eras", [("era=repeat", [(0, range(1, 51))]), ("era=new", [(0, range(1, 51)), (1, range(1, 51))])])
 def test_the_user_says_what_numbers_are_behind_a_reconnection(tmp_path, key, eras):
-    """And what comes again is told in one line."""
+    """Repeated events are reported in one line."""
     layout = Layout()
     groups = layout.buffers(acquisition(1, 50, 7))
     with Server(sends(layout, groups), sends(layout, groups)) as server:
@@ -548,8 +549,8 @@ def test_the_user_says_what_numbers_are_behind_a_reconnection(tmp_path, key, era
     assert "is dropped" not in run.done.stderr
 
 
-def test_servers_that_begin_anew_together_have_one_era(tmp_path):
-    """Though one of them has lost the last events of the era before."""
+def test_servers_that_restart_together_have_one_era(tmp_path):
+    """Although one of them has lost the last events of the previous era."""
     layout = Layout()
     streams = [[*acquisition(1, 50, mark)[:kept], *acquisition(1, 20, mark)] for kept, mark in ((50, 7), (45, 8))]
     with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
@@ -563,7 +564,7 @@ def test_servers_that_begin_anew_together_have_one_era(tmp_path):
 @pytest.mark.parametrize("first", [(-200, 50), (50, -200), (-200, 0), (-300, -100), (10, 150)])
 @pytest.mark.parametrize("bits", [16, 24])
 def test_narrow_counters_of_servers_that_begin_apart(tmp_path, bits, first):
-    """Also where one of them has wrapped around before it began: events meet by number, those before it lack it."""
+    """Also if one of them has wrapped before it restarted: events meet by number, and earlier ones lack it."""
     layout, last = Layout(), 400
     streams = [[Event(k % 2**bits, [Subevent(1, [mark, 2**bits + k])]) for k in range(begin, last)] for mark, begin in enumerate(first)]
     with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
@@ -576,11 +577,12 @@ def test_narrow_counters_of_servers_that_begin_apart(tmp_path, bits, first):
 
 @pytest.mark.parametrize("apart", [333, 5000])
 def test_an_optional_server_that_rarely_has_an_event(tmp_path, apart):
-    """Each is built, though its slice is built while the server is silent, and nothing has confirmed its number."""
+    """Each event is built, although its slice is built while the server is silent, and nothing has confirmed its
+    number."""
     layout, rare = Layout(), [100 + k * apart for k in range(4)]
     data = [queue.SimpleQueue(), queue.SimpleQueue()]
     with contextlib.ExitStack() as stack:
-        a, b = (stack.enter_context(Server(sends_as_told(layout, groups))) for groups in data)
+        a, b = (stack.enter_context(Server(sends_on_request(layout, groups))) for groups in data)
         run = stack.enter_context(Monitored(tmp_path, [url(a.port), f"{url(b.port)}?optional"], "--define", "tag", "--epoch-timeout",
                                             "20s", "--epochs-per-slice", "2"))
         sent = len(layout.handshake())
@@ -624,26 +626,26 @@ def test_what_came_before_a_server_was_killed_in_a_buffer_is_kept(tmp_path, layo
     groups = [layout.buffers(made(8, 40, 1 + 8 * part), 1 + layout.per_stream * part)[0] for part in range(3)]
     with Server(breaks_off(layout, groups, after, protocol)) as server:
         done, found = convert(tmp_path, url(server.port, protocol), code=3)
-    assert_told(done)
+    assert_reported(done)
     times = found.time.tolist()
-    # Of the last buffer, whose end is not there, events that are whole may be kept too.
+    # Complete events of the last buffer, whose end is missing, may be kept, too.
     assert times == list(range(1, 1 + len(times))) and 16 <= len(times) < 24
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=name_of)
-def test_a_connection_that_is_reset_is_told(tmp_path, layout, protocol):
-    """The system throws away what had not been read, at worst the handshake: then there is no source."""
+def test_a_connection_that_is_reset_is_reported(tmp_path, layout, protocol):
+    """The system discards unread data, in the worst case the handshake: then there is no source."""
     groups = [layout.buffers(made(8, 40, 1 + 8 * part), 1 + layout.per_stream * part)[0] for part in range(3)]
     with Server(breaks_off(layout, groups, 1000, protocol, reset=True)) as server:
         done, found = convert(tmp_path, url(server.port, protocol), code=None)
     assert done.returncode in (2, 3)
-    assert_told(done)
+    assert_reported(done)
     times = [] if found is None else found.time.tolist()
     assert times == list(range(1, 1 + len(times))) and len(times) < 24
 
 
-def assert_told(done):
+def assert_reported(done):
     """One error line that names the source, and no internal one."""
     assert "mbs://" in done.stderr and "internal error" not in done.stderr, done.stderr
 
@@ -655,19 +657,19 @@ ABSURD_HANDSHAKES = {
 
 
 @pytest.mark.parametrize("name", sorted(ABSURD_HANDSHAKES))
-def test_a_garbage_handshake_is_told(tmp_path, name):
+def test_a_garbage_handshake_is_reported(tmp_path, name):
     with Server(says(ABSURD_HANDSHAKES[name], then_ends=True)) as server:
         done, found = convert(tmp_path, url(server.port), code=None)
     assert done.returncode in ((0, 3) if name == "no_buffers" else (2, 3))
     if done.returncode:
-        assert_told(done)
+        assert_reported(done)
     assert found is None or len(found.time) == 0
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=name_of)
 @pytest.mark.parametrize("place, value", [(0, 0xFFFFFFFF), (0, 0x7FFFFFF0), (40, 0xFFFFFFFF), (4, 0xDEADBEEF), (48, 0xFFFFFFFF)])
-def test_absurd_lengths_in_buffers_are_told(tmp_path, layout, place, value):
-    """In the header of the second buffer, or in that of its first event; what came before is kept."""
+def test_absurd_lengths_in_buffers_are_reported(tmp_path, layout, place, value):
+    """In the header of the second buffer, or in that of its first event; earlier data are kept."""
     first, second = (b"".join(layout.buffers(made(8, 40, 1 + 8 * part), 1 + part)[0][:1]) for part in range(2))
     raw = bytearray(layout.seen(second))
     struct.pack_into("<I", raw, place, value)
@@ -677,7 +679,7 @@ def test_absurd_lengths_in_buffers_are_told(tmp_path, layout, place, value):
         struct.pack_into("<H", raw, 8, 0xFFFF)
     with Server(says(layout.handshake() + first + layout.seen(bytes(raw)), then_ends=True)) as server:
         done, found = convert(tmp_path, url(server.port), code=3)
-    assert_told(done)
+    assert_reported(done)
     assert found.time.tolist()[:8] == list(range(1, 9))
 
 
@@ -696,7 +698,7 @@ def test_a_half_open_server_does_not_keep_a_stop_waiting(tmp_path, behaviour):
             assert started.process.returncode in (0, 2, 3), started.text()
 
 
-def test_a_server_that_is_not_there_is_told(tmp_path):
+def test_a_missing_server_is_reported(tmp_path):
     with Server(silent) as server:
         port = server.port
     done, found = convert(tmp_path, url(port), code=2)
@@ -704,14 +706,14 @@ def test_a_server_that_is_not_there_is_told(tmp_path):
 
 
 def assert_built(run, events):
-    """The hits that a run found are those of `events` by number."""
+    """The hits of a run are those of `events` by number."""
     expected, _ = built([sort_out(events).kept])
     names = ("events/time", "events/n_hits", "hits/time", "hits/channel", "payload")
     found = read_merged(run.merged)
     assert_same(*({name: datasets[name] for name in names} for datasets in (found, expected)))
 
 
-@pytest.mark.parametrize("again", ["goes_on", "repeats"])
+@pytest.mark.parametrize("again", ["continues", "repeats"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("layout", [LAYOUTS[0], LAYOUTS[3]], ids=name_of)
 def test_after_a_reconnection_nothing_is_there_twice(tmp_path, layout, protocol, again):
@@ -720,16 +722,16 @@ def test_after_a_reconnection_nothing_is_there_twice(tmp_path, layout, protocol,
     The end of the second connection might be another loss: the run looks for the server again before it believes it."""
     parts = [made(8, 40, 1 + 8 * part) for part in range(6)]
     groups = [layout.buffers(part, 1 + layout.per_stream * number)[0] for number, part in enumerate(parts)]
-    rest = groups[2:] if again == "goes_on" else groups
+    rest = groups[2:] if again == "continues" else groups
     with Server(breaks_off(layout, groups[:3], 700, protocol), sends(layout, rest, protocol)) as server:
         run = Run(tmp_path, [url(server.port, protocol)], "--define", "tag", "--reconnect", "2s", code=3)
         assert len(server.connections) == 2
-    assert_told(run.done)
+    assert_reported(run.done)
     assert_built(run, [event for part in parts for event in part])
     assert_balanced(read_ledger(run.output))
 
 
-def test_a_server_that_stays_away_is_told(tmp_path):
+def test_a_server_that_stays_away_is_reported(tmp_path):
     layout = Layout()
     events = made(50)
     with Server(breaks_off(layout, [*layout.buffers(events), *layout.buffers(made(50, first=51))], 500)) as server:

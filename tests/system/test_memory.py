@@ -1,4 +1,4 @@
-"""Memory is bounded by what is in flight, not by the length of the run."""
+"""Memory is bounded by the data in flight, not by the length of the run."""
 
 import os
 import struct
@@ -34,13 +34,13 @@ def test_ten_times_the_input_takes_no_more_memory(tmp_path):
 
 
 def list_mode_file(path, kind, events):
-    """Events of 1 KB and rising numbers: of LMD with one subevent, of HLD likewise."""
+    """Events of 1 KB and ascending numbers: LMD with one subevent, or HLD likewise."""
     words = {"lmd": (struct.pack("<IhhhhIIhhI", 508, 10, 1, 0, 1, 0, 500, 10, 1, 7), 3),
              "hld": (struct.pack("<8I4I", 1024, 0x30001, 0x2001, 0, 0, 0, 1, 0, 992, 0x20011, 0x8000, 0), 3)}
     start, number = words[kind]
     first = {"lmd": struct.pack("<12I", 0x7FFFFFF4, 0x00010065, 0, 0, 0xFFFFFFFF, 8, 0, 0, 1, 1, 0, 0),
              "hld": struct.pack("<8I", 32, 0x30001, 0x10002, 0, 0, 0, 1, 0)}[kind]
-    chunk = 1000  # little at a time: what a process has when it starts the program counts for the program, too
+    chunk = 1000  # little at a time: the memory of a process that starts the program counts for the program, too
     table = np.zeros((chunk, 256), dtype="<u4")
     table[:, :len(start) // 4] = np.frombuffer(start, "<u4")
     with path.open("wb") as out:

@@ -1,4 +1,4 @@
-"""merge: of a run that was stopped, what it has finished and what is missing; how the merged file is stored; mistakes."""
+"""merge: of a stopped run, what it has finished and what is missing; how the merged file is stored; mistakes."""
 
 import re
 import shutil
@@ -53,7 +53,7 @@ def slices_of(paths):
 
 
 def assert_partial(folder, whole):
-    """The merged file has what the finished parts have, and says so. Returns its text on what is missing."""
+    """The merged file has the contents of the finished parts, and states that. Returns its text on what is missing."""
     target = folder / "partial.h5"
     done = eventloom("merge", folder / "run.h5", "--partial", "--output", target, "--force", code=3)
     finished = slices_of(parts(folder))
@@ -81,7 +81,7 @@ def test_partial(stopped, run):
 
 
 def test_partial_with_a_hole(stopped, run, tmp_path):
-    """A part whose file has not its final name is not known to be on disk."""
+    """A part without its final name may not be on disk."""
     folder = copy_of(stopped, tmp_path)
     lost = parts(folder)[3]
     gone = slices_of([lost])
@@ -94,7 +94,7 @@ def test_partial_with_a_hole(stopped, run, tmp_path):
     assert f"and {len(beyond)} of the slices {gone[0] + 1} to {beyond[-1]}" in missing
 
 
-def test_partial_is_told_everywhere(stopped, run):
+def test_partial_is_reported_everywhere(stopped, run):
     missing = assert_partial(stopped, run.merged)
     target = stopped / "partial.h5"
     assert missing in eventloom("inspect", target, code=3).stdout
@@ -147,7 +147,7 @@ def test_compression_is_that_of_the_run_unless_given(run, options, level):
 
 
 def test_texts_are_strings(run):
-    """h5py gives str, not bytes."""
+    """h5py returns str, not bytes."""
     def texts(item):
         for name, value in item.attrs.items():
             assert not isinstance(value, (bytes, np.bytes_)) and getattr(value, "dtype", np.dtype("u8")).kind in "uO", (item.name, name)
@@ -168,7 +168,7 @@ def test_texts_are_strings(run):
 
 
 def test_files_of_earlier_versions_are_read(run, tmp_path):
-    """They have texts of fixed length."""
+    """They have fixed-length texts."""
     folder = tmp_path / "old"
     shutil.copytree(run.output.parent, folder)
     for path in (folder / "run.h5", folder / "merged.h5"):
@@ -194,7 +194,7 @@ def test_foreign_and_read_files_are_left_alone(run, tmp_path):
 
 
 def test_a_merged_file_that_the_run_has_read(run, tmp_path):
-    """It is Eventloom's own, and stays though it is named from elsewhere."""
+    """The file is Eventloom's own, and is kept although it is named from another folder."""
     first = tmp_path / "data/first.h5"
     first.parent.mkdir()
     shutil.copy(run.merged, first)
@@ -206,7 +206,7 @@ def test_a_merged_file_that_the_run_has_read(run, tmp_path):
 
 
 def test_the_same_job_in_another_folder(sources, tmp_path):
-    """The same bytes: run.h5 alone tells where it was called."""
+    """The same bytes: only run.h5 states the folder of the call."""
     merged = set()
     for folder in (tmp_path / "here", tmp_path / "there"):
         folder.mkdir()

@@ -1,5 +1,5 @@
-"""merge --to root: and parquet: against h5py's reading of the merged HDF5 file; which files it replaces, and what it says without
-the Python packages."""
+"""merge --to root: and parquet: compared with h5py's reading of the merged HDF5 file; which files it replaces, and its
+messages without the Python packages."""
 
 import json
 import os
@@ -22,7 +22,7 @@ DEFINE = ["--define", "gap:50ns,4", "--epochs-per-slice", "20"]
 ROWS = [{"source": "0", "name": "first", "group": "A;B"}, {"source": "1", "channel": f"{(1 << 22) + 100}-{(1 << 22) + 700}", "name": "middle"}]
 TARGETS = {"ttree": "root:{}.root", "rntuple": "root:{}.root?kind=rntuple", "parquet": "parquet:{}.parquet"}
 
-# Prints {column: values} of a file, hits as a list per event, and what is in it.
+# Prints {column: values} of a file, hits as a list per event, and its metadata.
 READER = """
 import json, sys
 import awkward, uproot
@@ -45,7 +45,7 @@ print(json.dumps(found))
 
 @pytest.fixture
 def readers_first(monkeypatch):
-    """The Python that has uproot and pyarrow is the first in PATH, as in an activated virtual environment."""
+    """The Python with uproot and pyarrow comes first in PATH, as in an activated virtual environment."""
     monkeypatch.setenv("PATH", f"{Path(PYTHON).parent}:{os.environ['PATH']}")
 
 
@@ -72,7 +72,7 @@ def read_back(path, kind):
 
 
 def assert_is_merged(path, kind, merged):
-    """The file has what h5py finds in the merged one."""
+    """The file has the contents that h5py finds in the merged one."""
     found = read_back(path, kind)
     with h5py.File(merged) as file:
         first, words = file["events/first_hit"][:].tolist(), file["hits/first_payload"][:].tolist()
@@ -178,7 +178,7 @@ def test_which_files_are_replaced(readers_first, folder, scheme):
 
 @needs_readers
 def test_files_that_the_package_wrote(readers_first, folder):
-    """They are Eventloom's, too."""
+    """They are Eventloom's own, too."""
     script = "import eventloom; run = eventloom.open('run'); run.to_root('own.root', kind='rntuple'); run.to_parquet('own.parquet')"
     (folder / "run/merged.h5").unlink()
     subprocess.run([PYTHON, "-B", "-c", script], cwd=folder, check=True,
@@ -198,7 +198,7 @@ def test_a_source_is_not_replaced(readers_first, tmp_path):
 @needs_readers
 @pytest.mark.parametrize("scheme", ["root", "parquet"])
 def test_unfinished_files(readers_first, folder, scheme):
-    """Those of a killed merge are removed; others with such a name stay."""
+    """Those of a killed merge are removed; others with such a name are kept."""
     whole, partial = folder / f"out.{scheme}", folder / f"out.{scheme}.partial"
     merge_to(f"{scheme}:{whole}", folder / "run/run.h5")
     whole.rename(partial)
@@ -238,7 +238,7 @@ def test_a_full_disk(readers_first, run, tmp_path, scheme):
 
 @pytest.fixture
 def bare(tmp_path_factory):
-    """A folder for PATH without Python, but with what starts the tests' commands."""
+    """A folder for PATH without Python, but with the programs that start the tests' commands."""
     folder = tmp_path_factory.mktemp("bare")
     (folder / "timeout").symlink_to(shutil.which("timeout"))
     return str(folder)
@@ -281,7 +281,7 @@ def test_without_the_package(monkeypatch, bare, run, tmp_path, missing):
 
 
 def test_a_python_without_the_package(monkeypatch, bare, run, tmp_path):
-    """A real one, which has numpy and h5py."""
+    """A real one with numpy and h5py."""
     program = shutil.copy(BINARY, tmp_path)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3").symlink_to(sys.executable)

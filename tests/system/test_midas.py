@@ -1,4 +1,5 @@
-"""MIDAS runs of several front ends: what is not of the selected one is counted by id, and is no damage of it."""
+"""MIDAS runs of several front ends: records of other front ends than the selected one are counted by id, and are not
+damage."""
 
 import json
 import re
@@ -16,12 +17,12 @@ TAG = ("--define", "tag")
 
 
 def fixed(serial, data, ident=10, seconds=1_700_000_000):
-    """An event in a format of the front end's own."""
+    """An event in the front end's own format."""
     return struct.pack("<HHIII", ident, 0, serial, seconds, len(data)) + data
 
 
 def message(text=b"hello"):
-    """Its mask is the kind of the message."""
+    """Its mask is the type of the message."""
     return struct.pack("<HHIII", 0x8002, 4, 0, 1_700_000_000, len(text)) + text
 
 
@@ -41,7 +42,7 @@ SLOW = struct.pack("<6f", 0, 1.5, 3, 4.5, 6, 7.5)
 @pytest.mark.parametrize("form", ["16", "32", "32a"])
 @pytest.mark.parametrize("given", [True, False])
 def test_records_of_other_front_ends(tmp_path, form, given):
-    """Floats without banks, one after the other, no data at all, broken banks, messages, and dumps of the database."""
+    """Floats without banks, one after another, no data at all, broken banks, messages, and dumps of the database."""
     parts, others = [midas.of_logger(0x8000, 5), fixed(1, SLOW, 12)], {"10": 0, "11": 0, "12": 1, "13": 0}
     for k in range(1, 201):
         parts.append(banked(k, form=form))
@@ -58,9 +59,9 @@ def test_records_of_other_front_ends(tmp_path, form, given):
     path.write_bytes(b"".join([*parts, midas.of_logger(0x8001, 5)]))
     run = Run(tmp_path / "run", [f"midas:{path}{'?event=1' if given else ''}"], *TAG)
     assert numbers_of(run) == list(range(1, 201))
-    told = next(line for line in run.done.stderr.splitlines() if "skipped" in line)
-    assert "those of id 1 are read" in told and ("warning" in told) == (not given)
-    assert all(f"id {ident} ({n})" in told for ident, n in others.items()), told
+    reported = next(line for line in run.done.stderr.splitlines() if "skipped" in line)
+    assert "those of id 1 are read" in reported and ("warning" in reported) == (not given)
+    assert all(f"id {ident} ({n})" in reported for ident, n in others.items()), reported
     assert re.search(rf"elements skipped in inputs +{sum(others.values()) + 4}\n", run.done.stdout + run.done.stderr)
     seen = json.loads(eventloom("inspect", path, "--json").stdout)
     assert seen["event_ids"] == {"1": 200, **others} and not seen["damaged"]
@@ -68,7 +69,7 @@ def test_records_of_other_front_ends(tmp_path, form, given):
 
 
 def test_events_without_data_of_the_selected_front_end(tmp_path):
-    """One without a byte has no banks; bytes that are no banks are lost."""
+    """An event without any byte has no banks; bytes that are not banks are lost."""
     path = tmp_path / "r.mid"
     path.write_bytes(b"".join([banked(1), fixed(2, b"", 1), banked(3), fixed(4, SLOW, 1), banked(5)]))
     run = Run(tmp_path / "run", [f"{path}"], *TAG, code=3)
@@ -82,7 +83,8 @@ def test_events_without_data_of_the_selected_front_end(tmp_path):
 
 
 def test_damage_of_the_framing_is_damage(tmp_path):
-    """Whoever's events it falls on: an unknown number of the selected ones may be missing. A tail of zeros is no event."""
+    """Damage may affect events of any front end: an unknown number of the selected ones may be missing. A tail of zeros
+    is not an event."""
     good = [banked(k) if k % 5 else fixed(k, SLOW) for k in range(1, 60)]
     for n, (at, bad) in enumerate([(20, b"\x55" * 17 + good[20][17:]), (19, good[19][:-5]), (58, good[58] + bytes(4096))]):
         path = tmp_path / f"{n}.mid"
@@ -108,7 +110,8 @@ KEYS = "bank=HITS&record=13&time=u16le@4<<32|u32le@0&channel=u8@6&payload=i16le@
 
 
 def recorded(n_events, per_event, first=0):
-    """Records of events, and their events with banks beside; times ascend by event, and are in no order within one."""
+    """Records of events, and their events with banks beside them; times ascend by event, and are unordered within
+    one."""
     random = np.random.default_rng(n_events + per_event)
     events, records = [], []
     for k in range(n_events):
@@ -140,7 +143,7 @@ def rows_of_run(run):
 
 @pytest.mark.parametrize("form", ["16", "32", "32a"])
 def test_records_in_a_bank(tmp_path, form):
-    """Their times are their own, across the 32 bits of the first field."""
+    """Records have their own times, across the 32 bits of the first field."""
     events, records = recorded(300, 40, first=2**32 - 1_500_000)
     path = midas.midas_file(tmp_path / "r.mid", events, form)
     run = run_all(tmp_path / "run", f"midas:{path}?{KEYS}")
@@ -153,7 +156,7 @@ def test_records_in_a_bank(tmp_path, form):
 
 
 def test_records_by_event_number(tmp_path):
-    """Without a time of their own they have the event's."""
+    """Records without their own time have the event's."""
     events, records = recorded(200, 30)
     path = midas.midas_file(tmp_path / "r.mid", events)
     keys = "bank=HITS&record=13&channel=u8@6&payload=i16le@7,f32le@9"
@@ -165,7 +168,7 @@ def test_records_by_event_number(tmp_path):
 
 
 def test_two_banks_of_a_file(tmp_path):
-    """One source each, at event times in a bank; the records behind a header in the bank."""
+    """One source each, at event times in a bank; the records follow a header in the bank."""
     events = []
     for k in range(50):
         one = bytes([1, 2, 3]) + b"".join(struct.pack("<BH", k % 7, n) for n in range(k % 4))
@@ -179,7 +182,7 @@ def test_two_banks_of_a_file(tmp_path):
 
 
 def test_banks_that_end_inside_a_record(tmp_path):
-    """Its other records are read; the piece is a hit lost, and so is a record whose channel does not fit."""
+    """Its other records are read; the incomplete one is a lost hit, as is a record whose channel does not fit."""
     events, records = recorded(40, 30)
     events[5].banks[1] = midas.Bank("HITS", events[5].banks[1].data + b"12345")
     path = midas.midas_file(tmp_path / "r.mid", events)

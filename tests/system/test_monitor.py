@@ -1,4 +1,4 @@
-"""`run --monitor`: what it serves is true, who may steer, and that nobody who asks disturbs the run."""
+"""`run --monitor`: what it serves is true, who may steer, and that no client disturbs the run."""
 
 import contextlib
 import http.client
@@ -34,14 +34,14 @@ LEDGER = ("hits_in", "hits_in_events", "hits_outside", "hits_rejected", "slices"
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Half a second, and what an undisturbed run makes of it."""
+    """Half a second, and the result of an undisturbed run."""
     folder = tmp_path_factory.mktemp("recording")
     uris = generate(folder / "streams", sources=2, rate=2000, noise=4000, duration="500ms")
     return uris, read_merged(Run(folder / "reference", uris, *DEFINE).merged)
 
 
 def slowly(uris, folder, *options, speed=0.02, **how):
-    """25 s, so that it is not over before it is steered."""
+    """25 s, so that it does not end before it is steered."""
     return Monitored(folder, uris, *DEFINE, "--speed", speed, *options, **how)
 
 
@@ -74,28 +74,29 @@ def test_what_is_served_is_true(recording, tmp_path, np):
     uris, reference = recording
     with slowly(uris, tmp_path / "run", "--filter", "n_hits>=6", np=np) as run:
         run.held()
-        paused = run.until_all_told()
+        paused = run.until_all_reported()
         assert [source["state"] for source in paused["sources"]] == ["recorded", "recorded"]
         assert paused["run"]["share_done"] < 1
         code, headers, page = run.ask("/")
         assert code == 200 and headers["Content-Type"].startswith("text/html") and page.lower().startswith(b"<!doctype html")
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         metrics = run.ask("/metrics")[2].decode()
-        told = samples(metrics)
-        assert told['eventloom_run_state{state="paused"}'] == 1
-        assert told["eventloom_hits_read_total"] == sum(told[name] for name in told if "source_read_hits" in name)
-        resident = max(value for name, value in told.items() if name.startswith("eventloom_rank_resident"))
-        assert told["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
+        reported = samples(metrics)
+        assert reported['eventloom_run_state{state="paused"}'] == 1
+        read = sum(value for name, value in reported.items() if "source_read_hits" in name)
+        assert reported["eventloom_hits_read_total"] == read
+        resident = max(value for name, value in reported.items() if name.startswith("eventloom_rank_resident"))
+        assert reported["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
         checked = promtool("check", "metrics", text=metrics)
         assert checked.returncode == 0 and checked.stderr + checked.stdout == "", checked.stderr
-        run.go_on(speed=0.2)
+        run.proceed(speed=0.2)
         end = run.last_status()
         run.wait(0)
         totals = run.report()["totals"]
     assert end["run"]["exit_code"] == 0 and end["ledger"]["balances"]
     with h5py.File(run.folder / "run.h5") as file:
         assert end["run"]["began"] == file.attrs["began"]
-    assert told["eventloom_hits_read_total"] < totals["hits_in"]
+    assert reported["eventloom_hits_read_total"] < totals["hits_in"]
     for name in LEDGER:
         assert end["ledger"][name] == totals[name], name
     assert sum(source["hits"] for source in end["sources"]) == totals["hits_in"]
@@ -113,9 +114,9 @@ def test_what_is_served_is_true(recording, tmp_path, np):
 
 
 @pytest.mark.parametrize("np", [1, 2])
-def test_replays_of_tables_tell_how_much_is_left(tmp_path, np):
-    """Of inputs that do not know their end; one of them has a tenth of the length of the other, so that much is left to
-    pause in."""
+def test_replays_of_tables_state_how_much_is_left(tmp_path, np):
+    """Inputs that do not know their end; one of them has a tenth of the other's length, so that enough is left to pause
+    in."""
     hits = {"long": 40_000, "short": 4_000}
     for name, rows in hits.items():
         (tmp_path / f"{name}.csv").write_text("t_us,ch\n" + "".join(f"{100 * i},1\n" for i in range(rows)))
@@ -123,7 +124,7 @@ def test_replays_of_tables_tell_how_much_is_left(tmp_path, np):
     slices = 40_000 * 100 / 1000  # of 1 ms
     with slowly(uris, tmp_path / "run", speed=0.2, np=np) as run:
         run.listening()
-        assert re.search(r": info: \d\d\.\d % after \d+ s: .*, \d+ s left", run.until_told(" left"))
+        assert re.search(r": info: \d\d\.\d % after \d+ s: .*, \d+ s left", run.until_reported(" left"))
         run.until_status(lambda s: s["run"]["share_done"] > 0.15, "the end of the short one")
         assert run.control("pause")[0] == 202
         paused = run.until_status(lambda s: s["state"] == "paused" and s["rates"]["hits_per_s"] == 0, "a pause")
@@ -147,7 +148,7 @@ def assert_events(events, reference):
 
 
 def test_live_sources_have_their_own_speed(recording, tmp_path):
-    """Also nothing of what was refused is kept."""
+    """Refused values are not kept either."""
     uris, reference = recording
     port = free_port()
     with Monitored(tmp_path / "run", [f"udp://{HOST}:{port}"], *DEFINE) as run:
@@ -169,7 +170,7 @@ def test_live_sources_have_their_own_speed(recording, tmp_path):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_what_is_known_before_the_first_data(recording, tmp_path, np):
-    """What the command line says is there; what the silent board will tell is null."""
+    """What the command line states is known; what the silent board has yet to state is null."""
     uris = [recording[0][0], f"udp://{HOST}:{free_port()}"]
     options = ("--builders", 2, "--filters", 1, "--filter", "n_hits>=5", "--alarm", "lost>0")
     with Monitored(tmp_path / "run", uris, *DEFINE, *options, np=np) as run:
@@ -199,7 +200,7 @@ def test_what_is_known_before_the_first_data(recording, tmp_path, np):
 @pytest.mark.parametrize("np", [None, 2])
 @pytest.mark.parametrize("command, code", [("stop", STOPPED), ("end", 0)])
 def test_stopped_before_the_first_data(tmp_path, command, code, np):
-    """A board that is silent, and a crew that gives up."""
+    """A board is silent, and a crew gives up."""
     with Monitored(tmp_path / "run", [f"udp://{HOST}:{free_port()}"], *DEFINE, np=np) as run:
         run.listening()
         assert run.control("pause")[0] == 202
@@ -230,15 +231,15 @@ def test_steered_by_the_command(recording, tmp_path):
         assert control("speed", "0.006").stdout == "speed: accepted\n"
         run.until_status(lambda s: s["setup"]["speed"] == 0.006, "another speed")
         control("new-file")
-        until(lambda: list(run.folder.glob("run.part-*-0000.h5")), "a finished part of a run that goes on")
+        until(lambda: list(run.folder.glob("run.part-*-0000.h5")), "a finished part of a run that continues")
         with run.watched() as top:
             assert control("stop").stdout == "stop: accepted\n"
             assert "exit code 75" in top.stdout.read(), "it alone looks"
             assert top.wait(20) == 0
-        told = run.wait(STOPPED)
+        reported = run.wait(STOPPED)
         me = f"{HOST} ({pwd.getpwuid(os.geteuid()).pw_name}@{socket.gethostname()})"
         who = [f"{HOST} (b from c\\x09\\xe9)" if command == "resume" else me for command in given]
-        assert all(f"command {command} from {one}" in told for command, one in zip(given, who)), told
+        assert all(f"command {command} from {one}" in reported for command, one in zip(given, who)), reported
         listed = [(command["command"], command["from"]) for command in run.report()["commands"]]
     assert listed == [*zip(given, who)]
     eventloom("run", *uris, *DEFINE, "--output", "run.h5", "--resume", cwd=run.folder)
@@ -259,7 +260,7 @@ def test_all_who_look_see_the_end(recording, tmp_path):
     with slowly(uris, tmp_path / "run") as run, contextlib.ExitStack() as stack:
         run.held()
         tops = [stack.enter_context(run.watched()) for _ in range(2)]
-        run.go_on(speed=0.1)
+        run.proceed(speed=0.1)
         run.until_status(lambda s: "exit_code" in s["run"], "the end", headers={"User-Agent": "a page"})
         for top in tops:
             assert "exit code 0" in top.stdout.read()
@@ -267,7 +268,7 @@ def test_all_who_look_see_the_end(recording, tmp_path):
         assert_same_events(run, reference)
 
 
-def test_top_tells_a_run_that_dies(recording, tmp_path):
+def test_top_reports_a_run_that_dies(recording, tmp_path):
     uris, _ = recording
     with slowly(uris, tmp_path / "run", np=2) as run:
         run.listening()
@@ -279,7 +280,7 @@ def test_top_tells_a_run_that_dies(recording, tmp_path):
 
 @pytest.fixture(scope="module")
 def attacked(recording, tmp_path_factory):
-    """A run that waits while it is asked for this and that, and then has to be what it would have been without."""
+    """A run that waits while it receives all sorts of requests, and then must equal one without them."""
     uris, reference = recording
     with slowly(uris, tmp_path_factory.mktemp("attacked") / "run", np=2) as run:
         yield run.held()
@@ -309,10 +310,10 @@ def test_who_may_not(attacked):
     for host in (f"localhost:{run.port}", HOST, socket.gethostname()):
         assert run.ask("/status", headers={"Host": host})[0] == 200
     assert run.ask("/etc/passwd")[0] == run.ask("/../status")[0] == run.ask("/%73tatus")[0] == 404
-    told = run.text()
+    reported = run.text()
     for why in ("wrong token", "requests of other sites are refused", "unknown host name"):
-        assert f"a command from {HOST} was refused: {why}" in told, told
-    assert run.token not in told.partition("token to steer the run")[2].partition("\n")[2]
+        assert f"a command from {HOST} was refused: {why}" in reported, reported
+    assert run.token not in reported.partition("token to steer the run")[2].partition("\n")[2]
     code, headers, _ = run.ask("/status", "POST", "x")
     assert code == 405 and headers["Allow"] == "GET, HEAD"
     assert run.ask("/control")[0] == run.ask("/status", "OPTIONS")[0] == run.ask("/status", "TRACE")[0] == 405
@@ -321,7 +322,7 @@ def test_who_may_not(attacked):
 
 
 def raw(port, data, then=b""):
-    """What is answered to these bytes until the server closes; `then` follows its first words."""
+    """The answer to these bytes until the server closes; `then` follows its first words."""
     answer = b""
     with socket.create_connection((HOST, port), 20) as client, contextlib.suppress(ConnectionError):
         client.sendall(data)
@@ -371,7 +372,7 @@ def test_what_is_not_quite_http(attacked):
 
 
 def patiently(ask, what):
-    """The answer, though the connections of others take the place of ours."""
+    """The answer, although other clients' connections displace ours."""
     def attempt():
         with contextlib.suppress(OSError, http.client.HTTPException):
             return ask()
@@ -400,12 +401,12 @@ def test_names_cannot_break_out(recording, tmp_path):
     (tmp_path / name).symlink_to(uris[0].removeprefix("file:"))
     with slowly([str(tmp_path / name)], tmp_path / "run") as run:
         run.held()
-        status = run.until_all_told()
+        status = run.until_all_reported()
         assert name in status["sources"][0]["name"]
         metrics = run.ask("/metrics")[2].decode()
         assert 'a\\"b\\n<script>' in metrics
         with run.watched() as top:
-            run.go_on(speed=0.2)
+            run.proceed(speed=0.2)
             shown = top.stdout.read()
             assert top.wait(20) == 0
         assert "\x1b" not in shown and 'a"b\\x0a<script>alert(1)\\x1b]0;title\\x07.epochs' in shown
@@ -421,7 +422,7 @@ def test_names_cannot_break_out(recording, tmp_path):
 
 @contextlib.contextmanager
 def prometheus(folder, target):
-    """A server that scrapes `target`; gives the function that asks it. Without Debian's one, nothing."""
+    """A server that scrapes `target`; yields the function that queries it. Yields None without Debian's package."""
     if shutil.which("prometheus") is None:
         yield None
         return
@@ -445,7 +446,7 @@ def prometheus(folder, target):
 
 
 def test_a_prometheus_server_scrapes_a_run(recording, tmp_path):
-    """At the rate of the events in its data. And what it says in a batch log meanwhile."""
+    """At the rate of the events in its data. Also tests its messages in a batch log meanwhile."""
     uris, reference = recording
     in_the_data = len(reference["events/time"]) / 0.5  # s
     with slowly(uris, tmp_path / "run", "--loop", 100, speed=1, np=2) as run:
@@ -457,7 +458,7 @@ def test_a_prometheus_server_scrapes_a_run(recording, tmp_path):
             if ask:
                 run.until_status(lambda s: s["run"]["elapsed_s"] > 10, "seconds of data alone in the window")
                 until(rate_is_right, "the rate of the data", 20, run.text)
-        line = run.until_told("hits/s", timeout=30)
+        line = run.until_reported("hits/s", timeout=30)
         assert re.match(r"eventloom, rank 0 \(.*\): info: [\d.]+ % after \d+ s: .* left$", line), line
         assert run.control("stop")[0] == 202
         run.last_status()
@@ -471,7 +472,7 @@ def test_without_it_nothing_listens(recording, tmp_path):
     found = {}
     for name, options in (("without", []), ("with", ["--monitor", "0"])):
         with PlainRun(tmp_path / name, uris, *DEFINE, "--speed", 0.02, *options) as run:
-            # MPI has opened what it opens.
+            # MPI has opened its files.
             until((tmp_path / name / "run.h5").exists, "the first slice", so_far=run.text)
             found[name] = (len(run.listeners()), run.threads())
             run.send(15, 0)
@@ -486,9 +487,9 @@ def test_bad_usage_is_one_line(recording, tmp_path):
         done = eventloom("run", *uris, *DEFINE, "--monitor", place, "--output", "run.h5", cwd=tmp_path, code=2)
         only_line(done, "--monitor", place, "in use")
     assert not (tmp_path / "run.h5").exists()
-    for words, told in ((["--monitor", "x"], "[ADDR:]PORT"), (["--monitor", "nowhere:0"], "nowhere"),
+    for words, reported in ((["--monitor", "x"], "[ADDR:]PORT"), (["--monitor", "nowhere:0"], "nowhere"),
                         (["--monitor-token-file", "x"], "--monitor"), (["--progress", "x"], "--progress")):
-        only_line(eventloom("run", *uris, *DEFINE, *words, cwd=tmp_path, code=2), told)
+        only_line(eventloom("run", *uris, *DEFINE, *words, cwd=tmp_path, code=2), reported)
     with socket.create_server((HOST, 0)) as nobody:
         url = f"http://{HOST}:{nobody.getsockname()[1]}/"
     only_line(eventloom("top", url, code=2), "does not answer")
@@ -512,7 +513,7 @@ def http_reply(body, code="200 OK"):
 
 @contextlib.contextmanager
 def answering():
-    """A server that answers each request with the bytes in `answer`, over and over while `endless`; gives its URL."""
+    """A server that answers each request with the bytes in `answer`, repeatedly while `endless`; yields its URL."""
     class Hostile(socketserver.BaseRequestHandler):
         answer, endless = b"", False
 
@@ -590,28 +591,28 @@ def rules_of(expressions):
 
 
 def unknown_names(expression, known):
-    """Of metrics in an expression of PromQL: those that match nothing."""
+    """The metrics in an expression of PromQL that match nothing."""
     return set(re.findall(r"\beventloom_\w+", re.sub(r'"[^"]*"', "", expression))) - known
 
 
-def test_masked_hits_alert_nobody(recording, tmp_path):
-    """Neither by the rules nor on the dashboard's panel of losses; lost hits do."""
+def test_masked_hits_raise_no_alert(recording, tmp_path):
+    """Neither by the rules nor on the dashboard's panel of losses, unlike lost hits."""
     uris, _ = recording
     (tmp_path / "map.csv").write_text("source,mask\n0,1\n")
     with slowly(uris, tmp_path / "run", "--detector", tmp_path / "map.csv") as run:
         run.listening()
         run.until_status(lambda s: s["ledger"]["dropped"].get("masked"), "masked hits")
-        told = samples(run.ask("/metrics")[2].decode())
+        reported = samples(run.ask("/metrics")[2].decode())
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)
-    counts = {name: value for name, value in told.items() if re.fullmatch("eventloom_hits_(lost|dropped_.*)_total", name)}
+    counts = {name: value for name, value in reported.items() if re.fullmatch("eventloom_hits_(lost|dropped_.*)_total", name)}
     assert counts["eventloom_hits_dropped_masked_total"] > 0 and len(counts) > 5
     assert_alerts(tmp_path, counts, False)
     assert_alerts(tmp_path, counts | {"eventloom_hits_lost_total": 5, "eventloom_hits_dropped_late_total": 5}, True)
 
 
 def assert_alerts(folder, counts, expected):
-    """What promtool makes of counters that begin at 0 and grow to these."""
+    """The result of promtool for counters that begin at 0 and grow to these."""
     panels = json.loads((MONITORING / "eventloom.dashboard.json").read_text())["panels"]
     losses, = [panel["targets"] for panel in panels if panel["title"] == "Losses by cause"]
     shown = {target["legendFormat"]: target["expr"].replace("$__rate_interval", "2m").replace("$instance", ".*") for target in losses}
@@ -632,8 +633,8 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     uris, _ = recording
     with slowly(uris, tmp_path / "run", "--alarm", "lost>0") as run:
         run.held()
-        run.until_all_told()
-        told = samples(run.ask("/metrics")[2].decode())
+        run.until_all_reported()
+        reported = samples(run.ask("/metrics")[2].decode())
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)
     rules = MONITORING / "eventloom.rules.yml"
@@ -642,7 +643,7 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     alerts = re.findall(r"expr: (.*)", rules.read_text())
     examples = re.findall(r"^\| `([^`]+)` \|", (MONITORING / "README.md").read_text(), re.MULTILINE)
     assert len(asked) > 20 and len(alerts) > 3 and len(examples) > 3
-    known = {name.partition("{")[0] for name in told}
+    known = {name.partition("{")[0] for name in reported}
     for expression in asked + alerts + examples:
         assert not unknown_names(expression, known), expression
     checked = promtool("check", "rules", rules)
@@ -651,13 +652,13 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     all_rules.write_text(json.dumps(rules_of([e.replace("$__rate_interval", "1m") for e in asked + examples])))
     checked = promtool("check", "rules", all_rules)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert_they_can_be_evaluated(tmp_path, told, asked + alerts + examples)
+    assert_they_can_be_evaluated(tmp_path, reported, asked + alerts + examples)
 
 
-def assert_they_can_be_evaluated(folder, told, expressions):
-    """For what a run tells: rules that parse may still match two series where one is needed."""
+def assert_they_can_be_evaluated(folder, reported, expressions):
+    """Evaluates them for a run's metrics: rules that parse may still match two series where one is needed."""
     texts = [expression.replace("$__rate_interval", "2m").replace("$instance", ".*") for expression in expressions]
-    tests = {"interval": "1m", "input_series": [{"series": name, "values": "1+1x3"} for name in told],
+    tests = {"interval": "1m", "input_series": [{"series": name, "values": "1+1x3"} for name in reported],
              "promql_expr_test": [{"expr": f"0 * count({text}) or vector(0)", "eval_time": "3m", "exp_samples": [{"labels": "{}", "value": 0}]}
                                   for text in texts]}
     assert_promtool_agrees(folder, tests, [])

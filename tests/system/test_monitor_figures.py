@@ -15,10 +15,10 @@ MOST_CHANNELS = 1024  # of a source, counted one by one
 
 
 def run_to_its_end(folder, uris, *options, np):
-    """The last status, the report, and what was written."""
+    """The last status, the report, and the output."""
     with Monitored(folder, uris, *DEFINE, *options, np=np) as run:
         run.held()
-        run.go_on()
+        run.proceed()
         end = run.last_status()
         run.wait(0)
         eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder)
@@ -90,7 +90,7 @@ def test_clocks_and_ranks(run):
 
 def test_any_channels_in_bounded_memory(tmp_path):
     uris = generate(tmp_path / "streams", sources=2, rate=100_000, hits=8, channels=65536, duration="100ms")
-    status, _, found = run_to_its_end(tmp_path / "run", uris, "--speed", 0.01, np=2)  # not over before it is asked to pause
+    status, _, found = run_to_its_end(tmp_path / "run", uris, "--speed", 0.01, np=2)  # still runs at the pause
     written = channels_in(found)
     assert all(len(of) > 10 * MOST_CHANNELS for of in written.values())
     for of in status["channels"]:
@@ -103,7 +103,7 @@ def test_a_rank_that_is_silent_is_named(tmp_path):
     uris = generate(tmp_path / "streams", sources=2, rate=2000, noise=4000, duration="500ms")
     with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.005, np=2) as run:
         run.listening()
-        run.until_all_told()
+        run.until_all_reported()
         run.send(signal.SIGSTOP, 1)
         status = run.until_status(lambda s: any(rank["remark"] for rank in s["ranks"]), "a remark")
         run.send(signal.SIGCONT, 1)

@@ -30,7 +30,7 @@ OPTIONS = ["--define", DEFINITION, "--overlap", OVERLAP, "--epochs-per-slice", 1
 CSV = "time=1&channel=2&unit=tick"
 PACKED = "record=12&time=u64le@0&channel=u32le@8&unit=tick"
 RECORD = np.dtype([("time", "<u8"), ("channel", "<u4")])
-REORDER = 10_000_000  # ticks: what is put in order by default
+REORDER = 10_000_000  # ticks: sorted by default
 SOURCES = 3
 KINDS = ["epochs", "spikes", "hdf5", "hdf5_new", "csv", "packed", "lmd", "lmd_classic", "hld", "sorted", "config", "table",
          "run_file", "part", "merged", "nexus", "index", "stopped_run_file", "stopped_part", "stopped_list"]
@@ -50,7 +50,7 @@ def keys_of(streams):
 
 
 class Recordings:
-    """The same three streams in all forms."""
+    """The same three streams in all formats."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -134,7 +134,7 @@ class Recordings:
             shutil.copy(path, folder)
 
     def run_in(self, folder, *options):
-        """A run of two parts or more that has ended, and its merged file."""
+        """A run of at least two parts that has ended, and its merged file."""
         self.copy_epochs(folder)
         eventloom("run", *RUN_OF_PARTS, *options, cwd=folder)
         eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder)
@@ -170,13 +170,13 @@ def chunks_of(path):
 
 
 def jumps_back(data):
-    """Whether times of these records go back by more than is put in order."""
+    """Whether times of these records go back by more than is sorted."""
     time = np.frombuffer(data, RECORD, len(data) // RECORD.itemsize)["time"]
     return bool(np.any(np.maximum.accumulate(time) - time > REORDER))
 
 
 def outside_of(rows):
-    """HDF5 finds all by addresses: a file of another length has another structure."""
+    """HDF5 finds everything by addresses: a file of another length has another structure."""
     def damaged(before, after):
         if len(before) != len(after):
             return True
@@ -188,7 +188,7 @@ def outside_of(rows):
 # ---- what must hold
 
 def wrong_events(merged, clean, code):
-    """What `code` promises of the events."""
+    """Events that violate the promise of `code`."""
     strange = [key for key in event_keys(merged, INCOMPLETE) if key not in clean]
     if strange:
         return f"not flagged, yet no event of the undamaged streams: {strange[0]}"
@@ -198,23 +198,23 @@ def wrong_events(merged, clean, code):
 
 
 def built(case, uris, words=()):
-    """(what a run told, merged file, what is wrong)"""
+    """(the run's messages, merged file, defect)"""
     done = case.run("run", *source_words(uris), *OPTIONS, *words, "--output", "out.h5")
     if done.defect() or done.code == 2:
         return done, None, done.wrong()
     merge = run(case.folder, "merge", "out.h5", "--output", "out.merged.h5")
     if merge.code not in (0, 3):
-        return done, None, f"the output does not merge: {merge.told}"
+        return done, None, f"the output does not merge: {merge.reported}"
     assert_balanced(read_ledger(case.folder / "out.h5"))
     return done, read_merged(case.folder / "out.merged.h5"), ""
 
 
 def looked_at(case, uri, is_whole=lambda _: True):
-    """`inspect` of the damaged file says that it is damaged, unless a reader of our own, too, finds it whole."""
+    """`inspect` of the damaged file reports damage, unless a separate reader also finds it intact."""
     done = case.run("inspect", uri, *(["--json"] if case.rng.randrange(2) else []))
     if done.defect() or done.code != 0 or is_whole(case.damaged):
         return done.wrong()
-    return f"exit code 0 of a damaged file: {done.told}"
+    return f"exit code 0 of a damaged file: {done.reported}"
 
 
 def reads(reader):
@@ -228,8 +228,8 @@ def reads(reader):
 
 
 def strict(recordings, uris, reference=None, words=(), inspect=None, convert=True):
-    """Damage shows. `reference(folder)` gives the streams that now are in the file, None where there is doubt: they may
-    explain another result. `inspect`: a reader that raises where the damaged file is not whole."""
+    """Damage is reported. `reference(folder)` returns the streams that are now in the file, or None if in doubt: they
+    may explain another result. `inspect`: a reader that raises if the damaged file is not intact."""
     kept = {}
 
     def convert_all(case):
@@ -244,7 +244,7 @@ def strict(recordings, uris, reference=None, words=(), inspect=None, convert=Tru
         written = [hits_of_file(read_epochs_file(case.folder / "converted" / name)) for name in files]
         if streams is not None and list(map(rows_of, streams)) == list(map(rows_of, written)):
             return ""
-        return f"exit code 0, but another stream is written: {done.told}"
+        return f"exit code 0, but another stream is written: {done.reported}"
 
     def judge_run(case):
         done, merged, wrong = built(case, uris, words)
@@ -253,7 +253,7 @@ def strict(recordings, uris, reference=None, words=(), inspect=None, convert=Tru
             return wrong
         streams = reference(case.folder) if reference else None
         explained = streams is not None and set(keys_of(streams)) == set(event_keys(merged))
-        return "" if explained else f"{wrong} {done.told}"
+        return "" if explained else f"{wrong} {done.reported}"
 
     def judge(case):
         way = case.rng.random()
@@ -272,12 +272,12 @@ def strict(recordings, uris, reference=None, words=(), inspect=None, convert=Tru
 
 
 def rows_of(stream):
-    """Its hits, whatever their order."""
+    """Its hits in any order."""
     return sorted(zip(stream.time.tolist(), stream.channel.tolist()))
 
 
 def unproven(uris, inspect=None):
-    """Formats without checksums: another number is another number. The account balances, whatever comes."""
+    """Formats without checksums: a changed number is another number. The account balances in any case."""
     def judge(case):
         way = case.rng.random()
         if inspect and way < 0.15:
@@ -295,7 +295,7 @@ def unproven(uris, inspect=None):
 
 
 def reread(folder):
-    """Events of the files as they are now, by a reader of our own; None when it cannot make sense of them."""
+    """The events that a separate reader finds in the files as they are now; None if it cannot interpret them."""
     try:
         if list(folder.glob("*.bin")):
             rows = [np.fromfile(path, RECORD) for path in sorted(folder.glob("*.bin"))]
@@ -316,7 +316,7 @@ with h5py.File("hits.h5") as file:
 
 
 def ask_h5py(folder):
-    """The streams that h5py, which may crash on it, finds in the file without complaint; None when it does complain."""
+    """The streams that h5py, which may crash on it, reads without error from the file; None otherwise."""
     done = subprocess.run([sys.executable, "-c", H5PY], cwd=folder, check=False, capture_output=True, timeout=60)
     if done.returncode != 0:
         return None
@@ -324,7 +324,7 @@ def ask_h5py(folder):
 
 
 def datasets(path):
-    """All of a merged file that is data."""
+    """All data of a merged file."""
     found = {}
     with h5py.File(path) as file:
         file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
@@ -358,7 +358,7 @@ def list_mode(file, uri):
 
 
 def unchanged(clean):
-    """Whether h5py, in a process of its own, still reads this and no more."""
+    """Whether h5py, in a separate process, still reads exactly this."""
     def is_whole(path):
         done = subprocess.run([sys.executable, "-c", CONTENTS, path], check=False, capture_output=True, text=True, timeout=60)
         return done.returncode == 0 and done.stdout == clean[path.name]
@@ -381,7 +381,7 @@ def contents(path):
 
 
 def finished(pattern):
-    """A run that has ended, a file of it damaged: found by merge and inspect, or harmless."""
+    """A run that has ended, with one damaged file: merge and inspect report it, or it is harmless."""
     def make(recordings, folder):
         clean = recordings.run_in(folder)
         is_whole = unchanged({path.name: contents(path) for path in folder.glob(pattern)})
@@ -392,7 +392,7 @@ def finished(pattern):
             done = case.run("merge", "run.h5", "--output", "again.h5")
             if done.defect() or done.code != 0 or same(datasets(case.folder / "again.h5"), clean):
                 return done.wrong()
-            return f"exit code 0, but another merged file: {done.told}"
+            return f"exit code 0, but another merged file: {done.reported}"
         return Kind(folder.name, folder, pattern, judge)
     return make
 
@@ -406,7 +406,7 @@ def nexus(recordings, folder):
 
 
 def index(recordings, folder):
-    """The index of a run of two definitions that has ended."""
+    """The index of a finished run with two definitions."""
     recordings.copy_epochs(folder)
     words = ["--source", "file:source_*.epochs", *OPTIONS, "--define", "all=tag", "--output", "run.h5"]
     words[words.index(DEFINITION)] = f"some={DEFINITION}"
@@ -419,7 +419,7 @@ def index(recordings, folder):
 
 
 def stopped(pattern):
-    """A run that was stopped, a file of it damaged: --resume ends it with the same result, or refuses."""
+    """A stopped run with one damaged file: --resume completes it with the same result, or refuses."""
     def make(recordings, folder):
         clean = recordings.run_in(folder)
         for path in [*folder.glob("run.*"), folder / "merged.h5"]:
@@ -437,7 +437,7 @@ def stopped(pattern):
             merge = run(case.folder, "merge", "run.h5", "--output", "again.h5")
             if merge.code == 0 and same(datasets(case.folder / "again.h5"), clean):
                 return ""
-            return f"resumed with exit code 0, but the merged file is another: {done.told} {merge.told}"
+            return f"resumed with exit code 0, but the merged file is another: {done.reported} {merge.reported}"
         return Kind(folder.name, folder, pattern, judge)
     return make
 

@@ -1,5 +1,5 @@
-"""merge --nexus: the NeXus entry is what h5py finds in /events and /hits, and what scippnexus makes of it; nothing else has
-a NeXus class."""
+"""merge --nexus: the NeXus entry equals what h5py finds in /events and /hits, and loads in scippnexus; no other object
+has a NeXus class."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from recordings import write_csv
 ORIGIN = "2026-11-21T10:00:00.000000250Z"
 DEFINE = ["--define", "gap:100,4"]
 
-# Loads the entry and says in plain numbers what there is.
+# Loads the entry and prints its contents as plain numbers.
 LOADER = """
 import json, sys, warnings
 import numpy as np, scippnexus as sx
@@ -84,12 +84,12 @@ def own_run(folder, times, *options):
 
 
 def expected_ids(file):
-    """In Python's integers: 28 bits of channel, and the source above them."""
+    """Computed with Python's integers: 28 bits of channel, and the source above them."""
     return [source * 268_435_456 + channel for source, channel in zip(file["hits/source"][:].tolist(), file["hits/channel"][:].tolist())]
 
 
 def assert_loads(path, tick_ps):
-    """What scippnexus says against the plain columns."""
+    """Compares scippnexus's view with the plain columns."""
     found = loaded(path)
     with h5py.File(path) as file:
         time, n_hits = file["events/time"][:].astype(object), file["events/n_hits"][:]
@@ -109,7 +109,7 @@ def test_only_the_entry_has_classes(run, nexus):
     for path in run.output.parent.glob("*.h5"):
         if path != nexus:
             assert classes(path) == {}, path
-    # /hits/channel and others have two names; visititems comes to each object once.
+    # /hits/channel and others have two names; visititems visits each object once.
     assert classes(nexus) == {"/": "NXroot", "entry": "NXentry", "entry/events": "NXevent_data"}
 
 
@@ -170,7 +170,7 @@ def test_scippnexus_loads_it(nexus):
 
 @needs_readers
 def test_scippnexus_knows_the_date(tmp_path, sources):
-    """The times of the events are dates where the run knows that of tick 0."""
+    """The times of the events are dates if the run knows that of tick 0."""
     run = Run(tmp_path, sources, *DEFINE, "--time-origin", ORIGIN)
     path = merged(run, "--compress", 4)
     found = assert_loads(path, 1000)
@@ -182,7 +182,7 @@ def test_scippnexus_knows_the_date(tmp_path, sources):
 @needs_readers
 @pytest.mark.parametrize("tick, tick_ps, units", [("1ps", 1, "ps"), ("25ns", 25_000, "25 ns"), ("1us", 10**6, "us"), ("1.5ns", 1500, "1.5 ns")])
 def test_units_of_other_ticks(tmp_path, tick, tick_ps, units):
-    """Dates only where a 64-bit date of that unit holds them."""
+    """Dates only if a 64-bit date of that unit can hold them."""
     run = own_run(tmp_path / "run", [7, 9, 20, 1000, 1001, 1002, 5000, 5001, 5020], "--define", "gap:20,3", "--tick", tick,
                   "--time-origin", ORIGIN)
     path = merged(run)
@@ -197,7 +197,8 @@ def test_units_of_other_ticks(tmp_path, tick, tick_ps, units):
 
 @needs_readers
 def test_the_same_channels_of_many_sources(tmp_path):
-    """The smallest and the largest channel of 40 sources: as many ids as pairs, in a large event that fills several chunks."""
+    """The smallest and the largest channel of 40 sources: as many ids as pairs, in a large event that fills several
+    chunks."""
     largest = (1 << 28) - 1
     uris = []
     for source in range(40):

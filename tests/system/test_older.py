@@ -34,7 +34,7 @@ def having(name):
 
 @pytest.fixture
 def folder(tmp_path, version):
-    """A copy of what is kept of a version."""
+    """A copy of the stored output of a version."""
     return shutil.copytree(KEPT / version, tmp_path / version)
 
 
@@ -57,7 +57,7 @@ def merge(folder, run, name="merged_today.h5"):
 
 
 def build(folder, name, *sources, definition="gap:25ns,4"):
-    """Merged events of a run of today."""
+    """Merged events of a run with today's program."""
     eventloom("run", *sources, "--define", definition, *SLICES, "--output", folder / f"{name}.h5")
     return merge(folder, f"{name}.h5", f"{name}.merged.h5")
 

@@ -1,4 +1,4 @@
-"""What lies in the files: names, types and attributes of the contract, read with h5py, h5dump and pandas."""
+"""The contents of the files: names, types and attributes of the contract, read with h5py, h5dump and pandas."""
 
 import subprocess
 
@@ -90,7 +90,7 @@ def test_ledger(run, sources):
 
 
 def test_run_file(run, sources):
-    """Attributes of the run; the part files that it lists are all there and hold the events in time order."""
+    """Attributes of the run; the part files that it lists all exist and hold the events in time order."""
     with h5py.File(run.output) as file:
         text = " ".join(f"{name} {value}" for name, value in file.attrs.items())
         assert file.attrs["closed"]
@@ -154,7 +154,7 @@ def test_configuration_goes_round(tmp_path, run, sources):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_start_up_names_the_exchange(tmp_path, sources, np):
-    """UCX without the user's doing, under mpirun and without."""
+    """UCX without any user setting, under mpirun and without."""
     done = Run(tmp_path, sources, *OPTIONS, np=np).done
     assert "ucx" in (done.stdout + done.stderr).lower()
 

@@ -1,4 +1,4 @@
-"""The page of a report in a browser: its panels are there, what they say is true, no name in it acts, and it prints."""
+"""The page of a report in a browser: its panels exist, their statements are true, no name in it acts, and it prints."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def shown(browser, path):
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory, browser):
-    """The page of a real recording, and what the browser made of it."""
+    """The page of a real recording, as displayed by the browser."""
     folder = tmp_path_factory.mktemp("real")
     run = Run(folder, [RECORDINGS[1].uri()], "--define", "gap:25ns,4")
     eventloom("report", run.output, "--output", folder / "report.html")
@@ -93,7 +93,7 @@ def test_alarms_stand_above_all_else(real, browser, tmp_path):
 
 
 def test_scripts_of_others_are_forbidden(real, browser, tmp_path):
-    """The page's policy, where something came to be in it all the same."""
+    """The page's policy, in case a script was injected nevertheless."""
     page = real[0].read_text().replace("<footer>", "<script>document.title = 'acted'</script><img src=x onerror=\"document.title='acted'\"><footer>")
     (tmp_path / "changed.html").write_text(page)
     with browser.page((tmp_path / "changed.html").as_uri()) as page:
@@ -101,5 +101,5 @@ def test_scripts_of_others_are_forbidden(real, browser, tmp_path):
         assert all("Content Security Policy" in error for error in page.errors), page.errors
         assert len(page.errors) == 3, page.errors  # the script, the picture, its handler
         page.errors.clear()
-        page.requests.pop()  # of the picture, which the policy has refused
+        page.requests.pop()  # of the picture, refused by the policy
     assert "<title>acted" not in body and 'id="panel-ledger"' in body

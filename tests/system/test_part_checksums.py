@@ -29,7 +29,7 @@ def complete(tmp_path_factory, recording):
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory, recording):
-    """Two writers, a part for each slice."""
+    """Two writers, with one part for each slice."""
     job = beside_its_sources(tmp_path_factory.mktemp("stopped"), recording)
     job.words += ["--builders", "2"]
     job.stop(at_parts=10)
@@ -52,7 +52,7 @@ def test_all_columns_have_checksums_that_hdf5_checks(tmp_path, recording, compre
     for path in (tmp_path / "run.h5", tmp_path / "run.merged.h5", *parts(tmp_path)):
         plain = [name for name, (chunks, fletcher32, size) in datasets(path).items() if size and not (chunks and fletcher32)]
         assert not plain, path
-        content(path)  # HDF5 reads all of it, and checks it
+        content(path)  # HDF5 reads and checks all of it
 
 
 def flip(path, offset, bit):
@@ -64,7 +64,7 @@ def flip(path, offset, bit):
 
 
 def chunk_offsets(path):
-    """Where the chunks of the columns lie in the file."""
+    """Places of the columns' chunks in the file."""
     found = []
     with h5py.File(path) as file:
         def add(_, item):
@@ -138,14 +138,14 @@ def copy_of(stopped, folder):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_resume_builds_damaged_parts_again(tmp_path, stopped, complete, seed):
-    """Several at once, two of them surely in data; what was flipped where nothing reads it does no harm."""
+    """Several bits at once, at least two of them in data; flipped bits that are never read are harmless."""
     job = copy_of(stopped, tmp_path)
     flipped = list(flips(tmp_path, seed, 4))
     for name, offset, bit in flipped:
         flip(tmp_path / name, offset, bit)
-    told = job.resume()
+    reported = job.resume()
     for name in {name for name, _, _ in flipped[1::2]}:
-        assert lines_with(told, name, "built again"), told
+        assert lines_with(reported, name, "built again"), reported
         assert (tmp_path / f"{name}.damaged").exists()
     assert_same_result(job, complete, {"@setup"})
 
@@ -162,7 +162,7 @@ def replace(path, make):
     lambda path: replace(path, lambda p: shutil.copy(p.parent / "run.h5", p))],
     ids=["gone", "cut", "text", "run file"])
 def test_resume_builds_lost_parts_again(tmp_path, stopped, complete, change):
-    """Whatever has the name of a part but is none is kept."""
+    """A file with the name of a part that is not one is kept."""
     job = copy_of(stopped, tmp_path)
     part = parts(tmp_path)[2]
     change(part)
@@ -174,14 +174,14 @@ def test_resume_builds_lost_parts_again(tmp_path, stopped, complete, change):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_a_closed_run_of_live_sources_is_looked_through(tmp_path, complete, np):
-    """It is not built again. Its sources need not be there: any live one will do."""
+    """It is not rebuilt. Its sources need not exist: any live one will do."""
     shutil.copytree(complete.folder, tmp_path, dirs_exist_ok=True)
     job = Job(tmp_path, ["udp://127.0.0.1:0"], *SLICED, np=np)
     assert lines_with(job.resume(), "complete")
     name = parts(tmp_path)[1].name
     flip(tmp_path / name, chunk_offsets(tmp_path / name)[0][0], 0)
-    told = job.resume(code=2)
-    assert lines_with(told, name, "--force") and not lines_with(told, "complete")
+    reported = job.resume(code=2)
+    assert lines_with(reported, name, "--force") and not lines_with(reported, "complete")
 
 
 @pytest.mark.parametrize("np", [None, 2])
@@ -195,8 +195,8 @@ def test_a_closed_run_is_built_again_where_it_is_damaged(tmp_path, complete, np)
     flip(tmp_path / names[1], offset, 0)
     (tmp_path / names[-1]).unlink()
     before = {name: (tmp_path / name).stat().st_ino for name in names[:-1] if name != names[1]}
-    told = job.resume()
-    assert lines_with(told, names[1], "built again")
+    reported = job.resume()
+    assert lines_with(reported, names[1], "built again")
     assert {name: (tmp_path / name).stat().st_ino for name in before} == before
     assert (tmp_path / f"{names[1]}.damaged").exists() and not list(tmp_path.glob("*.list"))
     assert_same_result(job, complete, {"@setup"})

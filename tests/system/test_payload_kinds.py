@@ -1,5 +1,5 @@
-"""Signed and floating payload of tables, HDF5 and packed files: kept exactly, named in the output, compared as numbers by
-cuts and conditions, and made values by a map's gains."""
+"""Signed and floating payload of tables, HDF5 and packed files: kept exactly, named in the output, compared as numbers
+by cuts and conditions, and converted to values by a map's gains."""
 
 import json
 import struct
@@ -105,7 +105,7 @@ def test_cuts_conditions_and_values_compare_numbers(tmp_path, columns, make, ran
     good = (energy >= -300.5) & ((channel != 3) | (energy <= 950.25))
     assert dropped(read_ledger(run.output))["cut"] == N - good.sum()
     value = -2.5 * energy + 0.125
-    # Hits of equal time are one event, kept if the value of any is in the range.
+    # Hits of equal time form one event, kept if the value of any is in the range.
     fits = good & (low <= value) & (value <= high)
     kept = good & np.isin(columns["time"], columns["time"][fits])
     merged = read_merged(run.merged)

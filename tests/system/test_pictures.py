@@ -1,5 +1,5 @@
-"""What pictures and texts for people say alike everywhere: channels as system/subsystem/channel, names of the detector map, a
-colour of its own for each source, values with their decimals, ticks that differ, and bins of multiplicity."""
+"""Conventions of all pictures and texts for people: channels as system/subsystem/channel, names of the detector map, a
+separate colour for each source, values with their decimals, distinct ticks, and bins of multiplicity."""
 
 import itertools
 import math
@@ -17,11 +17,11 @@ from program import Run, eventloom
 
 SVG = "{http://www.w3.org/2000/svg}"
 DEFINE = ["--define", "gap:100ns,1"]
-SLOWLY = ["--speed", "1e-5"]  # 100 us of data are not over before a look
+SLOWLY = ["--speed", "1e-5"]  # 100 us of data last beyond a look
 CHANNELS = {0: "0", 3: "3", 65535: "65535", 0x10000: "0/1/0", 1 << 22: "1/0/0", 1 << 22 | 2 << 16 | 3: "1/2/3",
             62 << 16 | 255 << 8 | 7: "0/62/65287", 0xFFFFFFF: "63/63/65535"}
 SOURCES = 64
-LEAST_DISTANCE = 10  # in CIE L*a*b*: several times what side by side can just be told apart
+LEAST_DISTANCE = 10  # in CIE L*a*b*: several times the smallest difference visible side by side
 RANGES = [(1000000.0001, 1000000.0005), (-1e9 - 3, -1e9), (0, 1), (0.9995, 1.0005), (511.0001, 511.0002), (0, 123456789),
           (1e15, 1e15 + 7), (-0.003, 0.004), (2**53 - 4, 2**53), (1e18, 1e18 + 4096), (12_340, 12_390)]
 
@@ -63,7 +63,7 @@ def assert_distinct(colours):
 
 
 def assert_apart(labels, low, high):
-    """Labels of ticks: none like another, in order, within the range; an axis may say what they leave out."""
+    """Labels of ticks are distinct, in order, and within the range; an axis may state a common offset."""
     units = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
     numbers = [float(re.match(r"[-+\d.e]+", label)[0]) * units.get(label[-1], 1) for label in labels]
     assert len(set(labels)) == len(labels) >= 2, labels
@@ -188,7 +188,7 @@ def test_values_and_bins_of_a_run_in_progress(calibrated, tmp_path):
     eventloom("report", run.output, "--output", tmp_path / "page.html")
     report = document_of(tmp_path / "page.html")
     with Monitored(tmp_path, uris, *words, *SLOWLY) as monitored:
-        monitored.held().go_on()
+        monitored.held().proceed()
         status = monitored.last_status()
         monitored.wait(0)
     for found in (status, report):
@@ -201,7 +201,7 @@ def test_values_and_bins_of_a_run_in_progress(calibrated, tmp_path):
 
 
 def test_multiplicities_have_the_same_bins(tmp_path):
-    """Of all sizes, beyond those that have bins of their own."""
+    """Sizes of all kinds, beyond those with separate bins."""
     sizes = [1, 2, 2, 3, 40, 127, 128, 150, 161, 300]
     times = np.concatenate([10_000 * i + np.arange(size) for i, size in enumerate(sizes)])
     uri = table(tmp_path / "a.csv", [(time, 1, 1) for time in times])
@@ -209,7 +209,7 @@ def test_multiplicities_have_the_same_bins(tmp_path):
     eventloom("report", run.output, "--output", tmp_path / "page.html")
     report = document_of(tmp_path / "page.html")["histograms"]["multiplicity"]
     with Monitored(tmp_path, [uri], *DEFINE, *SLOWLY) as monitored:
-        monitored.held().go_on()
+        monitored.held().proceed()
         status = monitored.last_status()["histograms"]["multiplicity"]
         monitored.wait(0)
     assert status["edges"] == report["edges"] and status["counts"] == report["counts"] and status["log_x"] and report["log_x"]
@@ -282,7 +282,7 @@ def test_ticks_on_the_page(browser, many, tmp_path, low, high):
 
 
 def test_ticks_of_a_narrow_histogram(tmp_path):
-    """Far from zero: no two ticks are alike, at no axis, and the bins are told apart in the text."""
+    """Far from zero, no two ticks are equal on any axis, and the text distinguishes the bins."""
     low, high = 1000000.0001, 1000000.0005
     uri = table(tmp_path / "a.csv", [(1000 * i, 1, 10_000_000_000 + i % 6) for i in range(100)], "time_ns,channel,energy").replace(
         "energy", "energy:f64")

@@ -1,4 +1,4 @@
-"""`eventloom plan`: what it proposes can be started, binds as it says, and what cannot be planned is refused in one line."""
+"""`eventloom plan`: its proposals start, bind as stated, and what cannot be planned is refused in one line."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import hosts
 from program import BINARY, bounded, environment, eventloom, generate
 from results import read_ledger
 
-# Where a process may run, from the kernel itself.
+# Where a process may run, according to the kernel.
 WHERE = 'echo "$OMPI_COMM_WORLD_RANK $(grep Cpus_allowed_list /proc/self/status)"'
 
 
@@ -60,10 +60,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("words, told", BAD, ids=[" ".join(words) or "nothing" for words, _ in BAD])
-def test_bad_usage(words, told, tmp_path):
+@pytest.mark.parametrize("words, reported", BAD, ids=[" ".join(words) or "nothing" for words, _ in BAD])
+def test_bad_usage(words, reported, tmp_path):
     done = plan(*words, code=2, cwd=tmp_path)
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and told in done.stderr, done.stderr
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and reported in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,7 +83,7 @@ def network_line(*words, code=0):
 
 
 def test_says_whether_the_network_carries_it():
-    """192 Gbit/s do not go through 100 Gbit/s; of a source's data 7/8 leave its node."""
+    """192 Gbit/s exceed 100 Gbit/s; 7/8 of a source's data leave its node."""
     line = network_line("--hits-per-second", "3e9", "--link", "100Gbit,1us", code=3)
     for words in ("needed 21.4 GB/s (171.4 Gbit/s) out", "available 12.5 GB/s (100 Gbit/s)", "margin -71 %", "does not fit"):
         assert words in line
@@ -108,7 +108,7 @@ def test_json_agrees_with_the_rank_file(tmp_path):
         assert node["sources"] >= 3 and node["builders"] == shown["builders"] / 3
 
 
-def test_rank_file_that_exists_is_written_anew(tmp_path):
+def test_rank_file_that_exists_is_rewritten(tmp_path):
     """A requeued job plans again."""
     file = tmp_path / "plan.rankfile"
     for cores in (4, 2):
@@ -180,7 +180,7 @@ def test_ranks_go_round_the_hosts(tmp_path, two_cores):
 @pytest.mark.parametrize("extra", [[], ["--filters", 1], ["--hits-per-second", "1.4e8"], ["--memory-per-node", "320MiB"]],
                          ids=["plain", "filters", "rate", "memory"])
 def test_proposal_runs(streams, tmp_path, cores, extra):
-    """Sources apart from builders, beside them, and all on one rank; the ledger is that of a run on one rank."""
+    """Sources separate from builders, beside them, and all on one rank; the ledger is that of a run on one rank."""
     shown = plan_json("--nodes", 1, "--cores-per-node", cores, "--source", f"file:{streams}/*.epochs", *extra)
     assert shown["sources"] == 5 and f"--source 'file:{streams}/*.epochs'" in shown["mpirun"]
     words = ["--source", f"file:{streams}/*.epochs", "--define", "gap:25ns,4"]
@@ -193,7 +193,7 @@ def test_proposal_runs(streams, tmp_path, cores, extra):
 
 
 def test_the_command_as_printed(streams, tmp_path, two_cores):
-    """Word for word, but for what only the user knows: where the program is and what an event is."""
+    """Word for word, except what only the user knows: where the program is and what an event is."""
     file = tmp_path / "plan.rankfile"
     text = plan("--hosts", "localhost", "--cores-per-node", 2, "--source", f"file:{streams}/*.epochs", "--rankfile", file).stdout
     line = next(line for line in text.splitlines() if line.strip().startswith("mpirun"))

@@ -25,7 +25,7 @@ def by_name(path):
 
 
 def served(folder, *words, code=0, protocol="transport"):
-    """The events that a client gets, and the server's summary."""
+    """The events that a client receives, and the server's summary."""
     with Serving(folder, *words, "--once", protocol=protocol) as serving, serving.client() as client:
         return client.events(), serving.ended(code)
 
@@ -61,7 +61,7 @@ def test_hld_files_are_served_as_merge_writes_them(tmp_path, path):
     assert_events([hld_event(s.data).subevents for s in subevents], [event.subevents for event in read_hld(path).events])
 
 
-def test_a_damaged_hld_file_is_told_and_counted(tmp_path):
+def test_a_damaged_hld_file_is_reported_and_counted(tmp_path):
     events = [HldEvent(n, [HldSubevent(0x8000, [n, 1, 2])]) for n in range(1, 21)]
     (tmp_path / "cut.hld").write_bytes(hld_file(events)[:-200])
     found, said = served(tmp_path, "cut.hld", code=3)
@@ -93,7 +93,7 @@ def test_free_running_epochs_files_have_an_event_per_epoch(tmp_path, free_runnin
     assert {hit_list(event.subevents[0].data).tick_ps for event in events_in(events)} == {1000}
 
 
-def test_a_damaged_epochs_file_is_told_and_counted(tmp_path, free_running):
+def test_a_damaged_epochs_file_is_reported_and_counted(tmp_path, free_running):
     file = read_epochs_file(free_running[1])
     data = bytearray(open(free_running[1], "rb").read())
     victim = file.buffers[len(file.buffers) // 2]
@@ -132,7 +132,7 @@ def test_files_of_different_kinds_follow_one_another_repeatedly(tmp_path, run, f
 
 
 def test_speed_takes_the_times_of_ticks(tmp_path, run):
-    """As fast as 20 ms of data in a second: no event comes before it is due, which the server's flush shows."""
+    """Plays 20 ms of data in a second: no event comes before it is due, as the server's flush shows."""
     events, said = served(tmp_path, run.merged, "--speed", "0.02", "--flush-after", "1ms")
     assert_events(events, merged_as_lmd(tmp_path, run))
     assert said.buffers > 50
@@ -141,7 +141,7 @@ def test_speed_takes_the_times_of_ticks(tmp_path, run):
 # Mistakes
 
 
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (("made.csv",), "file:, lmd:, hld:, hdf5:"),
     (("gen:poisson?rate=1",), "cannot be played"),
     (("mbs://127.0.0.1/stream",), "cannot be played"),
@@ -153,7 +153,7 @@ def test_speed_takes_the_times_of_ticks(tmp_path, run):
     (("free.epochs", "free.epochs"), "free.epochs"),
     (("sorted.epochs",), "time-sorted hits"),
     (("numbered.epochs", "--speed", "1"), "--rate")])
-def test_bad_usage(tmp_path, run, free_running, words, told):
+def test_bad_usage(tmp_path, run, free_running, words, reported):
     (tmp_path / "made.csv").write_text("1,2\n")
     h5py.File(tmp_path / "plain.h5", "w").create_dataset("time", data=[1, 2])
     (part,) = sorted(run.output.parent.glob("run.part-*.h5"))[:1]
@@ -167,4 +167,4 @@ def test_bad_usage(tmp_path, run, free_running, words, told):
     if words[0] == "numbered.epochs":
         eventloom("convert", f"lmd:{LMD}", "--output", tmp_path / "numbered.epochs")
     done = eventloom("serve", *words, code=2, timeout=20, cwd=tmp_path)
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and told in done.stderr, done.stderr
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and reported in done.stderr, done.stderr

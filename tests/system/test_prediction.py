@@ -34,14 +34,15 @@ def both(tmp_path_factory):
     return found
 
 
-def test_times_lie_between_those_simulated_with_one_and_with_many_transfers_under_way(tmp_path, both):
+def test_times_lie_between_those_simulated_with_one_and_with_many_transfers_in_flight(tmp_path, both):
     """A single median of three measurements scatters by 20 %."""
     for point, (real, one) in both.items():
         assert 0.8 * simulated(tmp_path, point, SLICES, transfers="auto") < real < 1.3 * one, (point, both)
 
 
 def test_slots_pay_over_tcp_as_simulated(both):
-    """Slots cost a run that is in order anyway nothing: measured, the two differ by less than single medians scatter."""
+    """Slots cost nothing in a run that is ordered anyway: measured, the two differ by less than single medians
+    scatter."""
     unslotted, unshifted, slots = (both[POINTS[n]] for n in (3, 4, 5))
     for measured_or_simulated in (0, 1):
         assert max(unslotted[measured_or_simulated], slots[measured_or_simulated]) < unshifted[measured_or_simulated], both

@@ -1,4 +1,4 @@
-"""Connections that are no MBS clients: those that Open MPI makes to X displays 0 to 9, at TCP ports 6000 to 6009, and others.
+"""Connections that are not MBS clients: those of Open MPI to X displays 0 to 9, at TCP ports 6000 to 6009, and others.
 
 They take nothing from the clients of `eventloom serve` and of a tap, or both sides say what is missing."""
 
@@ -34,7 +34,7 @@ def connection(port):
 
 
 def probe(port, saying, reads=False):
-    """Connects, says that, and closes, having read what came till then or not."""
+    """Connects, sends that, and closes, after reading what has arrived or without reading."""
     with connection(port) as made:
         with contextlib.suppress(ConnectionError):
             made.sendall(saying)
@@ -44,7 +44,7 @@ def probe(port, saying, reads=False):
 
 @pytest.fixture
 def recording(tmp_path):
-    """Little enough for the buffers of the system: all of it would be sent to who reads nothing."""
+    """Small enough for the system's buffers: all of it would be sent to a client that does not read."""
     return lmd_file(tmp_path, made(1000))
 
 
@@ -69,7 +69,7 @@ def test_a_client_gets_everything_after_a_probe(tmp_path, recording, protocol, s
 def test_a_client_gets_everything_beside_probes(tmp_path, protocol, saying):
     path = lmd_file(tmp_path, made(2000, words=1000))
     with Serving(tmp_path, path, "--once", protocol=protocol) as serving:
-        before = connection(serving.port)  # says nothing until there is a client
+        before = connection(serving.port)  # sends nothing until there is a client
         with serving.client(receive_bytes=1 << 16) as client, before:
             events = client.events(at_most=1)
             probe(serving.port, saying)
@@ -85,7 +85,8 @@ def test_a_client_gets_everything_beside_probes(tmp_path, protocol, saying):
 @pytest.mark.parametrize("pace", [(), ("--rate", "100000")])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_was_sent_to_a_probe_that_took_its_time_is_sent_again(tmp_path, recording, protocol, pace):
-    """As one that the system has stopped between its connection and its first words: everything was sent to it."""
+    """Like a client that the system has stopped between its connection and its first words: everything was sent to
+    it."""
     with Serving(tmp_path, recording, *pace, "--once", protocol=protocol) as serving:
         with serving.client() as slow:
             slow.ask_ahead()
@@ -113,8 +114,8 @@ def test_what_the_last_client_was_not_sent_waits_for_the_next(tmp_path):
     assert numbers(rest) == list(range(2001 - len(rest), 2001))
 
 
-def test_a_silent_client_that_leaves_is_told_on_both_sides(tmp_path, recording):
-    """A silent connection may be a client: what it was sent cannot be told from what it has read."""
+def test_a_silent_client_that_leaves_is_reported_on_both_sides(tmp_path, recording):
+    """A silent connection may be a client: data it was sent cannot be distinguished from data it has read."""
     with Serving(tmp_path, recording, "--rate", "20000", "--buffer-size", "1KiB") as serving:
         with connection(serving.port) as silent:
             while len(silent.recv(1 << 16, socket.MSG_PEEK)) <= HANDSHAKE_BYTES:
@@ -142,7 +143,7 @@ def test_a_run_under_mpirun_gets_everything_from_the_default_port(tmp_path, reco
 
 @contextlib.contextmanager
 def displays():
-    """Listens where X displays would, as far as these ports are free; gives the list of the connections so far."""
+    """Listens where X displays would, if these ports are free; yields the list of the connections so far."""
     with contextlib.ExitStack() as stack:
         listeners, found, ending = [], [], threading.Event()
         for port in range(6000, 6010):
@@ -172,7 +173,7 @@ def test_ranks_look_for_displays_only_if_the_user_says_so(tmp_path, monkeypatch,
         with displays() as found:
             eventloom("run", "gen:poisson?rate=1e5&duration=1ms", "--define", "gap:1us,2", "--output", tmp_path / f"{number}.h5")
         return bool(found)
-    # Other programs of MPI on this machine may look, too, now and then.
+    # Other programs of MPI on this machine may occasionally look, too.
     assert all(looked(number) for number in range(5)) == (users is not None)
 
 
@@ -197,7 +198,7 @@ def test_a_tap_does_not_count_probes(tmp_path, kind, saying):
     assert (said["tap_events"], said["tap_events_dropped"]) == (500, 0)
 
 
-def test_a_late_client_of_a_tap_is_told_by_the_number_of_its_first_buffer(tmp_path):
+def test_a_late_client_of_a_tap_is_recognised_by_the_number_of_its_first_buffer(tmp_path):
     path = tmp_path / "stamped.lmd"
     path.write_bytes(flat_file(stamped(2000)))
     with Tapped(tmp_path, [f"lmd:{path}?time=wr"], *STAMPED) as run:
@@ -222,5 +223,5 @@ def test_a_source_that_joined_late_says_so(tmp_path, first, native):
     groups = layout.buffers([Event(n, [Subevent(1, [n])]) for n in range(720, 760)], first)
     with Server(sends(layout, groups)) as server:
         done = eventloom("run", url(server.port), "--define", "tag", "--output", tmp_path / "run.h5")
-    told = f"joined a server that was sending already, at event number 720 in its buffer {first}: {first - 1} earlier buffers"
-    assert (told in done.stderr) == (native and first > 1)
+    reported = f"joined a server that was sending already, at event number 720 in its buffer {first}: {first - 1} earlier buffers"
+    assert (reported in done.stderr) == (native and first > 1)

@@ -1,4 +1,4 @@
-"""The Python package reads runs: what it gives is what h5py finds in the file that `merge` writes of them."""
+"""The Python package reads runs: its results equal what h5py finds in the file that `merge` writes of them."""
 
 import email
 import json
@@ -37,7 +37,7 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, sources):
-    """Of three writers, with more parts than the package keeps open."""
+    """A run of three writers, with more parts than the package keeps open."""
     made = Run(tmp_path_factory.mktemp("run"), sources, *OPTIONS, "--builders", "3", "--segment-size", "20000", np=3)
     assert len(parts(made.output.parent)) > 40
     return made
@@ -55,7 +55,7 @@ def sea(tmp_path_factory):
 
 
 def assert_reads(selection, merged, begin=0, end=None):
-    """It has the events `begin` to `end` of a merged file, and offsets of its own."""
+    """The selection has the events `begin` to `end` of a merged file, and its own offsets."""
     end = len(merged["events/time"]) if end is None else end
     hits = merged["events/first_hit"][[begin, end]]
     ranges = {"events": (begin, end), "hits": hits, "payload": merged["hits/first_payload"][hits] if "payload" in merged else None}
@@ -99,7 +99,8 @@ WHERE = "import eventloom; print(eventloom.__file__)"
 
 
 def test_the_command_of_the_page(tmp_path):
-    """As it stands, in a virtual environment; but numpy, h5py and what builds it are this machine's, as there may be no network."""
+    """Unchanged, in a virtual environment; but numpy, h5py and the build tools are this machine's, as there may be no
+    network."""
     shutil.copytree(SOURCE, tmp_path / "io" / "python", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     (command,) = [example.command for example in examples("io/python/README.md") if example.command.startswith("pip install")]
     script = f'{sys.executable} -m venv --system-site-packages venv && . venv/bin/activate && {{ {command}\n}} && cd / && python -c "{WHERE}"'
@@ -113,7 +114,7 @@ SDIST = "import sys; from setuptools import build_meta; build_meta.build_sdist(s
 
 
 def test_a_wheel_without_a_checkout(tmp_path):
-    """Of the source distribution, unpacked in an empty folder: all modules, the licence and the metadata."""
+    """A wheel of the source distribution, unpacked in an empty folder: all modules, the licence and the metadata."""
     def done(*words, cwd):
         ended = subprocess.run([sys.executable, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=300)
         assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -179,7 +180,7 @@ def test_all_events(package, tmp_path, sources, options, np_):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_selections(package, run, seed):
-    """Stretches by number and by time, of the run and of a selection, against numpy."""
+    """Stretches by number and by time, of the run and of a selection, compared with numpy."""
     rng, merged = np.random.default_rng(seed), read_merged(run.merged)
     times = merged["events/time"]
     with package.open(run.output if seed % 2 else run.merged) as opened:
@@ -198,7 +199,7 @@ def test_selections(package, run, seed):
 
 
 def test_columns_by_name(package, run):
-    """Any of them, in any order: as h5py finds them."""
+    """Any columns, in any order: equal to h5py's."""
     with h5py.File(run.merged) as file, package.open(run.output) as opened:
         every = list(opened.columns())
         rng = np.random.default_rng(3)
@@ -254,7 +255,7 @@ def test_one_event(package, run):
 
 @pytest.mark.parametrize("recording", truth.RECORDINGS, ids=lambda recording: recording.name)
 def test_recordings(package, tmp_path, recording):
-    """Against their published answers."""
+    """Compares with their published results."""
     gap, least = recording.rules[0]
     options = ["--define", f"gap:{gap}ns,{least}", *recording.options(), "--builders", "2"]
     eventloom("run", "--source", recording.uri(), *options, "--output", tmp_path / "run.h5", np=2)
@@ -280,7 +281,7 @@ def test_without_payload_and_without_events(package, tmp_path):
 
 @pytest.fixture(scope="module")
 def ragged(tmp_path_factory):
-    """Two events of two hits with 0 to 3 words of payload each, the first of them their number."""
+    """Two events of two hits with 0 to 3 words of payload each, the first of which is their number."""
     words = [0, *[1 << 28 | 4 << 19 | 5, 2 << 28 | 1, 0, 2 << 28 | 2, 0], *[1 << 28 | 6 << 19 | 900, 2 << 28 | 3, 2, 10, 11, 2 << 28 | 4, 0]]
     folder = tmp_path_factory.mktemp("ragged")
     (folder / "ragged.epochs").write_bytes(epochs_file([(0, 1, words, 4, 6)], payload_table=bytes([255] * 64)))
@@ -302,7 +303,7 @@ def test_pandas(package, run, ragged):
 
 @pytest.fixture(scope="module")
 def calibrated(tmp_path_factory):
-    """Hits with two payload words or, those of the last source, none; of three writers."""
+    """Hits with two payload words or, for the last source, none; of three writers."""
     folder = tmp_path_factory.mktemp("calibrated")
     uris = generate(folder / "two", sources=2, rate=20_000, hits=6, noise=200_000, duration="20ms", payload=2, seed=4)
     uris += generate(folder / "none", sources=1, rate=20_000, noise=100_000, duration="20ms", payload=0, seed=6)
@@ -311,7 +312,7 @@ def calibrated(tmp_path_factory):
 
 
 def values_of(merged):
-    """By numpy, from the raw payload and the map."""
+    """Computed with numpy, from the raw payload and the map."""
     first, source = merged["hits/first_payload"].astype("i8"), merged["hits/source"]
     value = np.full(len(source), np.nan)
     there = np.diff(first) > 0
@@ -321,7 +322,7 @@ def values_of(merged):
 
 
 def test_values(package, calibrated, run):
-    """In columns, events and frames, of the run with its parts and of the merged file."""
+    """Values in columns, events and frames, of the run with its parts and of the merged file."""
     merged = read_merged(calibrated.merged)
     value = values_of(merged)
     assert np.isnan(value).any() and np.isfinite(value).sum() > 1000
@@ -369,7 +370,7 @@ print(json.dumps({name: [[None if numpy.isnan(x) else x for x in event] for even
 
 @needs_readers
 def test_values_elsewhere(installed, calibrated, tmp_path):
-    """awkward, ROOT and Parquet."""
+    """Values in awkward, ROOT and Parquet."""
     done = subprocess.run([PYTHON, "-B", "-c", VALUES, calibrated.output, tmp_path], env=os.environ | {"PYTHONPATH": str(installed)},
                           text=True, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -390,7 +391,7 @@ print(json.dumps({"time": some.time.tolist(), "times": some.hits.time.tolist(), 
 
 
 def as_awkward(installed, path):
-    """In the Python that has awkward, which has another numpy and another h5py, too."""
+    """Runs in the Python that has awkward, which has another numpy and another h5py, too."""
     done = subprocess.run([PYTHON, "-B", "-c", AWKWARD, path], env=os.environ | {"PYTHONPATH": str(installed)}, text=True,
                           capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -441,7 +442,7 @@ print(json.dumps(found))
 
 @needs_readers
 def test_root_and_parquet(installed, run, ragged, tmp_path):
-    """In the Python that has uproot and pyarrow, which read the files back."""
+    """Runs in the Python that has uproot and pyarrow, which read the files back."""
     for number, path in enumerate((run.output, ragged.output)):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -475,7 +476,7 @@ def alone(tmp_path_factory, sources):
 
 
 def test_a_run_that_has_merged_itself(package, run, alone):
-    """Its folder or its file; it also says how it ran."""
+    """Opened by its folder or its file; also states how it ran."""
     merged = read_merged(run.merged)
     for path in (alone, alone / "run.h5"):
         with package.open(path) as opened:
@@ -535,7 +536,7 @@ def stopped(tmp_path_factory, sources):
 
 
 def test_stopped(package, stopped):
-    """What is finished is what `merge --partial` finds."""
+    """`merge --partial` finds the same finished part of the run."""
     with package.open(stopped) as opened, package.open(stopped / "partial.h5") as partial:
         assert not opened.complete and not partial.complete and "not complete" in repr(opened)
         assert_reads(opened, read_merged(stopped / "partial.h5"))
@@ -544,7 +545,7 @@ def test_stopped(package, stopped):
 
 
 def test_stopped_in_the_middle_of_an_entry(package, stopped, tmp_path):
-    """An entry that was being written, and a part that has not its name yet, do not count."""
+    """An entry that was being written, and a part without its final name, do not count."""
     folder = shutil.copytree(stopped, tmp_path / "copy", ignore=shutil.ignore_patterns("partial.h5"))
     before = len(package.open(folder).ledger)
     first, second = lists(folder)

@@ -1,4 +1,4 @@
-"""The Python package refuses files of runs that are damaged, or not those that the run lists, in one line that names them."""
+"""The Python package refuses damaged files of runs, or ones that the run does not list, in one line that names them."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def older(tmp_path):
 
 
 def all_of(package, path):
-    """What has to be right, after reading everything."""
+    """Reads everything, and returns what must be right."""
     with package.open(path) as run:
         pandas = run.to_pandas()
         for name in ("alarms", "builders", "clocks", "counters", "detector", "latency", "rates", "source_counters"):
@@ -37,17 +37,17 @@ def all_of(package, path):
                 "columns": {name: column.tolist() for name, column in run.columns().items()}}
 
 
-def anew(file, name, data):
+def replace(file, name, data):
     del file[name]
     if data is not None:
         file[name] = data
 
 
 WRONG_DATASETS = {
-    "missing": lambda file, name: anew(file, name, None), "a group": lambda file, name: (anew(file, name, None), file.create_group(name)),
-    "a number": lambda file, name: anew(file, name, 7), "a table": lambda file, name: anew(file, name, np.ones((3, 2), "u8")),
-    "floats": lambda file, name: anew(file, name, np.full(len(file[name]), 0.5)), "empty": lambda file, name: anew(file, name, h5py.Empty("u8")),
-    "texts": lambda file, name: anew(file, name, np.full(len(file[name]), b"x")), "short": lambda file, name: anew(file, name, file[name][:-1]),
+    "missing": lambda file, name: replace(file, name, None), "a group": lambda file, name: (replace(file, name, None), file.create_group(name)),
+    "a number": lambda file, name: replace(file, name, 7), "a table": lambda file, name: replace(file, name, np.ones((3, 2), "u8")),
+    "floats": lambda file, name: replace(file, name, np.full(len(file[name]), 0.5)), "empty": lambda file, name: replace(file, name, h5py.Empty("u8")),
+    "texts": lambda file, name: replace(file, name, np.full(len(file[name]), b"x")), "short": lambda file, name: replace(file, name, file[name][:-1]),
 }
 WRONG_ATTRIBUTES = {
     "missing": lambda value: None, "several": lambda value: [7, 8], "of another type": lambda value: 7 if isinstance(value, str) else "seven",
@@ -57,7 +57,7 @@ FILES = ("run.h5", "run.part-0001-0000.h5", "merged.h5")
 
 
 def damage_dataset(path, kind, which):
-    """The name of the one that was damaged; nothing after the last one."""
+    """Damages a dataset and returns its name; None after the last one."""
     with h5py.File(path, "a") as file:
         names = []
         file.visit(lambda name: names.append(name) if isinstance(file[name], h5py.Dataset) and not name.startswith("entry") else None)
@@ -83,7 +83,7 @@ KINDS = [*((damage_dataset, kind) for kind in WRONG_DATASETS), *((damage_attribu
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage, kind", KINDS, ids=[f"{damage.__name__}-{kind}" for damage, kind in KINDS])
 def test_structure(package, older, name, damage, kind):
-    """Each dataset and each attribute of each file: DamagedFile, unless it does not matter."""
+    """Damages each dataset and each attribute of each file: DamagedFile, unless it does not matter."""
     path = older / ("merged.h5" if name == "merged.h5" else "run.h5")
     intact, whole, which, refused = all_of(package, path), (older / name).read_bytes(), 0, 0
     while what := damage(older / name, kind, which):
@@ -130,7 +130,7 @@ def test_wrong_checksum(package, copy, dataset):
 
 
 def assert_not_as_listed(package, folder, words):
-    """Whatever is read of it, and again."""
+    """Refused whatever is read of it, and again."""
     with package.open(folder / "run.h5") as opened:
         for read in (lambda: opened.columns("hits/channel"), lambda: opened[0], lambda: list(opened.chunks(10))):
             with pytest.raises(package.DamagedFile, match=words) as error:
@@ -139,13 +139,13 @@ def assert_not_as_listed(package, folder, words):
 
 
 def test_the_part_of_another_writer(package, older):
-    """As many events, hits and slices."""
+    """It has equal numbers of events, hits and slices."""
     shutil.copy(older / "run.part-0000-0000.h5", older / "run.part-0001-0000.h5")
     assert_not_as_listed(package, older, "run.part-0001-0000.h5' is not as its run lists it: it was written as 'run.part-0000-0000.h5'")
 
 
 def test_the_part_of_another_run(package, older):
-    """The name is right: its slices are not, or its times."""
+    """The name is right, but its slices or its times are not."""
     part = older / "run.part-0001-0000.h5"
     whole = part.read_bytes()
     with h5py.File(part, "a") as file:
@@ -176,7 +176,7 @@ def test_parts_that_are_not_as_listed(package, copy):
 # Many parts.
 
 def test_a_damaged_part_harms_no_others(package, run, copy):
-    """What comes before it is read as without it."""
+    """Data before it are read as without it."""
     merged, damaged = read_merged(run.merged), parts(copy)[-1]
     with h5py.File(damaged) as file:
         begin = int(file["ledger/slice"][0]) * 100_000
@@ -194,14 +194,15 @@ def test_a_damaged_part_harms_no_others(package, run, copy):
 
 
 def count_forks(monkeypatch):
-    """A list that grows with each."""
+    """A list that grows with each fork."""
     forks, fork = [], os.fork
     monkeypatch.setattr(os, "fork", lambda: (forks.append(1), fork())[1])
     return forks
 
 
 def test_files_are_checked_once(package, run, monkeypatch):
-    """Many parts together, in few processes; although only some stay open, none again while it does not change."""
+    """Many parts together, in few processes; although only some stay open, none is checked again while it does not
+    change."""
     forks, found = count_forks(monkeypatch), []
     with package.open(run.output) as opened:
         found.append(opened.columns())

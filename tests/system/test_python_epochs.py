@@ -1,4 +1,4 @@
-"""The Python package writes `.epochs` files: the tests' own decoder and the program read from them what was given."""
+"""The Python package writes `.epochs` files: the tests' own decoder and the program read the given hits from them."""
 
 import json
 import resource
@@ -17,7 +17,7 @@ CHANNELS = 1 << 28
 
 
 def random_hits(rng, n, span, words):
-    """Rising times below `span`, channels of 28 bits, `words` words of payload each (None: none)."""
+    """Ascending times below `span`, channels of 28 bits, `words` words of payload each (None: none)."""
     shape = n if words == 1 else (n, words)
     payload = rng.integers(0, 1 << 32, shape) if words else None
     return np.sort(rng.integers(0, span, n)), rng.integers(0, CHANNELS, n), payload
@@ -44,7 +44,7 @@ def converted(folder, time, channel, payload):
     return folder / "converted.epochs"
 
 
-# Few and many hits in an epoch, in an epoch buffer, at one time; long pauses.
+# Few and many hits in an epoch, in an epoch buffer, and at one time; long pauses.
 @pytest.mark.parametrize("n, span, words", [(1, 5, 0), (3000, 10**7, 1), (5000, 10**6, 0), (3000, 300, 1), (3000, 3, 0),
                                             (2000, 10**15, 1), (20_000, 3 * 10**5, 1)])
 def test_the_same_bytes_as_convert(package, tmp_path, n, span, words):
@@ -65,7 +65,8 @@ def test_rows_of_payload(package, tmp_path, words):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_in_pieces(package, tmp_path, seed):
-    """Cut anywhere, between hits of one time and at the edges of epoch buffers, too: the bytes are those of one call."""
+    """Split anywhere, also between hits of one time and at the edges of epoch buffers: the bytes are those of one
+    call."""
     rng = np.random.default_rng(seed)
     time, channel, payload = random_hits(rng, 5000, 10 ** (4 + seed), seed % 3)
     edges = np.arange(0, time[-1], 160_000)
@@ -108,7 +109,7 @@ def test_types_of_numbers(package, tmp_path):
 
 
 def test_large_numbers_in_lists(package, tmp_path):
-    """Which numpy makes floats or objects of."""
+    """Lists that numpy converts to floats or objects."""
     late = (1 << 63) + 12_345_678_901
     package.write_epochs(tmp_path / "py.epochs", [1, late], 3, [[1], [(1 << 32) - 1]])
     assert_holds(tmp_path / "py.epochs", np.array([1, late], "u8"), [3, 3], [1, (1 << 32) - 1])
@@ -123,7 +124,7 @@ def test_numbers_of_numpy_as_options(package, tmp_path):
 
 
 def test_sorted_on_request(package, tmp_path):
-    """Hits of one time keep their order."""
+    """Hits of equal time keep their order."""
     time, channel, payload = [7, 5, 7, 5], [1, 2, 3, 4], [10, 20, 30, 40]
     package.write_epochs(tmp_path / "py.epochs", time, channel, payload, sort=True)
     assert_holds(tmp_path / "py.epochs", [5, 5, 7, 7], [2, 4, 1, 3], [20, 40, 10, 30])
@@ -131,7 +132,7 @@ def test_sorted_on_request(package, tmp_path):
 
 @pytest.mark.parametrize("tick_ps, epoch_ticks", [(1000, 10_000), (1, 500_000), (25, 400_000), (10**6, 10), (10**9, 1)])
 def test_header(package, tmp_path, tick_ps, epoch_ticks):
-    """The default epoch is that of `convert`; text, id and clock are what `inspect` shows."""
+    """The default epoch is that of `convert`; text, id and clock are those that `inspect` shows."""
     path = tmp_path / "py.epochs"
     package.write_epochs(path, [1, 2], 3, tick_ps=tick_ps, source=17, text="pulser, für den Test", numbered=True)
     (tmp_path / "two.csv").write_text("time,channel\n1,3\n2,3\n")
@@ -153,7 +154,7 @@ def test_no_hits(package, tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_events_of_it(package, tmp_path, seed):
-    """From arrays to events and back: those of the serial reference."""
+    """From arrays to events: equal to those of the serial reference."""
     rng = np.random.default_rng(seed)
     columns = [random_hits(rng, 4000, 10**6, 1 + seed % 2) for _ in range(3)]
     for number, hits in enumerate(columns):
@@ -234,7 +235,7 @@ LONG = 600_000  # more hits than are encoded together
 @pytest.mark.parametrize("time, channel, words", [(5, 1, "hit 600001, at 5, is earlier than the one before it, at 600001"),
                                                   (10**6, 1 << 28, "channel 268435456 does not fit")])
 def test_a_call_that_is_refused_writes_nothing(package, tmp_path, time, channel, words):
-    """Nor does it say how long payloads are."""
+    """Neither with a payload of undefined length."""
     times, channels = np.append(np.arange(LONG) + 2, time), np.append(np.zeros(LONG, int), channel)
     with package.EpochsWriter(tmp_path / "py.epochs") as file:
         with pytest.raises(ValueError, match="is earlier"):
@@ -262,7 +263,7 @@ def test_writing_after_the_end(package, tmp_path):
 
 
 def test_full_disk(package, tmp_path):
-    """An error that is caught does not end in a file that looks complete."""
+    """A caught error does not leave a file that looks complete."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     file = package.EpochsWriter(tmp_path / "py.epochs")
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))

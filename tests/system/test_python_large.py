@@ -1,4 +1,4 @@
-"""What the Python package holds in memory does not grow with the file that it writes, nor with the run that it reads."""
+"""The memory of the Python package does not grow with the file that it writes, nor with the run that it reads."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from program import eventloom
 from python_package import installed
 
 HITS = int(os.environ.get("EVENTLOOM_PYTHON_HITS", 10_000_000))
-PIECE = 500_000  # hits that are given to the writer together
+PIECE = 500_000  # hits passed to the writer together
 # Hits of two sources in groups of 10 ns every 100 ns, 3 of each source: events of 6 hits.
 COMMON = f"""
 import resource, sys
@@ -46,7 +46,7 @@ PEAK = "\nprint((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - begun) / 1
 
 
 def megabytes_more(installed, folder, program):
-    """What a program in Python adds to its memory at most."""
+    """The largest increase of memory of a Python program."""
     done = subprocess.run([sys.executable, "-B", "-c", program + PEAK], cwd=folder, capture_output=True, text=True, timeout=600,
                           env=os.environ | {"PYTHONPATH": str(installed)})
     assert done.returncode == 0, done.stderr

@@ -88,7 +88,7 @@ def test_a_run_without_a_map(package, tmp_path, sources):
 
 
 def test_a_map_without_names(package, tmp_path, sources):
-    """Nothing but a group, and no hit in it."""
+    """A map with only a group, in which no hit lies."""
     made = Run(tmp_path, sources[:1], "--define", "gap:100,1", "--group", "none=source:0-0", "--group", "far=channel:0xffffff0-0xfffffff", code=None)
     hits = package.open(made.output).to_pandas(names=True).hits
     assert set(hits["name"]) == {""} and set(hits["group"]) == {"none"}
@@ -96,7 +96,7 @@ def test_a_map_without_names(package, tmp_path, sources):
 
 @pytest.mark.parametrize("column, values", [("name", np.arange(3, dtype="u4")), ("source", np.array([b"0", b"1", b"2"])), ("group", None)])
 def test_a_damaged_map(package, run, tmp_path, column, values):
-    """Of a merged file without checksums, as another program may write it."""
+    """A map of a merged file without checksums, as another program may write it."""
     path = shutil.copy(run.merged, tmp_path / "merged.h5")
     with h5py.File(path, "r+") as file:
         rows = len(file["detector/name"])
@@ -136,7 +136,7 @@ print(json.dumps(found))
 
 @needs_readers
 def test_awkward_root_and_parquet(installed, run, truth, tmp_path):
-    """In the Python that has them, which reads the files back."""
+    """Runs in the Python that has them, which reads the files back."""
     done = subprocess.run([PYTHON, "-B", "-c", EXPORTS, run.output, tmp_path], env=os.environ | {"PYTHONPATH": str(installed)},
                           text=True, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Every page: its examples run as they stand, what they print is compared, its links hold."""
+"""Every page: its examples run unchanged, their output is compared, its links hold."""
 
 import functools
 import os
@@ -23,7 +23,7 @@ def test_examples(clone, page):
 
 
 def options_of(command):
-    """{option: value} as they are given."""
+    """{option: value} as given."""
     words = shlex.split(command)
     return [(word, value) for word, value in zip(words, words[1:]) if word.startswith("--")]
 
@@ -45,7 +45,7 @@ def test_the_list_of_what_runs_elsewhere_is_true():
 
 
 def test_there_are_no_other_examples():
-    """A command without a prompt would be an example that nobody runs."""
+    """A command without a prompt would be an example that is never run."""
     for page in PAGES:
         for text in blocks(page, ""):
             assert not re.search(r"^(eventloom \w+ |mpirun|jobs/|tests/)[^:]*$", text.split("\n")[0]), f"{page}: {text}"
@@ -59,7 +59,7 @@ def help_of(command):
 
 
 def test_commands_in_the_text_are_known():
-    """Those within a line, such as `eventloom merge --to`: the command, and its options."""
+    """Commands within a line, such as `eventloom merge --to`: the command, and its options."""
     names = re.findall(r"^  (\w+)  ", eventloom("--help").stdout, re.MULTILINE)
     assert "run" in names and len(names) > 10
     checked = 0
@@ -90,7 +90,7 @@ def test_readme_is_short():
 
 
 def test_pages_are_found():
-    """Those for users by one click, those for readers of the code, which say so, by any number."""
+    """Pages for users are one click away; pages for readers of the code, which say so, any number of clicks."""
     direct = {file for file, _ in links("README.md")} | {"README.md"}
     seen, ahead = set(), {"README.md"}
     while ahead:
@@ -155,7 +155,7 @@ OUTPUT = "io/run_format/README.md"
 
 
 def test_python(clone):
-    """With what Debian has: h5py and pandas."""
+    """Runs with Debian's h5py and pandas."""
     h5py_block, pandas_block = blocks(OUTPUT, "python")[:2]
     assert "h5py" in h5py_block and "pandas" in pandas_block
     run(clone, [example.command for example in run_here(OUTPUT)])

@@ -1,4 +1,4 @@
-"""The examples of pages that take long, and the bytes of a board that one of them shows."""
+"""The examples of pages that take long, and the bytes of a board shown on one of them."""
 
 import re
 import socket
@@ -21,7 +21,7 @@ def test_examples(clone, page):
 
 
 def datagrams_shown():
-    """Header, data, mark; and the end, which is the mark with another kind and checksum, as the text says."""
+    """Header, data, mark; and the end, which is the mark with another kind and checksum, as the text states."""
     page = text_of("formats/README.md")
     shown = re.search(r"^```\nheader, .*?^```$", page, re.MULTILINE | re.DOTALL)[0]
     parts = re.split(r"^\w+, (\d+) bytes$", shown, flags=re.MULTILINE)[1:]
@@ -36,7 +36,7 @@ def datagrams_shown():
 
 
 def test_bytes_of_a_board(tmp_path):
-    """A run makes of them what the page says."""
+    """A run makes of them what the page states."""
     if ":1BBC " in Path("/proc/net/udp").read_text():
         pytest.skip("port 7100 is in use")
     (example,) = examples("formats/README.md")

@@ -1,5 +1,5 @@
-"""`--realtime` of run and bench: what the system says of the ranks while they work is what the report says; what it
-refuses, one line says."""
+"""`--realtime` of run and bench: the report equals what the system states about the working ranks; one line states what
+it refuses."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def ranks_below(pid):
 
 
 def state_of(pid):
-    """Of the main thread, from /proc: locked memory in KiB, policy, allowed CPUs."""
+    """State of the main thread, from /proc: locked memory in KiB, policy, allowed CPUs."""
     status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status").read().splitlines() if ":\t" in line)
     policy = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[38])
     return int(status["VmLck"].split()[0]), policy, status["Cpus_allowed_list"].strip()
@@ -105,7 +105,7 @@ class TestRefused:
         assert "no SCHED_FIFO (ranks 0-1)" in fifo and ("rtprio" in fifo or "poll on" in fifo)
 
     def test_nothing_at_all_is_a_mistake(self):
-        """Several ranks on a core: neither bound, nor anything else."""
+        """Several ranks on a core, without binding or any other setting."""
         core = str(min(os.sched_getaffinity(0)))
         words = mpirun(CORES + 1, "bench", "scan", "--what", "containers", "--hits", 100, "--realtime")
         done = bounded(without_rights(words), env=environment(), timeout=60, code=2)

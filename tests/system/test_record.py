@@ -54,7 +54,7 @@ class Recorder(Started):
         return json.loads((self.folder / "report.json").read_text())
 
     def until_recorded(self, expected, source=0):
-        """Waits until the files, read while they grow, hold so many epoch buffers with hits."""
+        """Waits until the files, read while they grow, hold that many epoch buffers with hits."""
         until(lambda: len(growing_buffers(self.out, source)) >= expected, f"{expected} epoch buffers", so_far=self.text)
 
     def kill(self):
@@ -67,7 +67,7 @@ def data_files(out, source=0):
 
 
 def growing_buffers(out, source=0):
-    """The words of the whole epoch buffers in the files, by scanning alone."""
+    """The words of the complete epoch buffers in the files, found by scanning alone."""
     found = []
     for path in data_files(out, source):
         data = path.read_bytes()
@@ -88,7 +88,7 @@ def sent_buffers(file):
 
 
 def recorded_hits(path):
-    """Without the epoch buffers that stand for losses."""
+    """The hits without those of the epoch buffers that stand for losses."""
     file = read_epochs_file(path)
     return hits_of_file(file, [number for number, buffer in enumerate(file.buffers) if not buffer.n_words])
 
@@ -108,7 +108,7 @@ def boards(stack, recording, ports, **how):
 
 @contextlib.contextmanager
 def recorded_to(folder, board, port, epoch):
-    """A recorder that has written all that the board has up to this epoch."""
+    """A recorder that has written everything that the board has up to this epoch."""
     with Recorder(folder, [udp(port)]).listening() as recorder:
         board.header()
         board.to(epoch)
@@ -117,19 +117,19 @@ def recorded_to(folder, board, port, epoch):
 
 
 def test_what_was_sent_is_recorded(tmp_path, recording):
-    """Two boards, files of one size each; a run of the files builds what one of the original streams does."""
+    """Two boards, and files of one size each; a run of the files builds the same as one of the original streams."""
     ports = [free_port(), free_port()]
     with contextlib.ExitStack() as stack:
         recorder = stack.enter_context(Recorder(tmp_path, map(udp, ports))).listening()
         for board in boards(stack, recording, ports):
             board.header()
             board.end()
-        told = recorder.wait(0)
+        reported = recorder.wait(0)
     assert names(recorder.out) == [f"source_00{n}.{end}" for n in (0, 1) for end in ("000000.epochs", "end", "state")]
     for source, file in enumerate(recording.files):
         path, = data_files(recorder.out, source)
         assert growing_buffers(recorder.out, source) == sent_buffers(file)
-        assert f"source_00{source}: {recording.hits(source)} hits in {len(file.buffers)} epoch buffers in 1 files" in told
+        assert f"source_00{source}: {recording.hits(source)} hits in {len(file.buffers)} epoch buffers in 1 files" in reported
         assert hits_of_file(read_epochs_file(path)).time.tolist() == hits_of_file(file).time.tolist()
     run = Run(tmp_path / "run", [f"file:{path}" for n in (0, 1) for path in data_files(recorder.out, n)], *recording.meaning)
     assert_same(read_merged(run.merged), read_merged(recording.folder / "replay" / "merged.h5")
@@ -137,7 +137,8 @@ def test_what_was_sent_is_recorded(tmp_path, recording):
 
 
 def test_files_of_a_size(tmp_path, recording):
-    """None exceeds it; those that grow can be read by inspect and run; acknowledged ones go, others stay."""
+    """No file exceeds it; growing files can be read by inspect and run; acknowledged ones are removed, others are
+    kept."""
     port = free_port()
     with Recorder(tmp_path, [udp(port)], "--size", "20kB").listening() as recorder, \
             Board(recording.files[0], port) as board:
@@ -168,25 +169,25 @@ def test_files_of_a_size(tmp_path, recording):
 
 
 def test_a_limit_of_all_files(tmp_path, recording):
-    """The oldest go, are counted, and cost the exit code."""
+    """The oldest files are removed, counted, and affect the exit code."""
     port = free_port()
     with Recorder(tmp_path, [udp(port)], "--size", "20kB", "--keep", "60kB").listening() as recorder, \
             Board(recording.files[0], port) as board:
         board.header()
         board.end()
-        told = recorder.wait(3)
+        reported = recorder.wait(3)
     left = [hits for path in data_files(recorder.out) for hits in [sum(b.n_hits for b in read_epochs_file(path).buffers)]]
     lost = recorder.report()["removed_for_room"]
     assert sum(path.stat().st_size for path in data_files(recorder.out)) <= 60_000
     assert lost["files"] > 0 and lost["hits"] + sum(left) == recording.hits(0)
-    assert "warning: --keep: removed 'out/source_000.000000.epochs'" in told
+    assert "warning: --keep: removed 'out/source_000.000000.epochs'" in reported
     numbers = [int(path.name.split(".")[1]) for path in data_files(recorder.out)]
     assert numbers == list(range(lost["files"], lost["files"] + len(left)))
 
 
 @pytest.mark.parametrize("torn", [0, 40, 200])
 def test_kill_and_restart(tmp_path, recording, torn):
-    """What the board sent meanwhile is lost by its own count, to the hit; a torn end is cut off."""
+    """Data that the board sent meanwhile are lost by its own count, to the hit; a torn end is cut off."""
     port, file = free_port(), recording.files[0]
     with Board(file, port) as board:
         with recorded_to(tmp_path, board, port, 1_000) as recorder:
@@ -201,9 +202,9 @@ def test_kill_and_restart(tmp_path, recording, torn):
             board.header()
             second = board.next
             board.end()
-            told = recorder.wait(3)
+            reported = recorder.wait(3)
     missed = sum(b.n_hits for b in file.buffers[first:second])
-    assert f"{missed} hits are lost, by its own count" in told and "was not finished" in told
+    assert f"{missed} hits are lost, by its own count" in reported and "was not finished" in reported
     assert names(recorder.out) == ["source_000.000000.epochs", "source_000.000001.epochs", "source_000.end", "source_000.state"]
     assert growing_buffers(recorder.out) == sent_buffers(file)[:first] + sent_buffers(file)[second:]
     assert len(read_epochs_file(path).buffers) == first and lost_hits(recorder.out) == missed
@@ -211,7 +212,7 @@ def test_kill_and_restart(tmp_path, recording, torn):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_kills_at_any_moment(tmp_path, recording, seed):
-    """While files begin and end: no hit is there twice, and those not there are lost by the files' own account."""
+    """While files begin and end: no hit is duplicated, and missing ones are lost by the files' own account."""
     port, file, dice = free_port(), recording.files[0], random.Random(seed)
     with Board(file, port) as board:
         for epoch in sorted(dice.sample(range(200, 3_800, 10), 6)):
@@ -237,8 +238,8 @@ def test_kills_at_any_moment(tmp_path, recording, seed):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_restart_at_a_server(tmp_path, how):
-    """An MBS server that continues where it was: with an epoch for each number nothing is lost in good order, and what a
-    kill costs is counted by numbers."""
+    """An MBS server that continues where it was: with one epoch per number, nothing is lost in normal operation, and
+    losses by a kill are counted by numbers."""
     layout, sent = Layout(), []
     with Server(quiet_after(layout, made(40), None, sent), sends(layout, layout.buffers(made(20, first=41)))) as server:
         words = [[f"mbs://{HOST}:{server.port}/transport"], "--epoch", "1ns"]
@@ -258,7 +259,8 @@ def test_restart_at_a_server(tmp_path, how):
 
 
 def test_restart_without_a_loss(tmp_path, recording):
-    """A board that waits meanwhile loses nothing; the end mark goes and comes; a file without data is replaced."""
+    """A board that waits meanwhile loses nothing; the end mark is removed and rewritten; a file without data is
+    replaced."""
     port, file = free_port(), recording.files[0]
     with Board(file, port) as board:
         with recorded_to(tmp_path, board, port, 1_000) as recorder:
@@ -275,7 +277,7 @@ def test_restart_without_a_loss(tmp_path, recording):
 
 
 def test_a_damaged_header(tmp_path, recording):
-    """A file that was not finished, and whose header is damaged, has data: it stays."""
+    """An unfinished file with a damaged header has data: it is kept."""
     port, file = free_port(), recording.files[0]
     with Board(file, port) as board:
         with recorded_to(tmp_path, board, port, 1_000) as recorder:
@@ -287,13 +289,13 @@ def test_a_damaged_header(tmp_path, recording):
         with Recorder(tmp_path, [udp(port)]).listening() as recorder:
             board.header()
             board.end()
-            told = recorder.wait(0)
-    assert path.read_bytes() == data and "it stays as it is" in told
+            reported = recorder.wait(0)
+    assert path.read_bytes() == data and "it stays as it is" in reported
     assert growing_buffers(recorder.out) == sent_buffers(file)
 
 
 def test_an_acknowledgement_of_what_is_not_there_yet(tmp_path, recording):
-    """As one left of an earlier recording, whose files were removed by hand."""
+    """As if left by an earlier recording whose files were removed by hand."""
     port = free_port()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "source_000.done").write_text("57\n")
@@ -301,13 +303,13 @@ def test_an_acknowledgement_of_what_is_not_there_yet(tmp_path, recording):
             Board(recording.files[0], port) as board:
         board.header()
         board.end()
-        told = recorder.wait(0)
+        reported = recorder.wait(0)
     assert growing_buffers(recorder.out) == sent_buffers(recording.files[0])
-    assert "source_000.done" in told and "ignored" in told
+    assert "source_000.done" in reported and "ignored" in reported
 
 
 def test_a_clock_that_is_set_back(tmp_path, recording):
-    """A board that starts again and sends earlier times than those recorded: its hits are counted and named."""
+    """A board restarts and sends earlier times than those recorded: its hits are counted and named."""
     port, file = free_port(), recording.files[0]
     for session, code in ((11, 0), (12, 3)):
         with Board(file, port, session=session) as board, Recorder(tmp_path, [udp(port)]).listening() as recorder:
@@ -340,7 +342,7 @@ def test_refusals(tmp_path, recording):
 
 
 def test_a_foreign_file_of_the_same_name(tmp_path, recording):
-    """It stays, and its number is not used."""
+    """The file is kept, and its number is not used."""
     port = free_port()
     out = tmp_path / "out"
     out.mkdir()
@@ -356,28 +358,28 @@ def test_a_foreign_file_of_the_same_name(tmp_path, recording):
 @pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
 @pytest.mark.parametrize("space_comes", [True, False])
 def test_a_full_disk(tmp_path, recording, space_comes):
-    """The recorder waits, with what it has received, until there is room; or it counts what it had to leave."""
+    """The recorder waits, with the data received, until there is room; otherwise it counts the data dropped."""
     port, file = free_port(), recording.files[0]
     with small_disk(tmp_path / "disk", "64k") as disk, Board(file, port) as board:
         with Recorder(tmp_path, [udp(port)], out="disk/out").listening() as recorder:
             board.header()
             board.end()
-            recorder.until_told("No space left")
+            recorder.until_reported("No space left")
             if space_comes:
                 subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True, timeout=20)
             else:
                 recorder.send(signal.SIGTERM, 0)
-            told = recorder.wait(0 if space_comes else 3)
+            reported = recorder.wait(0 if space_comes else 3)
         found, report = growing_buffers(recorder.out), recorder.report()
     sent = sent_buffers(file)
     assert found == (sent if space_comes else sent[:len(found)])
     left = sum(b.n_hits for b in file.buffers[len(found):])
     assert report["per_source"][0]["hits_unwritten"] == left
-    assert ("there is room again after" if space_comes else f"{left} hits could not be written") in told
+    assert ("there is room again after" if space_comes else f"{left} hits could not be written") in reported
 
 
 def test_nonsense(tmp_path, recording):
-    """Datagrams of nobody's and damaged ones change nothing but counters."""
+    """Datagrams of unknown boards and damaged ones change only counters."""
     port, file = free_port(), recording.files[0]
     with Recorder(tmp_path, [udp(port)]).listening() as recorder, Board(file, port) as board, \
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
@@ -393,7 +395,7 @@ def test_nonsense(tmp_path, recording):
 
 @pytest.mark.parametrize("protocol", ["transport", "stream"])
 def test_an_mbs_server(tmp_path, protocol):
-    """The files hold the hits of the same events in a file."""
+    """The files hold the same hits as the events in a file."""
     layout, events = Layout(), made(300)
     with Server(sends(layout, layout.buffers(events), protocol)) as server, \
             Recorder(tmp_path, [f"mbs://{HOST}:{server.port}/{protocol}"]) as recorder:
@@ -409,7 +411,7 @@ def same_hits(a, b):
 
 
 def test_trb_boards(tmp_path):
-    """Event numbers as times; one missing number is a lost hit in the file."""
+    """Event numbers serve as times; a missing number is a lost hit in the file."""
     ports = [free_port(), free_port()]
     everything = [triggers(range(100, 400), ident) for ident in (1, 2)]
     with Recorder(tmp_path, [f"trb://{HOST}:{port}" for port in ports]).listening() as recorder:
@@ -429,7 +431,7 @@ def test_trb_boards(tmp_path):
 
 
 def test_no_mpi(tmp_path):
-    """The recorder needs no MPI: neither its libraries' threads nor their files in the session's folder."""
+    """The recorder does not need MPI: neither its libraries' threads nor their files in the session's folder."""
     port = free_port()
     with Recorder(tmp_path, [udp(port)]).listening() as recorder:
         assert not [path for path in Path(f"/proc/{recorder.process.pid}/fd").iterdir() if "ompi" in os.path.realpath(path)]

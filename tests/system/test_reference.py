@@ -1,4 +1,5 @@
-"""The serial reference itself: against hand-made answers and the recordings' truth files. Does not run the program."""
+"""The serial reference itself: compared with handmade results and the recordings' truth files. Does not run the
+program."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""run --reply: what boards are told of events while a run goes on, against the output and the serial reference."""
+"""run --reply: what boards receive about events during a run, compared with the output and the serial reference."""
 
 import socket
 
@@ -37,14 +37,14 @@ def expected(hits, filters=(), definition=WANTED):
     return events_of(merged_file(find_events(hits, definition, EPOCH, filters), True))
 
 
-def told(replies):
+def reported(replies):
     return sorted(reply.key() for reply in replies)
 
 
 @pytest.mark.parametrize("ranks, filter_ranks, filters, conditions", [
     (None, 0, [], []), (2, 0, ["n_hits>=3"], []), (3, 0, [], ["n_hits>=4 && sources>=2"]),
     (3, 2, ["sources>=2"], ["n_hits>=5", "duration<40ns"])])
-def test_boards_are_told_of_the_events_that_the_output_has(tmp_path, recording, ranks, filter_ranks, filters, conditions):
+def test_boards_receive_the_events_that_the_output_has(tmp_path, recording, ranks, filter_ranks, filters, conditions):
     uris, hits, _ = recording
     options = [*OPTIONS, "--filters", filter_ranks, *(w for text in filters for w in ("--filter", text))]
     chosen = [w for text in conditions for w in ("--reply-if", text)]
@@ -56,7 +56,7 @@ def test_boards_are_told_of_the_events_that_the_output_has(tmp_path, recording, 
     wanted = sorted(expected(hits, [*filters, *conditions]))
     assert 20 < len(wanted) and (not conditions or len(wanted) < len(expected(hits, filters)) - 20)
     for board in (one, other):
-        assert told(board.replies) == wanted
+        assert reported(board.replies) == wanted
         assert_numbered(board.replies)
         assert all(reply.tick_ps == 1000 and reply.definition == 0 and not reply.cut for reply in board.replies)
         assert all(reply.duration == reply.times[-1] - reply.times[0] for reply in board.replies)
@@ -75,7 +75,7 @@ def test_replies_hold_values_of_the_map(tmp_path, recording):
         run = Run(tmp_path, uris, *OPTIONS, "--detector", path, "--reply", board.uri)
     with h5py.File(run.merged) as file:
         values = file["hits/value"][:].tolist()
-    assert told(board.replies) == sorted(expected(hits))
+    assert reported(board.replies) == sorted(expected(hits))
     found = [value for reply in sorted(board.replies, key=lambda reply: reply.time) for value in reply.values]
     assert list(map(str, found)) == list(map(str, values))
 
@@ -88,7 +88,8 @@ def test_each_definition_has_its_replies(tmp_path, recording):
                   "--overlap", EPOCH, "--reply", board.uri, "--output", tmp_path / "run.h5", np=2)
     assert_numbered(board.replies)
     for number, definition in enumerate(definitions):
-        assert told(r for r in board.replies if r.definition == number) == sorted(expected(hits, definition=definition))
+        replies = (r for r in board.replies if r.definition == number)
+        assert reported(replies) == sorted(expected(hits, definition=definition))
 
 
 def test_of_large_events_the_first_hits_are_sent(tmp_path, recording):
@@ -123,12 +124,12 @@ def test_a_full_socket_drops_replies_but_no_events(tmp_path, recording, times):
     dropped = len(wanted) - len(board.replies)
     assert 0 < dropped and f"{len(wanted)} events, 0 of them cut, in {len(board.replies)} datagrams" in line
     assert f"; {dropped} dropped, 0 refused" in line
-    assert set(told(board.replies)) < set(wanted)
+    assert set(reported(board.replies)) < set(wanted)
     numbers = [reply.number for reply in board.replies]
     assert numbers == sorted(numbers) and (numbers[-1] >= len(numbers) if times else numbers == list(range(len(numbers))))
 
 
-def test_an_address_where_nobody_listens_is_told_once(tmp_path, recording):
+def test_an_address_without_a_listener_is_reported_once(tmp_path, recording):
     uris, hits, _ = recording
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gone:
         gone.bind(("127.0.0.1", 0))
@@ -136,7 +137,7 @@ def test_an_address_where_nobody_listens_is_told_once(tmp_path, recording):
     with Board() as board:
         run = Run(tmp_path, uris, *OPTIONS, "--reply", f"{nobody},{board.uri}")
     assert events_of(read_merged(run.merged)) == expected(hits)
-    assert told(board.replies) == sorted(expected(hits))
+    assert reported(board.replies) == sorted(expected(hits))
     assert run.done.stderr.count("nobody listens; datagrams to it are lost") == 1 and nobody in run.done.stderr
     report = run.report()
     assert report["reply"]["reply_refused"] > 0 == report["reply"]["reply_dropped"] == report["exit_code"]
@@ -162,7 +163,7 @@ def test_a_resumed_run_replies_for_the_slices_that_it_builds(tmp_path, recording
     assert events_of(read_merged(tmp_path / "run.h5")) == expected(hits)
     assert safe and {reply.time for reply in again.replies} == {time for time, _ in expected(hits)} - safe
     assert safe <= {reply.time for reply in board.replies}
-    assert set(told(board.replies)) | set(told(again.replies)) == set(expected(hits))
+    assert set(reported(board.replies)) | set(reported(again.replies)) == set(expected(hits))
     assert {r.session for r in board.replies} != {r.session for r in again.replies}
     assert_numbered(again.replies)
 

@@ -1,4 +1,5 @@
-"""report and show: their numbers are those that h5py and numpy find in the files of the run; mistakes; names that would act."""
+"""report and show: their numbers are those that h5py and numpy find in the files of the run; mistakes; names that would
+act."""
 
 import json
 import re
@@ -26,7 +27,7 @@ EVIL = "<img src=x onerror=alert(1)>\u2028\x1b[31m\"'&.epochs"
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """A real one, in two writers' parts."""
+    """A real recording, in two writers' parts."""
     return Run(tmp_path_factory.mktemp("real"), [RECORDINGS[1].uri()], *OPTIONS, "--builders", 2, "--epochs-per-slice", 20, np=2)
 
 
@@ -43,7 +44,7 @@ def columns(path):
 
 
 def counts_in(values, edges):
-    """As a histogram with half-open bins counts them."""
+    """Counted like a histogram with half-open bins."""
     places = np.searchsorted(edges, values, side="right") - 1
     return np.bincount(places, minlength=len(edges) - 1).tolist()
 
@@ -56,7 +57,7 @@ def assert_histogram(histogram, values):
 
 
 def assert_document(found, merged, ledger, n_sources, slice_ns):
-    """What the page shows of a run with a tick of 1 ns."""
+    """The contents of the page for a run with a tick of 1 ns."""
     time = merged["events/time"]
     assert_histogram(found["histograms"]["multiplicity"], merged["events/n_hits"])
     assert_histogram(found["histograms"]["duration"], merged["events/duration"])
@@ -72,8 +73,8 @@ def assert_document(found, merged, ledger, n_sources, slice_ns):
 
 
 def assert_fit(histogram, merged, ledger, slice_ns):
-    """Over the intervals in which every slice has hits, from where events can follow each other on: maximum likelihood of a
-    geometric distribution of ticks."""
+    """Fitted over the intervals in which every slice has hits, from where events can follow one another: maximum
+    likelihood of a geometric distribution of ticks."""
     time, duration = merged["events/time"], merged["events/duration"]
     slices = ledger["slice"][ledger["hits_in"] > 0].astype(np.int64)
     place = np.searchsorted(slices, time // slice_ns)
@@ -147,7 +148,7 @@ def test_events_of_a_report_are_those_of_the_file(recording, document):
 
 
 def without_account(document):
-    """But for what run.h5 alone holds."""
+    """Without what only run.h5 holds."""
     ours = {key: value for key, value in document.items() if key not in ("message", "clocks", "run_series")}
     ours["run"] = {key: document["run"][key] for key in ("data_s",)}
     ours["counters"] = [counter for counter in document["counters"] if counter["name"] in SUMS]
@@ -172,7 +173,7 @@ def test_a_merged_file_gives_the_same(recording, document, tmp_path):
     assert without_account(found) == without_account(document)
 
 
-# What run.h5 tells of the run itself
+# The account of the run itself in run.h5
 
 
 def text_of(value):
@@ -205,9 +206,9 @@ def test_when_and_how_it_ran(tmp_path):
         assert re.fullmatch(r"([0-9a-f]{12}\+?)?", text_of(file.attrs.get("eventloom_commit", "")))
         assert "time_of_tick_0" not in file.attrs
         own = {name: text_of(file.attrs[name]) for name in ("began", "ended")}
-    told = eventloom("inspect", run.output).stdout
-    assert all(re.search(f"^    {name} +{value}$", told, re.MULTILINE) for name, value in own.items())
-    assert re.search(f"^    command_lines +{re.escape(line)}$", told, re.MULTILINE)
+    reported = eventloom("inspect", run.output).stdout
+    assert all(re.search(f"^    {name} +{value}$", reported, re.MULTILINE) for name, value in own.items())
+    assert re.search(f"^    command_lines +{re.escape(line)}$", reported, re.MULTILINE)
     shown = json.loads(eventloom("inspect", "--json", run.output).stdout)["attributes"]
     assert shown["command_lines"] == [line] and own.items() <= shown.items()
     with h5py.File(run.merged) as file:
@@ -237,7 +238,7 @@ def test_counters_of_run_and_sources(recording, document):
 
 
 def test_losses_by_source_and_cause(tmp_path):
-    """Half of an epoch buffer of one source is damaged."""
+    """Half of one source's epoch buffer is damaged."""
     uris = generate(tmp_path / "in", sources=2, rate=100_000, hits=8, duration="20ms", seed=5)
     damaged = tmp_path / "in" / "source_001.epochs"
     data = bytearray(damaged.read_bytes())
@@ -256,29 +257,30 @@ def test_losses_by_source_and_cause(tmp_path):
 
 
 def test_latency_of_a_live_run(tmp_path):
-    """And the time of tick 0, which its boards state; the run began after it."""
+    """Also tests the time of tick 0, which its boards state; the run began after it."""
     port, made = free_port(), tmp_path / "made"
     stream = ["--sources", 2, "--rate", 20_000, "--hits", 8, "--duration", "1500ms", "--seed", 3]
     with LiveRun(tmp_path / "run", [udp(port, sources="0,1")], *OPTIONS, "--epoch-timeout", "20s").listening() as run, \
             Started(tmp_path, "generate", *stream, "--live", "--to", f"udp://{HOST}:{port}", "--output", made) as maker:
         maker.wait(0)
         run.wait(0)
-    told = run.report()["latency"]
+    reported = run.report()["latency"]
     eventloom("report", "run.h5", "--output", "a.html", cwd=tmp_path / "run")
     found = document_of(tmp_path / "run" / "a.html")
     with h5py.File(tmp_path / "run" / "run.h5") as file:
         low, high, events = (file["latency"][name][:] for name in ("low", "high", "events"))
-        assert events.sum() == told["count"] and (low[0], high[-1]) == (told["min_ns"], told["max_ns"])
+        assert events.sum() == reported["count"] and (low[0], high[-1]) == (reported["min_ns"], reported["max_ns"])
         assert (low < high).all() and (low[1:] >= high[:-1] * (1 - 1e-9)).all()
         for p, key in ((50, "p50_ns"), (99, "p99_ns")):
-            assert high[np.searchsorted(np.cumsum(events), np.ceil(p * events.sum() / 100))] == pytest.approx(told[key])
+            place = np.searchsorted(np.cumsum(events), np.ceil(p * events.sum() / 100))
+            assert high[place] == pytest.approx(reported[key])
         tick_0 = text_of(file.attrs["time_of_tick_0"])
         zero = at(tick_0[:19] + "Z")
         assert re.fullmatch(r".{19}\.\d{9}Z", tick_0) and abs(zero - at(file.attrs["began"])) < timedelta(minutes=1)
         assert (file["rates/hits"][:] >= 0).all() and (np.diff(file["rates/time"][:]) > 0).all()
     latency = found["histograms"]["latency"]
-    assert sum(latency["counts"]) == latency["entries"] == told["count"]
-    assert latency["percentiles"]["ns"] == pytest.approx([told[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns")])
+    assert sum(latency["counts"]) == latency["entries"] == reported["count"]
+    assert latency["percentiles"]["ns"] == pytest.approx([reported[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns")])
     assert found["run"]["time_of_tick_0"] == tick_0
 
 
@@ -294,7 +296,7 @@ def test_quality_of_clocks(tmp_path):
 
 
 def test_files_of_earlier_versions(recording, tmp_path):
-    """They have none of it."""
+    """They lack all of it."""
     for path in recording.output.parent.glob("run*.h5"):
         shutil.copy(path, tmp_path)
     with h5py.File(tmp_path / "run.h5", "r+") as file:
@@ -328,7 +330,7 @@ def test_damaged_accounts_are_refused(recording, tmp_path, damage, said):
 
 
 def test_a_run_that_was_stopped(tmp_path):
-    """What its finished parts hold, and that there is more to come."""
+    """Contents of its finished parts, and that more is to come."""
     uris = generate(tmp_path / "in", sources=2, rate=20_000, hits=8, width="50ns", noise=200_000, duration="100ms", seed=3)
     words = ["run", *uris, *OPTIONS, "--epochs-per-slice", "250", "--speed", "0.02", "--segment-size", "1", "--output", "run.h5"]
     with Started(tmp_path, *words) as started:
@@ -383,7 +385,7 @@ def test_plots_as_files(recording, tmp_path):
 
 
 def test_plots_give_way_to_those_of_another_report(recording, tmp_path):
-    """Only Eventloom's own do, and none of another run stays beside them."""
+    """Only Eventloom's own plots are replaced, and none of another run stays beside them."""
     shutil.which("gnuplot") or pytest.skip("SKIPPED: gnuplot is not installed")
     empty = Run(tmp_path / "empty", generate(tmp_path / "streams", sources=1, rate=1, noise=1000, duration="10ms"), "--define", "gap:1ns,99")
     plots = tmp_path / "plots"
@@ -541,7 +543,7 @@ def test_without_gnuplot(recording, tmp_path, monkeypatch):
     assert not (tmp_path / "a.html").exists() and not (tmp_path / "plots").exists()
 
 
-def test_damage_is_told(recording, tmp_path):
+def test_damage_is_reported(recording, tmp_path):
     for path in recording.output.parent.glob("run*.h5"):
         shutil.copy(path, tmp_path)
     part = sorted(tmp_path.glob("run.part-*.h5"))[0]

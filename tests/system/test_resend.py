@@ -1,4 +1,4 @@
-"""Boards that send again what is requested: a bad network loses no hits, and neither side can be made to flood a third."""
+"""Boards that resend on request: a bad network loses no hits, and neither side can be made to flood a third."""
 
 import contextlib
 import itertools
@@ -45,24 +45,24 @@ def test_a_bad_network(tmp_path, recording, seed, np, rates):
     with live(tmp_path, recording, udp(port, sources="0,1,2"), np) as run, TwoWayRelay((HOST, port), seed, **rates) as relay:
         with send(recording.paths, relay.port, "--speed", "0.5", "--datagram", "600") as sender:
             sender.wait(0)
-            told = sender.text()
+            reported = sender.text()
         assert_same(run.found(0), recording.replay)
         report = run.report()
     assert report["balanced"] and report["exit_code"] == 0 and report["hits_read"] == recording.sent()
-    assert relay.lost[THERE] > 5 and "sent again on request" in told
+    assert relay.lost[THERE] > 5 and "sent again on request" in reported
     assert total(report, "pieces_recovered") > 0 and total(report, "lost_buffers") == 0
     assert total(report, "duplicates") > 0, "repeated datagrams, those sent again included, are no loss"
     assert 0 < relay.bytes[BACK] <= relay.bytes[THERE] / 2
 
 
 def test_an_independent_board(tmp_path, recording):
-    """It is written from formats/README.md alone. Its requests name what the relay lost, and little else."""
+    """The board is written from formats/README.md alone. Its requests name what the relay lost, and little else."""
     port, file = free_port(), recording.files[0]
     with live(tmp_path, recording, udp(port, sources="0,1,2")) as run, TwoWayRelay((HOST, port), 4, **BAD) as relay, \
             contextlib.ExitStack() as stack:
         boards = [stack.enter_context(ResendingBoard(file, relay.port, fragment=300)) for file in recording.files]
         for board in boards:
-            for _ in range(3):  # the loss of one must not matter
+            for _ in range(3):  # losing one must not matter
                 board.header()
         for epoch in range(0, file.buffers[-1].end_epoch, 200):
             for board in boards:
@@ -76,7 +76,7 @@ def test_an_independent_board(tmp_path, recording):
 
 
 def test_the_first_and_the_last_datagram_of_each_stream(tmp_path, recording):
-    """Each data datagram is lost once at random, the first and the last of each stream always."""
+    """Each data datagram is lost once at random; the first and the last of each stream always."""
     port, seen, rng = free_port(), set(), random.Random(5)
     last = {file.source: file.buffers[-1].sequence for file in recording.files}
 
@@ -113,13 +113,13 @@ def test_what_cannot_be_sent_again_is_counted(tmp_path, recording, window):
     assert losses(found) == {"lost": hits} and total(report, "lost_buffers") == 3 * len(lost)
     if window == "0":
         assert relay.datagrams[BACK] == 0 and total(report, "pieces_requested") == 0
-    else:  # some thirty requests, then it is given up
+    else:  # some thirty requests before giving up
         assert 3 * len(lost) <= total(report, "pieces_requested") <= 3 * len(lost) * 60
         assert relay.bytes[BACK] <= relay.bytes[THERE] / 2
 
 
 def test_a_board_that_only_promises(tmp_path, recording):
-    """It announces that it takes requests, and takes none: the gap is counted, the requests are few."""
+    """It announces that it accepts requests, but accepts none: the gap is counted, and the requests are few."""
     port, file = free_port(), recording.files[0]
     with live(tmp_path, recording, udp(port)) as run, ResendingBoard(file, port, answers=False) as board:
         board.header()
@@ -135,10 +135,10 @@ def test_a_board_that_only_promises(tmp_path, recording):
     assert 1 <= len(board.requests) <= 60
 
 
-# Nobody is flooded
+# No flood
 
 def test_no_reply_to_strangers(tmp_path, recording):
-    """Neither to who sends nonsense, nor to who forges a datagram of the board from another address."""
+    """Neither a sender of nonsense, nor one that forges a datagram of the board from another address."""
     port, file = free_port(), recording.files[0]
     with live(tmp_path, recording, udp(port)) as run, ResendingBoard(file, port) as board, \
             ResendingBoard(file, port) as forger, ResendingBoard(file, port, source=9, session=4) as other:
@@ -151,7 +151,7 @@ def test_no_reply_to_strangers(tmp_path, recording):
         forger.header()  # the board's own session, from elsewhere
         forger.next = 12
         forger.to(file.buffers[20].first_epoch)
-        other.header()  # a board that is not in the run, with a gap
+        other.header()  # a board outside the run, with a gap
         other.send(*other.data(0), *other.data(3))
         board.end()
         until(lambda: board.serve() is not None and run.process.poll() is not None, "the end", so_far=run.text)
@@ -169,8 +169,8 @@ def requests(pieces, session, source=0):
 
 @pytest.mark.parametrize("kind", ["right", "wrong session", "wrong source", "nonsense", "another address"])
 def test_requests_that_a_sender_takes(recording, kind):
-    """`eventloom send` sends again what the right receiver requests, to that one alone, and not more than it has sent;
-    everything else it ignores."""
+    """`eventloom send` resends what the right receiver requests, to that one alone, and no more than it has sent; it
+    ignores everything else."""
     junk = random.Random(7)
     with Receiver() as receiver, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         with send(recording.paths[:1], int(receiver.uri.rpartition(":")[2]), "--speed", "0.1", "--session", "5") as sender:

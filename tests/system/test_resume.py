@@ -1,4 +1,4 @@
-"""Stopping cleanly and going on: an interrupted and resumed run gives the undisturbed run's files, byte for byte."""
+"""Stopping cleanly and continuing: an interrupted and resumed run gives the undisturbed run's files, byte for byte."""
 
 import contextlib
 import filecmp
@@ -33,7 +33,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: file systems
 
 
 class Job:
-    """One command, given again and again in one folder."""
+    """One command, given repeatedly in one folder."""
 
     def __init__(self, folder, sources, *options, np=None, env=None):
         folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ class Job:
             return started.wait(code)
 
     def stop(self, *more, at_parts=4, number=TERM, rank=0):
-        """Runs slowly until there are so many finished parts, then stops it; returns what it said."""
+        """Runs slowly until that many parts are finished, then stops it; returns its messages."""
         with self.start(*SLOW, *more) as started:
             started.until_parts(at_parts)
             started.send(number, rank)
@@ -59,7 +59,7 @@ class Job:
         return self.run("--resume", *more, code=code)
 
     def merged(self):
-        """Made when first asked for."""
+        """The merged file, made at the first access."""
         if not (self.folder / "merged.h5").exists():
             eventloom("merge", "run.h5", "--output", "merged.h5", cwd=self.folder)
         return self.folder / "merged.h5"
@@ -73,7 +73,7 @@ def recording(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The job of a command that has run without interruption, once for each command."""
+    """The job of a command that has run without interruption, once per command."""
     known = {}
 
     def job(sources, *options, np=None, code=0):
@@ -96,7 +96,7 @@ def beside_its_sources(folder, recording):
 
 @pytest.fixture(scope="module")
 def complete(tmp_path_factory, recording):
-    """What the copies of `interrupted` come to."""
+    """The expected result of the copies of `interrupted`."""
     job = beside_its_sources(tmp_path_factory.mktemp("complete"), recording)
     job.run()
     return job
@@ -119,7 +119,7 @@ IN_PASSING = ["speed", "segment-size"]  # what SLOW sets
 
 
 def assert_same_result(job, reference, without=()):
-    """All of the merged file, but for SLOW's options in the setup, and what is in `without`."""
+    """Compares the merged file, except SLOW's options in the setup, and what is in `without`."""
     expected, found = (content(j.merged(), IN_PASSING) for j in (reference, job))
     different = [name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)]
     sums = {sum_of for name in without if not name.startswith("@") for sum_of in ("@datasets", f"{name}@crc32")}
@@ -134,7 +134,7 @@ def assert_kept(before, folder):
 
 
 def assert_only_results(folder):
-    """Nothing is left of a run that has ended but run.h5 and the parts that it lists."""
+    """A run that has ended leaves only run.h5 and the parts that it lists."""
     with h5py.File(folder / "run.h5") as file:
         assert file.attrs["closed"] == 1
         listed = {name.decode() for name in file["parts/name"][:]}
@@ -142,19 +142,19 @@ def assert_only_results(folder):
 
 
 def attributes(path):
-    """Attributes of run.h5 as they were written, but for those of its invocations; its ledger, its sources. The checksums
-    in `datasets` are those of what is compared, and of how the time was spent."""
+    """Attributes of run.h5 as written, except those of its invocations; its ledger, its sources. The checksums in
+    `datasets` are those of data compared anyway, and of how the time was spent."""
     found = content(path, IN_PASSING)
     own = {"@began", "@ended", "@command_lines", "@datasets"}
     return {name: value for name, value in found.items() if name.startswith(("@", "ledger/", "sources/")) and name not in own}
 
 
-# Stopping cleanly, and going on.
+# Stopping cleanly, and continuing.
 
 def test_what_a_stopped_run_leaves(tmp_path, recording):
     job = Job(tmp_path, recording, *SLICED, "--report-json", "report.json")
-    told = job.stop(number=USR1)
-    assert lines_with(told, "SIGUSR1", "rank 0") and lines_with(told, "--resume")
+    reported = job.stop(number=USR1)
+    assert lines_with(reported, "SIGUSR1", "rank 0") and lines_with(reported, "--resume")
     finished = parts(tmp_path)
     assert 4 <= len(finished) < N_SLICES and len(lists(tmp_path)) == 1
     assert {path.name for path in tmp_path.glob("run.*")} == {"run.h5", lists(tmp_path)[0].name, *(p.name for p in finished)}
@@ -183,13 +183,13 @@ def test_what_a_stopped_run_leaves(tmp_path, recording):
 ])
 def test_stopped_and_resumed(tmp_path, recording, undisturbed, number, rank, np, options):
     job = Job(tmp_path, recording, *SLICED, *options, np=np)
-    told = job.stop(number=number, rank=rank)
-    assert lines_with(told, signal.Signals(number).name, f"rank {rank} "), told
+    reported = job.stop(number=number, rank=rank)
+    assert lines_with(reported, signal.Signals(number).name, f"rank {rank} "), reported
     before = state(tmp_path)
     job.resume()
     assert_kept(before, tmp_path)
     assert_only_results(tmp_path)
-    # Who claimed which slice is chance.
+    # Which builder claimed which slice is chance.
     assert_same_result(job, undisturbed(recording, *SLICED, *options, np=np),
                        {"ledger/builder"} if "balanced" in options else ())
 
@@ -205,7 +205,7 @@ def test_table_schedule(tmp_path, recording, undisturbed):
 
 
 def test_the_same_command_gives_the_same_bytes(tmp_path, recording, undisturbed):
-    """USR1 to mpirun, again and again, until the run is through; run.h5 tells the same as without interruption."""
+    """USR1 to mpirun, repeatedly, until the run is complete; run.h5 states the same as without interruption."""
     options = [*DEFINITION, "--epochs-per-slice", "500", *SLOW]
     expected = undisturbed(recording, *options, np=2)
     job = Job(tmp_path, recording, *options, np=2)
@@ -225,24 +225,24 @@ def test_the_same_command_gives_the_same_bytes(tmp_path, recording, undisturbed)
 
 
 def test_signals_on_top_of_signals(tmp_path, recording, undisturbed):
-    """More of them, to all ranks, while it stops already."""
+    """More signals, to all ranks, while it is stopping."""
     job = Job(tmp_path, recording, *SLICED, np=2)
     with job.start(*SLOW) as started:
         started.until_parts(3)
         for number in (USR1, USR1):
             started.send(number, 1)
             started.process.send_signal(number)
-        started.until_told("stopping cleanly")
+        started.until_reported("stopping cleanly")
         started.process.send_signal(USR1)
-        told = started.wait(STOPPED)
-    assert len(lines_with(told, "stopping cleanly")) == 1
+        reported = started.wait(STOPPED)
+    assert len(lines_with(reported, "stopping cleanly")) == 1
     job.resume()
     assert_same_result(job, undisturbed(recording, *SLICED, np=2))
 
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_stop_before_the_first_slice(tmp_path, recording, undisturbed, np):
-    """The signal comes as soon as the program heeds it. More builders than slices that there will ever be."""
+    """The signal comes as soon as the program handles it. More builders than there will ever be slices."""
     options = [*DEFINITION, "--epochs-per-slice", "5000", "--builders", "4"]
     job = Job(tmp_path, recording, *options, np=np)
     with job.start("--speed", "0.02") as started:
@@ -255,7 +255,7 @@ def test_stop_before_the_first_slice(tmp_path, recording, undisturbed, np):
 
 
 def test_stop_at_the_very_end(tmp_path, recording, undisturbed):
-    """All slices are finished: so is the run."""
+    """All slices are finished, and so is the run."""
     job = Job(tmp_path, recording, *SLICED)
     with job.start(*SLOW) as started:
         until(lambda: sum(len(p.read_text().splitlines()) - 1 for p in lists(tmp_path)) >= N_SLICES or
@@ -268,7 +268,7 @@ def test_stop_at_the_very_end(tmp_path, recording, undisturbed):
 
 
 def test_killed_with_a_scratch_folder(tmp_path, recording, undisturbed):
-    """kill -9: what was in the making is nowhere, here or in the scratch folder, after the resume."""
+    """kill -9: after the resume, no unfinished file is left, here or in the scratch folder."""
     job = Job(tmp_path, recording, *SLICED, "--scratch", "scratch")
     with job.start(*SLOW[:-1], "20000") as started:  # some slices in a part
         started.until_parts(3)
@@ -287,7 +287,7 @@ def test_killed_with_a_scratch_folder(tmp_path, recording, undisturbed):
 # Inputs that are read from their start, and damaged ones.
 
 def by_number(kind, path, events):
-    """Events of 1 KB with rising numbers, after test_memory.py."""
+    """Events of 1 KB with ascending numbers, like those of test_memory.py."""
     start, first = {
         "lmd": (struct.pack("<IhhhhIIhhI", 508, 10, 1, 0, 1, 0, 500, 10, 1, 7),
                 struct.pack("<12I", 0x7FFFFFF4, 0x00010065, 0, 0, 0xFFFFFFFF, 8, 0, 0, 1, 1, 0, 0)),
@@ -302,7 +302,7 @@ def by_number(kind, path, events):
 
 @pytest.mark.parametrize("kind", ["lmd", "hld"])
 def test_list_mode_from_its_start(tmp_path, undisturbed, kind):
-    """The part that is finished is read again but not kept in memory."""
+    """The finished part is read again but not kept in memory."""
     uri = by_number(kind, tmp_path / f"in.{kind}", 40_000)
     options = ["--define", "tag", "--epochs-per-slice", "40", "--report-json", "report.json"]
     reference = undisturbed([uri], *options)
@@ -364,7 +364,7 @@ def test_damage_on_both_sides_of_the_stop(tmp_path, recording, undisturbed):
 
 @pytest.mark.parametrize("name, code", [("gen_partial_0000", 3), ("comb_0002", 0)])
 def test_losses_of_list_mode(tmp_path, undisturbed, name, code):
-    """What readers count while they pass what is finished counts once."""
+    """Losses that readers count while they skip the finished part count once."""
     uri = f"lmd:{DATA / 'lmd' / name}.lmd?time=tag"
     options = ["--define", "tag", "--epochs-per-slice", "1"]
     reference = undisturbed([uri], *options, code=code)
@@ -395,8 +395,8 @@ def test_complete_already(tmp_path, recording):
     assert lines_with(refused, "--filter") and state(tmp_path) == before
 
 
-def test_with_force_what_was_interrupted_goes_on(tmp_path, interrupted, complete):
-    """The advice that is told when a run with --force is stopped. A closed one is replaced."""
+def test_with_force_what_was_interrupted_continues(tmp_path, interrupted, complete):
+    """The advice printed when a run with --force is stopped. A closed one is replaced."""
     job = interrupted(tmp_path)
     assert lines_with(job.resume("--force"), "resuming")
     assert_same_result(job, complete, {"@setup"})
@@ -416,7 +416,7 @@ def test_force_on_one_rank_alone(tmp_path, recording):
 
 
 def test_kept_hits_of_an_interrupted_live_run(tmp_path):
-    """Live data do not come again: what is finished stays."""
+    """Live data do not come again: the finished part is kept."""
     def behave(connection):
         connection.send(layout.handshake())
         for number in range(1, 41):
@@ -438,7 +438,7 @@ def test_kept_hits_of_an_interrupted_live_run(tmp_path):
     assert before and {path: path.read_bytes() for path in parts(tmp_path)} == before
 
 
-def test_without_resume_it_begins_anew(tmp_path, interrupted, complete):
+def test_without_resume_it_restarts(tmp_path, interrupted, complete):
     job = interrupted(tmp_path)
     before = state(tmp_path)
     assert lines_with(job.run(), "warning", "--resume")
@@ -478,16 +478,16 @@ EXTRA = {
 
 @pytest.mark.parametrize("case", EXTRA)
 def test_another_meaning_is_refused(tmp_path, interrupted, case):
-    options, sources, told = EXTRA[case]
+    options, sources, reported = EXTRA[case]
     job = interrupted(tmp_path, sources or ["in/*.epochs"], options)
-    assert_refused(job, *told)
+    assert_refused(job, *reported)
 
 
-def assert_refused(job, *told):
+def assert_refused(job, *reported):
     before = state(job.folder)
     message = job.resume(code=2)
     lines = [line for line in message.splitlines() if "info" not in line]
-    assert len(lines) == 1 and all(word in lines[0] for word in told), message
+    assert len(lines) == 1 and all(word in lines[0] for word in reported), message
     assert state(job.folder) == before, "something was changed"
 
 
@@ -500,7 +500,7 @@ def test_another_input_is_refused(tmp_path, interrupted, change):
 
 @pytest.fixture(scope="module")
 def interrupted_text(tmp_path_factory):
-    """A stopped run of columns of text; call it for the same job with more options."""
+    """A stopped run of columns of text; call for the same job with more options."""
     folder = tmp_path_factory.mktemp("text")
     write_csv(folder / "in.csv", range(0, 100_000_000, 5000), [1] * 20_000)
 
@@ -518,7 +518,7 @@ def test_another_time_base_is_refused(interrupted_text, option, value):
 
 
 def test_another_byte_is_refused(interrupted_text):
-    """Of a channel; as long and as old as before."""
+    """One byte of a channel differs; length and time are as before."""
     job = interrupted_text()
     path = job.folder / "in.csv"
     before, about = path.read_bytes(), path.stat()
@@ -562,14 +562,14 @@ def drop_line(folder):
     path.write_bytes(b"".join(lines[:3] + lines[4:]))
 
 
-@pytest.mark.parametrize("damage, told", [
+@pytest.mark.parametrize("damage, reported", [
     (flip_in_line(0), ["run.part-0000.list"]),
     (flip_in_line(4), ["run.part-0000.list", "line 5"]),
     (drop_line, ["run.part-0000.list"])], ids=["first line", "flipped", "line lost"])
-def test_damage_is_refused(tmp_path, interrupted, damage, told):
+def test_damage_is_refused(tmp_path, interrupted, damage, reported):
     job = interrupted(tmp_path)
     damage(tmp_path)
-    assert_refused(job, *told)
+    assert_refused(job, *reported)
 
 
 def tear(folder):
@@ -591,7 +591,7 @@ def add_strays(folder):
 
 
 def take_names(folder):
-    """As after a crash between the entry in the list and the name."""
+    """The state after a crash between the entry in the list and the name."""
     for path in (parts(folder)[-1], parts(folder)[2]):
         path.rename(f"{path}.partial")
 
@@ -599,7 +599,7 @@ def take_names(folder):
 @pytest.mark.parametrize("happen, kept", [(tear, -1), (write_on, 0), (flip_in_line(-1), -1), (add_strays, 0), (take_names, 0)],
                          ids=["torn", "being written", "last line flipped", "strays", "names"])
 def test_what_a_crash_may_leave(tmp_path, interrupted, complete, happen, kept):
-    """All finished parts are used as they are; what is not proved to be finished is built again."""
+    """All finished parts are used as they are; parts not proved to be finished are rebuilt."""
     job = interrupted(tmp_path)
     (tmp_path / "running.h5").write_bytes(b"of somebody else")
     listed = {path.name: path.stat().st_ino for path in parts(tmp_path)}
@@ -617,7 +617,7 @@ def test_what_a_crash_may_leave(tmp_path, interrupted, complete, happen, kept):
 
 @contextlib.contextmanager
 def disk(folder, size):
-    """A file system of `size` bytes; yields a function that gives it more room."""
+    """A file system of `size` bytes; yields a function that enlarges it."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True, timeout=20)
     try:
@@ -642,8 +642,9 @@ def assert_readable(folder):
 def test_disk_full(tmp_path, recording, undisturbed, np, more):
     job = Job(tmp_path / "disk", recording, *ALL_HITS, *more, np=np)
     with disk(job.folder, "3m") as make_room:
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "run.part-") and lines_with(told, "--resume"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "run.part-"), reported
+        assert lines_with(reported, "--resume"), reported
         assert parts(job.folder), "the parts before are finished"
         assert_readable(job.folder)
         with h5py.File(job.folder / "run.h5") as file:
@@ -663,9 +664,9 @@ def test_disk_full_when_only_the_run_file_is_left(tmp_path, recording, undisturb
     reference = undisturbed(recording, *options)
     size = {path.name: path.stat().st_size for path in reference.folder.glob("run.*")}
     job = Job(tmp_path / "disk", recording, *options)
-    with disk(job.folder, sum(size.values())) as make_room:  # the first run.h5 is there until the last one is written
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "run.h5"), told
+    with disk(job.folder, sum(size.values())) as make_room:  # the first run.h5 exists until the last one is written
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "run.h5"), reported
         before = state(job.folder)
         assert len(parts(job.folder)) == 1
         make_room()
@@ -707,12 +708,12 @@ int fsync(int file) {
 
 
 def test_disk_that_fails(tmp_path, recording, undisturbed):
-    """fsync of the sixth part says that it is not on disk."""
+    """fsync of the sixth part reports that it is not on disk."""
     (tmp_path / "failing.c").write_text(FAILING)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "failing.so", tmp_path / "failing.c", "-ldl"], check=True, timeout=60)
     job = Job(tmp_path / "run", recording, *SLICED, env={"LD_PRELOAD": str(tmp_path / "failing.so")})
-    told = job.run("--segment-size", "1", code=STOPPED)
-    assert lines_with(told, "Input/output error", "run.part-0000-0005.h5"), told
+    reported = job.run("--segment-size", "1", code=STOPPED)
+    assert lines_with(reported, "Input/output error", "run.part-0000-0005.h5"), reported
     assert len(parts(job.folder)) == 5
     assert_readable(job.folder)
     before = state(job.folder)
@@ -723,7 +724,7 @@ def test_disk_that_fails(tmp_path, recording, undisturbed):
 
 
 def test_scratch_folder(tmp_path, recording, undisturbed):
-    """Parts come to their place whole; the scratch folder is made, and empty at the end."""
+    """Parts are complete when they appear; the scratch folder is created, and is empty at the end."""
     scratch = tmp_path / "made" / "for it"
     job = Job(tmp_path / "run", recording, *SLICED, "--scratch", scratch, np=2)
     seen = set()
@@ -747,8 +748,8 @@ def test_scratch_folder(tmp_path, recording, undisturbed):
 def test_scratch_folder_is_full(tmp_path, recording, undisturbed):
     job = Job(tmp_path / "run", recording, *ALL_HITS, "--segment-size", "2MiB", "--scratch", tmp_path / "scratch")
     with disk(tmp_path / "scratch", "1m") as make_room:
-        told = job.run(code=STOPPED)
-        assert lines_with(told, "No space left on device", "scratch"), told
+        reported = job.run(code=STOPPED)
+        assert lines_with(reported, "No space left on device", "scratch"), reported
         assert not parts(job.folder)
         make_room()
         job.resume()
@@ -759,7 +760,7 @@ def test_scratch_folder_is_full(tmp_path, recording, undisturbed):
 
 # Options beside it.
 
-def test_kept_hits_begin_anew(tmp_path, recording, undisturbed):
+def test_kept_hits_restart(tmp_path, recording, undisturbed):
     job = Job(tmp_path, recording, *SLICED, "--save-sorted", "sorted")
     job.stop()
     assert lines_with(job.resume(), "starts over")
@@ -773,7 +774,7 @@ def test_kept_hits_begin_anew(tmp_path, recording, undisturbed):
 
 @pytest.mark.parametrize("time, least, most", [("1ms", N_SLICES // 2, N_SLICES), ("1h", 1, 1)])
 def test_segment_time(tmp_path, recording, undisturbed, time, least, most):
-    """At a pace of 50 ms a slice."""
+    """At a pace of 50 ms per slice."""
     options = [*DEFINITION, "--epochs-per-slice", "250", "--segment-time", time]
     job = Job(tmp_path, recording, *options)
     job.run(*SLOW[:2])

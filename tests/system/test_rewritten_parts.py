@@ -1,5 +1,5 @@
-"""Parts that somebody has rewritten with h5py, whose checksums HDF5 then computes anew: every command and the Python
-package refuse them and name the file, or give what they gave before, because they do not read what has changed.
+"""Parts that were rewritten with h5py, whose checksums HDF5 then recomputes: every command and the Python package
+refuse them and name the file, or give the same results as before, because they do not read the changed data.
 
 EVENTLOOM_REWRITES says how many cases there are in all, EVENTLOOM_REWRITES_SEED which ones.
 """
@@ -25,7 +25,7 @@ OPTIONS = ["--source", "in/*.epochs", "--define", "gap:60,3", "--filter", "n_hit
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory):
-    """A run of several parts that has ended, its merged file, and what the commands say of it."""
+    """A finished run of several parts, its merged file, and the output of the commands for it."""
     folder = tmp_path_factory.mktemp("clean")
     generate(folder / "in", sources=3, rate=20_000, timing="poisson", hits=8, width="50ns", noise=200_000, duration="8ms",
              payload=1, seed=4)
@@ -46,10 +46,10 @@ def stopped(tmp_path_factory, clean):
     return folder
 
 
-# How parts are rewritten. Each returns False where that changes nothing.
+# How parts are rewritten. Each function returns False if it changes nothing.
 
-def anew(file, name, values, **storage):
-    """The dataset with other values, and with all attributes that it had."""
+def replace_values(file, name, values, **storage):
+    """The dataset with other values, and with all its attributes."""
     attributes = dict(file[name].attrs)
     del file[name]
     dataset = file.create_dataset(name, data=values, **storage)
@@ -94,13 +94,13 @@ def zeros_to_ones(_dice, file, name):
 
 def drop_row(dice, file, name):
     values = file[name][:]
-    return len(values) > 0 and anew(file, name, np.delete(values, dice.randrange(len(values))))
+    return len(values) > 0 and replace_values(file, name, np.delete(values, dice.randrange(len(values))))
 
 
 def double_row(dice, file, name):
     values = file[name][:]
     row = dice.randrange(max(len(values), 1))
-    return len(values) > 0 and anew(file, name, np.insert(values, row, values[row]))
+    return len(values) > 0 and replace_values(file, name, np.insert(values, row, values[row]))
 
 
 def cut_short(dice, file, name):
@@ -111,12 +111,12 @@ def cut_short(dice, file, name):
 
 
 def other_type(dice, file, name):
-    return anew(file, name, file[name][:].astype(dice.choice(["f8", "i8", "u8", "u4", "S8"])))
+    return replace_values(file, name, file[name][:].astype(dice.choice(["f8", "i8", "u8", "u4", "S8"])))
 
 
 def other_storage(dice, file, name):
     storage = [{}, {"chunks": (3,)}, {"compression": "gzip"}, {"compression": "lzf"}, {"fletcher32": True, "chunks": (8,)}]
-    return len(file[name]) > 0 and anew(file, name, file[name][:], **dice.choice(storage))
+    return len(file[name]) > 0 and replace_values(file, name, file[name][:], **dice.choice(storage))
 
 
 def without_attributes(_dice, file, name):
@@ -186,7 +186,7 @@ def rewrite(dice, path):
 # What is done with them.
 
 def outputs(folder, words):
-    """(exit code, all that it says and writes)"""
+    """(exit code, all messages and output)"""
     done = eventloom(*words, code=None, cwd=folder)
     written = (folder / "page.html").read_text() if words[0] == "report" and done.returncode == 0 else ""
     return done, done.stdout + written
@@ -213,7 +213,7 @@ def judge_command(folder, clean, name):
 
 
 def judge_resume(folder, clean):
-    """A run that has ended is built again where it is damaged."""
+    """A finished run is rebuilt where it is damaged."""
     done = eventloom("run", *OPTIONS, "--resume", cwd=folder, code=None)
     assert done.returncode == 0, done.stderr
     eventloom("merge", "run.h5", "--output", "again.h5", "--force", cwd=folder)
@@ -237,12 +237,12 @@ def judge_python(folder, clean, package):
 def assert_said(done, part, dataset, what):
     if done.returncode == 0:
         return
-    told = done.stdout + done.stderr
-    assert part in told, told
+    reported = done.stdout + done.stderr
+    assert part in reported, reported
     if what.endswith(", ") and "attribute" not in what and "another" not in what:
-        # The same values, stored in another way, leave only another size of the file to be seen.
-        same_values = what.startswith(("other_type", "other_storage")) and "the run lists" in told
-        assert dataset in told or same_values, told
+        # The same values, stored in another way, show only in the size of the file.
+        same_values = what.startswith(("other_type", "other_storage")) and "the run lists" in reported
+        assert dataset in reported or same_values, reported
 
 
 @pytest.mark.parametrize("number", range(CASES))
@@ -260,7 +260,7 @@ def test_rewritten(tmp_path, clean, package, number):  # noqa: F811
         raise AssertionError(f"{what} in {part}: {error}") from error
 
 
-# Parts of an earlier version have no checksums of values: their ledger has to agree with the events and the totals.
+# Parts of an earlier version have no checksums of values: their ledger must agree with the events and the totals.
 
 def shift(column, row, by):
     def change(file):
@@ -295,7 +295,7 @@ def test_ledgers_without_checksums(tmp_path, name):
 @pytest.mark.parametrize("dataset, words", [("events/slice", "/events/slice"), ("events/duration", "/events/duration"),
                                             ("events/first_hit", "/events/first_hit"), ("ledger/hits_in", "/ledger")])
 def test_tables_without_checksums(tmp_path, dataset, words):
-    """What `inspect` and `show` say of a part whose columns contradict each other."""
+    """The output of `inspect` and `show` for a part whose columns contradict each other."""
     folder = shutil.copytree(DATA / "older" / "64c9316", tmp_path / "run")
     part = folder / "run.part-0000-0000.h5"
     with h5py.File(part, "a") as file:

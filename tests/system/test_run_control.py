@@ -44,7 +44,7 @@ def recording(tmp_path_factory):
 
 
 class Series(Monitored):
-    """`eventloom run --runs` of the boards at a port, in a folder of its own."""
+    """`eventloom run --runs` of the boards at a port, in a separate folder."""
 
     def __init__(self, folder, port, *options, np=None, env=None):
         self.runs, self.source = folder / "runs", udp(port, sources="0,1")
@@ -83,16 +83,16 @@ class Series(Monitored):
 
 
 class Pace:
-    """Boards that send their streams by the clock, with a mark each millisecond, until told to stop."""
+    """Boards that send their streams by the clock, with a mark each millisecond, until stopped."""
 
     def __init__(self, recording, port):
         self.boards = [Board(file, port, source=number) for number, file in enumerate(recording.files)]
-        self.port, self.epoch, self.goes_on = port, 0, True
+        self.port, self.epoch, self.unfinished = port, 0, True
         self.thread = threading.Thread(target=self.send, daemon=True)
 
     def send(self):
         begin = time.monotonic()
-        while self.goes_on:
+        while self.unfinished:
             if self.epoch % (50 * MILLISECOND) < 5 * MILLISECOND:
                 for board in self.boards:
                     self.tell(board.header)
@@ -103,7 +103,7 @@ class Pace:
 
     @staticmethod
     def tell(send):
-        """Nobody may listen between two runs of a program that was killed."""
+        """The port may be closed between two runs of a program that was killed."""
         with contextlib.suppress(ConnectionRefusedError):
             send()
 
@@ -113,7 +113,7 @@ class Pace:
         return self
 
     def __exit__(self, *_):
-        self.goes_on = False
+        self.unfinished = False
         self.thread.join()
         for board in self.boards:
             board.__exit__()
@@ -160,7 +160,7 @@ def test_each_run_has_the_hits_of_its_time(tmp_path, recording, np):
         series.until_run(10, 500)
         series.ask_for("stop-run")
         series.until_idle()
-        pace.goes_on = False
+        pace.unfinished = False
         pace.thread.join()
         series.ask_for("end")
         series.wait(0)
@@ -173,7 +173,7 @@ def test_each_run_has_the_hits_of_its_time(tmp_path, recording, np):
     assert_its_stretch(recording, runs[2], slices_of(runs[1])[1], slices_of(runs[2])[1])
     assert_its_stretch(recording, runs[10], *slices_of(runs[10]))
     assert slices_of(runs[10])[0] > slices_of(runs[2])[1] + 10
-    # What is in no run was counted as such.
+    # Data in no run were counted as such.
     before = [sum(counts_of(reports[number], source)["hits_before_the_run"] for source in (0, 1)) for number in runs]
     assert before[:2] == [0, 0] and before[2] > 0
     assert [row["run"] for row in log] == [1, 2, 10]
@@ -203,7 +203,7 @@ def assert_numbered(folder, runs):
 
 
 def test_a_run_ends_with_its_sources_and_another_begins(tmp_path, recording):
-    """Boards that end their streams, and begin others for the next run."""
+    """Boards end their streams, and begin others for the next run."""
     port = free_port()
     with Series(tmp_path, port, "--idle") as series:
         assert "number 1" in series.listening().until_idle()["message"]
@@ -233,7 +233,7 @@ def test_a_run_ends_with_its_sources_and_another_begins(tmp_path, recording):
 
 
 class FollowingSeries(Series):
-    """The same with files that grow."""
+    """Likewise with growing files."""
 
     def __init__(self, folder, pattern):
         self.runs = folder / "runs"
@@ -243,7 +243,7 @@ class FollowingSeries(Series):
 
 
 class ServedSeries(Series):
-    """The same with an MBS server."""
+    """Likewise with an MBS server."""
 
     def __init__(self, folder, port, *options, np=None):
         self.runs = folder / "runs"
@@ -254,7 +254,7 @@ class ServedSeries(Series):
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_a_server_that_has_gone_begins_no_run(tmp_path, np):
-    """Between two runs that is no end of the program, on any rank."""
+    """Between two runs, that does not end the program, on any rank."""
     layout = Layout()
     with Server(sends(layout, layout.buffers(made(40)))) as server, ServedSeries(tmp_path, server.port, np=np) as series:
         series.listening().until_idle()
@@ -356,7 +356,7 @@ def test_a_hook_that_fails_begins_no_run(tmp_path, recording):
         series.ask_for("stop-run")
         series.until_idle()
         series.ask_for("end")
-        series.wait(2)  # of the last stop
+        series.wait(2)  # exit code of the last stop
         text = series.text()
     assert "exit code 7" in text and "longer than 0.5 s" in text and "exit code 9; the files of run 5 are not affected" in text
     assert [(row["run"], row["exit_code"]) for row in series.log()] == [(1, 0), (5, 0)]
@@ -374,7 +374,7 @@ while [ "$1 $2" = "1 start" ] && [ ! -e go ]; do sleep 0.02; done
 
 @pytest.fixture
 def slow_hook(tmp_path):
-    """The first start takes until there is a file `go`."""
+    """The first start waits for a file `go`."""
     hook = tmp_path / "hook.sh"
     hook.write_text(SLOW_HOOK)
     hook.chmod(0o755)
@@ -382,7 +382,7 @@ def slow_hook(tmp_path):
 
 
 def test_a_start_while_the_first_run_is_being_begun(tmp_path, recording, slow_hook):
-    """It is refused, rather than begin another run behind the first."""
+    """The request is refused, rather than beginning another run after the first."""
     port = free_port()
     with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
         series.listening()
@@ -428,7 +428,7 @@ def test_a_signal_while_a_run_is_merged(tmp_path, recording, slow_hook):
 
 
 def test_files_of_others_in_the_way(tmp_path, recording, slow_hook):
-    """A run that has them does not begin, nor does its hook start anything; the program goes on."""
+    """A run whose files exist already does not begin, nor does its hook start anything; the program continues."""
     port = free_port()
     (tmp_path / "go").touch()
     with Series(tmp_path, port, "--run-hook", slow_hook) as series, Pace(recording, port):
@@ -445,8 +445,8 @@ def test_files_of_others_in_the_way(tmp_path, recording, slow_hook):
     assert (tmp_path / "log").read_text() == "1 start\n1 stop\n3 start\n3 stop\n"
 
 
-def test_numbers_go_on_after_a_kill(tmp_path, recording):
-    """Killed between two runs, and in a run; meanwhile a second program is kept out."""
+def test_numbers_continue_after_a_kill(tmp_path, recording):
+    """Killed between two runs, and in a run; meanwhile a second program is locked out."""
     port = free_port()
     with contextlib.ExitStack() as stack:
         with Series(tmp_path, port) as series:
@@ -567,13 +567,13 @@ class TestRepeat:
 
 
 class TestRecorder:
-    """What a run that follows a recorder tells it."""
+    """Information from a recorder to a run that follows it."""
 
     FILES = 6
 
     @pytest.fixture
     def recorded(self, tmp_path, recording):
-        """A stream in several files, as `eventloom record` names them, and as if it was still at work."""
+        """A stream in several files, as `eventloom record` names them, as if it were still running."""
         folder = tmp_path / "rec"
         folder.mkdir()
         file = recording.files[0]
@@ -590,7 +590,7 @@ class TestRecorder:
         return Started(folder.parent, "run", uri, "--define", DEFINE, "--epochs-per-slice", 20, "--segment-size", "20kB",
                        "--output", "run.h5", "--force", *more)
 
-    def test_it_is_told_at_the_end(self, recorded):
+    def test_it_is_reported_at_the_end(self, recorded):
         (recorded / "source_000.end").touch()
         with self.run(recorded, "acknowledge") as run:
             run.wait(0)
@@ -607,14 +607,14 @@ class TestRecorder:
             run.wait(3)
         assert (recorded / "source_000.done").read_text() == f"{self.FILES - 1}\n"
 
-    def test_it_is_told_nothing_that_was_not_asked_for(self, recorded):
+    def test_it_receives_nothing_that_was_not_requested(self, recorded):
         (recorded / "source_000.end").touch()
         with self.run(recorded) as run:
             run.wait(0)
         assert not (recorded / "source_000.done").exists()
 
-    def test_it_is_told_while_the_run_goes_on(self, recorded):
-        """What is not in a finished part stays: a killed run finds it when it is resumed."""
+    def test_it_is_reported_while_the_run_continues(self, recorded):
+        """Data not in a finished part are kept: a killed run finds them when it is resumed."""
         with self.run(recorded, "acknowledge") as run:
             until((recorded / "source_000.done").exists, "an acknowledgement", so_far=run.text)
             needed = int((recorded / "source_000.done").read_text())
@@ -638,7 +638,7 @@ class TestRecorder:
         self.hits = sum(b.n_hits for b in file.buffers[:self.FILES * size])
 
     def test_what_arrives_between_two_runs_is_no_loss(self, recorded):
-        """It is counted as before the run that begins later."""
+        """Such data count as before the run that begins later."""
         later = [(recorded / f"source_000.{number:06}.epochs") for number in range(2, self.FILES)]
         for path in later:
             path.rename(f"{path}.later")
@@ -683,8 +683,8 @@ class TestRecorder:
 
 
 class FrontEnd:
-    """A remote command task of MBS, as DABC's client of it describes it. Answers each command with a status, in either order
-    of bytes, after a record that only keeps the connection alive."""
+    """A remote command task of MBS, as DABC's client of it describes it. Answers each command with a status, in either
+    byte order, after a record that only keeps the connection alive."""
 
     def __init__(self, status, order):
         self.status, self.order, self.commands = status, order, []
@@ -735,12 +735,12 @@ class TestFrontEnds:
 
 
 class TestMessages:
-    """Of live runs."""
+    """Messages of live runs."""
 
     def test_they_say_when_and_what_is_waited_for(self, tmp_path, recording):
         port = free_port()
         with Started(tmp_path, "run", udp(port, sources="0,1"), "--define", DEFINE, "--stall-warning", "60s") as run:
-            line = run.until_told("waiting for")
+            line = run.until_reported("waiting for")
             assert re.search(r"eventloom \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: info: waiting for .*board 0, .*board 1 \(0 of 2 heard\)$", line), line
             with Board(recording.files[0], port, source=0) as board:
                 def heard():
@@ -777,7 +777,7 @@ class TestMessages:
             run.control("end")
 
     def test_sources_have_the_names_of_the_map(self, tmp_path, recording):
-        """In the summary of what was lost."""
+        """In the summary of losses."""
         (tmp_path / "map.csv").write_text("source,group\n0,left\n1,right\n")
         damaged = tmp_path / "damaged.epochs"
         data = bytearray(recording.paths[0].read_bytes())

@@ -1,5 +1,5 @@
-"""run --merge: the run's file is then what `merge` writes of the same run without it, and every command reads it; whatever
-interrupts it leaves a run that can be merged."""
+"""run --merge: the run's file then equals what `merge` writes of the same run without it, and every command reads it;
+any interruption leaves a run that can be merged."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ SLICED = ["--epochs-per-slice", "20", "--segment-size", "60000"]
 NAMED = ["--define", "small=gap:50ns,4", "--define", "large=gap:200ns,8"]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
 
-# What the merged file beside a run leaves out, because it depends on how the run was done.
+# Items of the merged file that are not in that beside a run, because they depend on how the run was done.
 INVOCATIONS = {"@began", "@ended", "@command_lines"}
 STATISTICS = {"alarms", "builders", "clocks", "counters", "event_files", "invocations", "latency", "rates", "source_counters"}
 
@@ -42,7 +42,7 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    """A map with gains, and all that stands in the output."""
+    """A map with gains, and everything that the output can contain."""
     gains = [{"source": "0", "gain": "0.5", "zero": "3", "name": "first"}, {"source": "1", "gain": "2"}]
     return [*DEFINE, *MORE, *SLICED, "--detector", write_map(tmp_path_factory.mktemp("map") / "map.csv", gains)]
 
@@ -78,7 +78,7 @@ def whole(tmp_path_factory, sources, options):
 
 
 def assert_is(file, beside):
-    """It has every dataset and attribute of a merged file, and more only of how the run was done."""
+    """The file has every dataset and attribute of a merged file; further ones describe only how the run was done."""
     found, expected = content(file), content(beside)
     for name in expected.keys() - {"@setup"}:
         assert found.get(name) == expected[name], f"{file}: {name}"
@@ -99,18 +99,19 @@ def assert_one_file(folder, *others, name="run"):
 @pytest.mark.parametrize("np_, more", [(None, []), (3, ["--builders", "2", "--filters", "1", "--compress", "3"]),
                                        (2, ["--builders", "3", "--scratch", "scratch"])])
 def test_equals_merge(tmp_path, sources, options, np_, more):
-    told = run_in(tmp_path / "whole", sources, *options, *more, "--merge", np=np_)
+    reported = run_in(tmp_path / "whole", sources, *options, *more, "--merge", np=np_)
     run_in(tmp_path / "apart", sources, *options, *more, np=np_)
     assert len(parts(tmp_path / "apart")) > 3
     assert_is(tmp_path / "whole/run.h5", merged_by_merge(tmp_path / "apart"))
     assert_one_file(tmp_path / "whole")
-    assert lines_with(told, "output: run.h5")
+    assert lines_with(reported, "output: run.h5")
     size = (tmp_path / "whole/run.h5").stat().st_size
-    assert lines_with(told, f"merged into 1 file of {size / 1e6:.1f} MB") and not lines_with(told, "part files,")
+    assert lines_with(reported, f"merged into 1 file of {size / 1e6:.1f} MB")
+    assert not lines_with(reported, "part files,")
 
 
 def test_all_that_the_run_had(apart, whole):
-    """Whatever run.h5 says, apart from its parts; the numbers of the last invocation are its own."""
+    """Everything in run.h5 apart from its parts; the numbers of the last invocation are its own."""
     assert_is(whole / "run.h5", apart / "beside.h5")
     with h5py.File(apart / "run.h5") as beside, h5py.File(whole / "run.h5") as file:
         assert set(beside.attrs) <= set(file.attrs) and set(beside) - {"parts"} <= set(file)
@@ -120,7 +121,7 @@ def test_all_that_the_run_had(apart, whole):
 
 
 def test_report_json(apart, whole):
-    """The same as without --merge, apart from the parts, which are gone."""
+    """As without --merge, apart from the parts, which no longer exist."""
     changing = {"seconds", "hits_per_second", "peak_rss_bytes", "setup", "in_force", "sent", "latency", "parts", "per_source"}
     found, expected = (json.loads((folder / "report.json").read_text()) for folder in (whole, apart))
     assert found.keys() == expected.keys()
@@ -163,7 +164,7 @@ def test_inspect_finds_damage(whole, tmp_path):
 
 
 def test_report(apart, whole):
-    """The page has all of a run with its parts, with the statistics of its ranks."""
+    """The page shows all of a run with its parts, including the statistics of its ranks."""
     pages = []
     for folder in (whole, apart):
         eventloom("report", folder / "run.h5", "--output", folder / "page.html")
@@ -183,7 +184,7 @@ def test_merge_says_what_it_is(whole):
 
 
 def test_merge_to(apart, whole, tmp_path):
-    """The same list-mode data, apart from the times of the runs in the header of the file."""
+    """The same list-mode data, apart from the times of the runs in the file's header."""
     made = []
     for folder in (apart, whole):
         eventloom("merge", folder / "run.h5", "--to", f"lmd:{tmp_path / folder.name}.lmd")
@@ -193,7 +194,7 @@ def test_merge_to(apart, whole, tmp_path):
 
 
 def test_a_source_of_other_runs(whole, tmp_path):
-    """Its hits, read by their dataset."""
+    """The hits of its dataset."""
     eventloom("run", f"hdf5:{whole}/run.h5?group=/hits&unit=tick", "--define", "gap:50ns,4", "--output", tmp_path / "again.h5")
     with h5py.File(whole / "run.h5") as file, h5py.File(tmp_path / "again.h5") as again:
         assert again.attrs["hits_in"] == len(file["hits/time"])
@@ -202,7 +203,7 @@ def test_a_source_of_other_runs(whole, tmp_path):
 # Later runs.
 
 def flip(path, dataset):
-    """Changes a byte of its values."""
+    """Changes a byte of the dataset's values."""
     with h5py.File(path) as file:
         at = file[dataset].id.get_offset() or file[dataset].id.get_chunk_info(0).byte_offset
     data = bytearray(open(path, "rb").read())
@@ -221,16 +222,16 @@ def test_resume_of_a_finished_one(finished, sources, options):
     before = state(finished)
     for more in ([], ["--merge"]):
         for np_ in (None, 3):
-            told = run_in(finished, sources, *options, "--builders", "2", "--resume", *more, np=np_)
-            assert lines_with(told, "run.h5", "the run is complete, there is nothing to resume"), told
+            reported = run_in(finished, sources, *options, "--builders", "2", "--resume", *more, np=np_)
+            assert lines_with(reported, "run.h5", "the run is complete, there is nothing to resume"), reported
     assert state(finished) == before
 
 
 def test_a_later_run(finished, sources, options):
     before = state(finished)
     for more in ([], ["--merge"]):
-        told = run_in(finished, sources, *options, *more, code=2)
-        assert lines_with(told, "run.h5", "exists", "--force"), told
+        reported = run_in(finished, sources, *options, *more, code=2)
+        assert lines_with(reported, "run.h5", "exists", "--force"), reported
     assert state(finished) == before
     run_in(finished, sources, *DEFINE, "--force")
     assert parts(finished) and h5py.File(finished / "run.h5").attrs["format"] == "eventloom-run"
@@ -244,25 +245,25 @@ def test_a_later_run(finished, sources, options):
 
 def test_resume_with_another_input_or_definition(finished, sources, options):
     before = state(finished)
-    told = run_in(finished, sources[:2], *options, "--resume", code=2)
-    assert lines_with(told, "the number of sources was '3', is '2'"), told
-    told = run_in(finished, sources, *["gap:60ns,4" if word == "gap:50ns,4" else word for word in options], "--resume", code=2)
-    assert lines_with(told, "--define was 'gap:50ns,4', is 'gap:60ns,4'"), told
+    reported = run_in(finished, sources[:2], *options, "--resume", code=2)
+    assert lines_with(reported, "the number of sources was '3', is '2'"), reported
+    reported = run_in(finished, sources, *["gap:60ns,4" if word == "gap:50ns,4" else word for word in options], "--resume", code=2)
+    assert lines_with(reported, "--define was 'gap:50ns,4', is 'gap:60ns,4'"), reported
     assert state(finished) == before
 
 
 def test_resume_of_a_damaged_one(finished, sources, options):
     flip(finished / "run.h5", "hits/time")
     before = state(finished)
-    told = run_in(finished, sources, *options, "--resume", "--merge", code=2)
-    assert lines_with(told, "run.h5", "/hits/time", "start over with --force"), told
+    reported = run_in(finished, sources, *options, "--resume", "--merge", code=2)
+    assert lines_with(reported, "run.h5", "/hits/time", "start over with --force"), reported
     assert state(finished) == before
 
 
 def test_foreign_files_stay(tmp_path, sources):
     (tmp_path / "run.h5").write_text("mine\n")
-    told = run_in(tmp_path, sources, *DEFINE, "--merge", "--force", code=2)
-    assert lines_with(told, "run.h5") and (tmp_path / "run.h5").read_text() == "mine\n"
+    reported = run_in(tmp_path, sources, *DEFINE, "--merge", "--force", code=2)
+    assert lines_with(reported, "run.h5") and (tmp_path / "run.h5").read_text() == "mine\n"
 
 
 def test_the_merged_file_of_a_stopped_run_is_no_run(tmp_path, sources):
@@ -271,8 +272,8 @@ def test_the_merged_file_of_a_stopped_run_is_no_run(tmp_path, sources):
     eventloom("merge", "run.h5", "--partial", "--output", "partial.h5", code=3, cwd=tmp_path)
     shutil.move(tmp_path / "partial.h5", tmp_path / "run.h5")
     before = state(tmp_path)
-    told = run_in(tmp_path, sources, *DEFINE, *SLICED, "--resume", "--merge", code=2)
-    assert lines_with(told, "run.h5", "had not ended"), told
+    reported = run_in(tmp_path, sources, *DEFINE, *SLICED, "--resume", "--merge", code=2)
+    assert lines_with(reported, "run.h5", "had not ended"), reported
     assert state(tmp_path) == before
 
 
@@ -286,13 +287,13 @@ def test_several_definitions(tmp_path, sources):
         assert_is(tmp_path / f"whole/{name}.h5", merged_by_merge(tmp_path / "apart", name))
     with h5py.File(tmp_path / "whole/run.h5") as index:
         assert index.attrs["closed"] == 1 and len(index["small/events/time"]) > len(index["large/events/time"]) > 0
-    told = run_in(tmp_path / "whole", sources, *NAMED, *SLICED, "--merge", "--resume", np=2)
-    assert len(lines_with(told, "nothing to resume")) == 2
+    reported = run_in(tmp_path / "whole", sources, *NAMED, *SLICED, "--merge", "--resume", np=2)
+    assert len(lines_with(reported, "nothing to resume")) == 2
 
 
 @pytest.mark.parametrize("kind", ["lmd", "hld"])
 def test_list_mode_files(tmp_path, sources, kind):
-    """They stay, belong to the run, and are replaced with it."""
+    """The files are kept, belong to the run, and are replaced with it."""
     words = [*DEFINE, *SLICED, "--also", f"{kind}:events"]
     run_in(tmp_path, sources, *words, "--merge")
     assert_one_file(tmp_path)
@@ -300,8 +301,8 @@ def test_list_mode_files(tmp_path, sources, kind):
     with h5py.File(tmp_path / "run.h5") as file:
         assert [name.decode() for name in file["event_files/name"]] == [path.name for path in files] and files
         assert sum(file["event_files/events"][:]) == file.attrs["events"]
-    told = run_in(tmp_path, sources, *words, "--merge", "--resume")
-    assert lines_with(told, "nothing to resume") and sorted(tmp_path.glob(f"events*.{kind}")) == files
+    reported = run_in(tmp_path, sources, *words, "--merge", "--resume")
+    assert lines_with(reported, "nothing to resume") and sorted(tmp_path.glob(f"events*.{kind}")) == files
     before = {path.stat().st_mtime_ns for path in files}
     run_in(tmp_path, sources, *words, "--merge", "--force")
     again = sorted(tmp_path.glob(f"events*.{kind}"))
@@ -327,12 +328,12 @@ def test_losses(tmp_path, sources):
     run_in(tmp_path / "apart", uris, *DEFINE, *SLICED, np=2, code=3)
     run_in(tmp_path / "whole", uris, *DEFINE, *SLICED, "--merge", np=2, code=3)
     assert_is(tmp_path / "whole/run.h5", merged_by_merge(tmp_path / "apart"))
-    told = run_in(tmp_path / "whole", uris, *DEFINE, *SLICED, "--merge", "--resume", code=3)
-    assert lines_with(told, "nothing to resume")
+    reported = run_in(tmp_path / "whole", uris, *DEFINE, *SLICED, "--merge", "--resume", code=3)
+    assert lines_with(reported, "nothing to resume")
 
 
 def test_live_input(tmp_path):
-    """SIGINT ends a live run, and then it merges; a later --resume neither waits for the source nor builds anything."""
+    """SIGINT ends a live run, which then merges; a later --resume neither waits for the source nor builds anything."""
     def behave(connection):
         connection.send(layout.handshake())
         for number in range(1, 41):
@@ -366,7 +367,7 @@ def test_no_events(tmp_path, sources):
 
 @contextlib.contextmanager
 def stopped(folder, sources, *more, np=None):
-    """A run of several parts that was stopped; yields what it said."""
+    """A run of several parts that was stopped; yields its messages."""
     uris = [word for uri in sources for word in ("--source", uri)]
     with Started(folder, "run", *uris, *DEFINE, "--epochs-per-slice", "20", "--segment-size", "1", "--speed", "0.02", *more, "--output", "run.h5", np=np) as started:
         started.until_parts(3)
@@ -386,13 +387,13 @@ def test_a_stopped_run_is_not_merged(tmp_path, sources, np_):
 
 def test_resume_merges_a_run_that_had_ended(tmp_path, sources, apart, options):
     shutil.copytree(apart, tmp_path / "copy")
-    told = run_in(tmp_path / "copy", sources, *options, "--builders", "2", "--resume", "--merge", np=2)
-    assert lines_with(told, "nothing to resume")
+    reported = run_in(tmp_path / "copy", sources, *options, "--builders", "2", "--resume", "--merge", np=2)
+    assert lines_with(reported, "nothing to resume")
     assert_one_file(tmp_path / "copy")
     assert_is(tmp_path / "copy/run.h5", apart / "beside.h5")
 
 
-# A run renames the first version of run.h5 to a free name (renameat2), and the others over it.
+# A run renames the first version of run.h5 to a free name (renameat2), and later ones over it.
 MOMENTS = {"begin": {"call": "open", "path": "run.h5.partial", "at": 3}, "before the name": {"call": "rename", "path": "run.h5", "at": 2},
            "before the first part": {"call": "unlink", "path": "run.part-0000-0000.h5"},
            "between parts": {"call": "unlink", "path": "run.part-0001-0000.h5"}}
@@ -418,8 +419,8 @@ def test_killed(tmp_path, sources, apart, options, moment, finish):
     if finish == "merge" and merged:
         only_line(eventloom("merge", "run.h5", code=2, cwd=folder), "one plain file already", "--resume")
     if finish == "run" or merged:
-        told = run_in(folder, sources, *options, "--builders", "2", "--resume", *(["--merge"] if finish == "run" else []))
-        assert lines_with(told, "nothing to resume"), told
+        reported = run_in(folder, sources, *options, "--builders", "2", "--resume", *(["--merge"] if finish == "run" else []))
+        assert lines_with(reported, "nothing to resume"), reported
         assert_one_file(folder)
         assert_is(folder / "run.h5", apart / "beside.h5")
     else:
@@ -437,8 +438,8 @@ def test_killed_between_definitions(tmp_path, sources):
         started.wait(-signal.SIGKILL)
     formats = {name: h5py.File(folder / f"run.{name}.h5").attrs["format"] for name in ("small", "large")}
     assert sorted(formats.values()) == ["eventloom-merged", "eventloom-run"], formats
-    told = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", np=2)
-    assert len(lines_with(told, "nothing to resume")) == 2, told
+    reported = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", np=2)
+    assert len(lines_with(reported, "nothing to resume")) == 2, reported
     assert_one_file(folder, "run.large.h5", "run.small.h5")
     run_in(tmp_path / "apart", sources, *NAMED, *SLICED)
     for name in ("run.small", "run.large"):
@@ -446,7 +447,7 @@ def test_killed_between_definitions(tmp_path, sources):
 
 
 def test_a_damaged_part_beside_a_merged_definition(tmp_path, sources):
-    """It cannot be built again without the other: one line that says so, and nothing is changed."""
+    """The part cannot be rebuilt without the other definition: one line reports that, and nothing is changed."""
     log, folder = tmp_path / "log", tmp_path / "run"
     uris = [word for uri in sources for word in ("--source", uri)]
     with Started(folder, "run", *uris, *NAMED, *SLICED, "--output", "run.h5", "--merge",
@@ -456,27 +457,27 @@ def test_a_damaged_part_beside_a_merged_definition(tmp_path, sources):
     for lock in folder.glob("*.lock"):
         lock.unlink()
     before = state(folder)
-    told = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", code=2)
-    assert lines_with(told, "run.small.h5", "is merged", "--force"), told
+    reported = run_in(folder, sources, *NAMED, *SLICED, "--resume", "--merge", code=2)
+    assert lines_with(reported, "run.small.h5", "is merged", "--force"), reported
     assert state(folder) == before
 
 
 @pytest.mark.parametrize("np_", [None, 3])
 def test_a_part_is_damaged_when_it_is_merged(tmp_path, sources, apart, options, np_):
-    """The run has ended: exit code 2, and --resume builds the part again and merges."""
+    """The run has ended: exit code 2, and --resume rebuilds the part and merges."""
     shutil.copytree(apart, tmp_path / "copy")
     folder = tmp_path / "copy"
     (folder / "beside.h5").unlink()
     flip(parts(folder)[1], "hits/channel")
-    told = run_in(folder, sources, *options, "--builders", "2", "--resume", "--merge", np=np_)
-    assert lines_with(told, parts(apart)[1].name, "is built again"), told
+    reported = run_in(folder, sources, *options, "--builders", "2", "--resume", "--merge", np=np_)
+    assert lines_with(reported, parts(apart)[1].name, "is built again"), reported
     assert sorted(path.name for path in folder.glob("run*")) == ["run.h5", f"{parts(apart)[1].name}.damaged"]
     assert_is(folder / "run.h5", apart / "beside.h5")
 
 
 @pytest.mark.parametrize("np_", [None, 2])
 def test_a_signal_while_it_merges(tmp_path, sources, options, apart, np_):
-    """Ends it at once; the parts stay."""
+    """The signal ends it at once; the parts are kept."""
     log, go = tmp_path / "log", tmp_path / "log.go"
     uris = [word for uri in sources for word in ("--source", uri)]
     words = ["run", *uris, *options, "--builders", "2", "--output", "run.h5", "--merge"]
@@ -495,7 +496,7 @@ def test_a_signal_while_it_merges(tmp_path, sources, options, apart, np_):
 
 
 def test_the_other_ranks_sleep(tmp_path, sources, options):
-    """While rank 0 merges, which here takes as long as the test looks at the others."""
+    """While rank 0 merges, which here takes as long as the test observes the others."""
     log = tmp_path / "log"
     uris = [word for uri in sources for word in ("--source", uri)]
     with Started(tmp_path / "run", "run", *uris, *options, "--output", "run.h5", "--merge", np=3,
@@ -520,9 +521,9 @@ def test_a_full_disk(tmp_path, sources, apart, options, np_):
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size + (1 << 17)}", "tmpfs", folder], check=True, timeout=20)
     try:
-        told = run_in(folder, sources, *options, "--builders", "2", "--merge", np=np_, code=2)
-        assert lines_with(told, "run.h5.partial", "No space left", "--resume"), told
-        assert lines_with(told, "output: run.h5"), "the summary"
+        reported = run_in(folder, sources, *options, "--builders", "2", "--merge", np=np_, code=2)
+        assert lines_with(reported, "run.h5.partial", "No space left", "--resume"), reported
+        assert lines_with(reported, "output: run.h5"), "the summary"
         assert parts(folder) and not list(folder.glob("*.partial"))
         assert eventloom("compare", folder / "run.h5", apart / "run.h5").returncode == 0
         before = state(folder)
@@ -536,6 +537,6 @@ def test_a_full_disk(tmp_path, sources, apart, options, np_):
         subprocess.run(["umount", "-l", folder], check=True, timeout=20)
 
 
-def test_the_cost_is_told():
+def test_the_cost_is_reported():
     said = " ".join(subprocess.run([BINARY, "run", "--help"], env=environment(), text=True, capture_output=True, check=True).stdout.split())
     assert "--merge" in said and "reads and writes all data once more" in said

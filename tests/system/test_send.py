@@ -1,4 +1,4 @@
-"""Streams over UDP: what `eventloom send` and `eventloom generate --live` send, taken by a receiver of the tests' own."""
+"""Streams over UDP: data of `eventloom send` and `eventloom generate --live`, received by the tests' own receiver."""
 
 import itertools
 import json
@@ -35,19 +35,19 @@ def taken(receiver, sources):
 
 
 def send(words, sources, code=0):
-    """What one receiver gets of `eventloom send` or another command, and what that printed."""
+    """The data that one receiver gets from `eventloom send` or another command, and the command's output."""
     with Receiver() as receiver:
         done = eventloom(*words, "--to", receiver.uri, code=code)
         return taken(receiver, sources), done
 
 
 def columns(hits, shift=0):
-    """All of the hits but their source."""
+    """All columns of the hits except their source."""
     return [(hits.time + np.uint64(shift)).tolist(), hits.channel.tolist(), hits.payload_words.tolist(), hits.payload.tolist()]
 
 
 def assert_stream(stream, source):
-    """Numbers, hits before, marks and ends as they must be of any stream none of which was lost."""
+    """Numbers, hits before, marks and ends as required of any stream without losses."""
     first = stream.datagrams[0]
     assert first.kind == HEADER and {d.session for d in stream.datagrams} == {first.session}
     assert {h.source for h in stream.headers} == {b.source for b in stream.buffers} == {source}
@@ -122,7 +122,7 @@ def test_fragments(tmp_path, size):
 
 
 def test_long_text(tmp_path):
-    """What a stream says of itself is cut where it does not fit a datagram."""
+    """The text of a stream is cut if it does not fit a datagram."""
     text = " ".join(str(number) for number in range(1000))
     (tmp_path / "a.epochs").write_bytes(epochs_file([(4, 1, [4, 1 << 28 | 1 << 19 | 7, 2 << 28 | 5], 1, 0)], text=text))
     with Receiver() as receiver:
@@ -130,13 +130,13 @@ def test_long_text(tmp_path):
         stream = taken(receiver, 1)[0]
         assert max(receiver.sizes()) <= 576
     assert_stream(stream, 0)
-    told = stream.headers[0].text
-    assert text.startswith(told) and 400 < len(told) < 576
+    reported = stream.headers[0].text
+    assert text.startswith(reported) and 400 < len(reported) < 576
     assert columns(stream.hits())[:2] == [[40_007], [5]]
 
 
 def test_loop(paths):
-    """Times go on, nothing repeats: each pass is the recording, later by the same whole epochs for all sources."""
+    """Times continue: each pass is the recording, shifted by the same number of epochs for all sources."""
     passes = 3
     streams, _ = send(["send", *paths, "--speed", 0, "--loop", passes], 3)
     files = [read_epochs_file(path) for path in paths]
@@ -169,14 +169,14 @@ def test_numbers_and_addresses(paths):
 
 
 def test_the_header_comes_again(paths):
-    """For receivers that come late."""
+    """The header is repeated for receivers that come late."""
     streams, _ = send(["send", paths[0], "--speed", 0.009], 1)
     assert len(streams[0].headers) >= 3 and all(h == streams[0].headers[0] for h in streams[0].headers)
     assert_stream(streams[0], 0)
 
 
 def test_marks_of_a_quiet_source(tmp_path):
-    """While one source has nothing it says so, again and again, up to the epochs that are over."""
+    """While one source has no data, it sends marks repeatedly, up to the epochs that are over."""
     write_csv(tmp_path / "quiet.csv", [5, 200_000_000], [1, 2])
     write_csv(tmp_path / "busy.csv", range(0, 200_000_000, 50_000), itertools.repeat(3))
     sources = [f"csv:{tmp_path}/{name}.csv?time=1&channel=2&unit=tick" for name in ("quiet", "busy")]
@@ -190,7 +190,7 @@ def test_marks_of_a_quiet_source(tmp_path):
 
 
 def test_marks_while_a_buffer_is_not_due(tmp_path):
-    """They do not promise what the epoch buffer that comes next takes back."""
+    """Marks do not promise what the next epoch buffer takes back."""
     path, = recording(tmp_path, sources=1, rate=1_000, noise=1_000, duration="100ms", **{"epochs-per-buffer": 1000})
     streams, _ = send(["send", path, "--flush-after", "2ms"], 1)
     assert_stream(streams[0], 0)
@@ -217,7 +217,7 @@ def test_ended_by_a_signal(paths, tmp_path, number):
 
 
 def test_damage(paths, tmp_path):
-    """A buffer with damaged words is sent as it is, one with a damaged header is left out; both are told."""
+    """A buffer with damaged words is sent unchanged, one with a damaged header is omitted; both are reported."""
     file = read_epochs_file(paths[0])
     data = bytearray(file.data)
     words, header = file.buffers[3], file.buffers[6]
@@ -248,7 +248,7 @@ def test_bandwidth(paths):
     assert total / longest < 1.5 * limit, "flat out it would be a hundred times as much"
 
 
-def test_nobody_listens(paths):
+def test_no_listener(paths):
     with Receiver() as gone:
         uri = gone.uri
     done = eventloom("send", *paths, "--to", uri, "--speed", 0)
@@ -266,7 +266,7 @@ def files_of(folder):
 @pytest.mark.parametrize("timing", ["poisson", "burst"])
 @pytest.mark.parametrize("flush", ["1ms", "30us"])
 def test_generated_live(tmp_path, timing, flush):
-    """The hits are those of the files, and these those of a generator that does not send."""
+    """The hits are those of the files, which equal those of a generator that does not send."""
     options = [*GENERATED, "--timing", timing, "--duration", "100ms", "--epochs-per-buffer", 1000]
     began = time.time_ns()
     streams, done = send(["generate", "--live", *options, "--flush-after", flush, "--output", tmp_path / "live"], 3)
@@ -279,13 +279,13 @@ def test_generated_live(tmp_path, timing, flush):
         assert columns(stream.hits()) == columns(hits_of_file(file))
         assert stream.ends[0].mark[0] == 10_000
         assert began <= stream.headers[0].started_ns <= time.time_ns()
-        # Closed at the end of the epoch in which its oldest hit is that old.
+        # Closed at the end of the epoch in which its oldest hit reaches that age.
         assert max(b.n_epochs for b in stream.buffers) <= age // 10_000 + 1
     assert len(done.stdout.splitlines()) == 5
 
 
 def test_generated_until_stopped(tmp_path):
-    """What was sent is what was written, truth included."""
+    """The data sent are the data written, including the truth."""
     options = ["--live", *GENERATED, "--duration", 0, "--output", tmp_path / "live"]
     with Receiver() as receiver:
         with Started(tmp_path, "generate", *options, "--to", receiver.uri) as sender:
@@ -341,10 +341,10 @@ BAD_USAGE = [
 ]
 
 
-@pytest.mark.parametrize("words, told", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
-def test_bad_usage(paths, tmp_path, words, told):
+@pytest.mark.parametrize("words, reported", BAD_USAGE, ids=[" ".join(words) for words, _ in BAD_USAGE])
+def test_bad_usage(paths, tmp_path, words, reported):
     with Receiver() as receiver:
         names = {"A": paths[0], "B": paths[1], "U": receiver.uri}
         done = eventloom(*[names.get(word, word) for word in words], code=2, timeout=20, cwd=tmp_path)
-    only_line(done, told)
+    only_line(done, reported)
     assert list(tmp_path.iterdir()) == []

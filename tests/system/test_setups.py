@@ -45,7 +45,7 @@ def recordings(tmp_path_factory):
 
 @dataclass
 class Layout:
-    """What may not change the result."""
+    """Settings that may not change the result."""
 
     ranks: int
     threads: int
@@ -60,7 +60,7 @@ class Layout:
 
 
 def up_to(draw, most):
-    """From 1 on, small numbers and large ones alike often."""
+    """A number from 1 on; small and large ones are equally frequent."""
     return int(round(most ** draw.random()))
 
 
@@ -83,7 +83,7 @@ class Setup:
     overlap: int
     epochs_per_slice: int
     layout: Layout
-    then: str  # "", "resumed": killed on its way and resumed in another layout, "sorted": saved and taken back
+    then: str  # "", "resumed": killed and resumed in another layout, "sorted": saved and read back
     again: Layout
     draw: random.Random
 
@@ -103,14 +103,14 @@ def random_setup(number):
 
 
 def interrupt(setup, arguments, folder):
-    """Does the run with a rank that is gone on its way; whether it gets that far."""
+    """Does the run with a rank that fails on the way; returns whether it gets that far."""
     layout = setup.layout
     return Injected(arguments, folder, np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, call="MPI_Put", do="kill",
              rank=setup.draw.randrange(layout.ranks), at=up_to(setup.draw, 200)).happened
 
 
 def run_of(setup, folder, uris, table, interruptions):
-    """The run, in one or two goes, that ends with the result to be looked at."""
+    """The run, in one or two steps, that ends with the result to be examined."""
     folder.mkdir()
     layout, words = setup.layout, setup.meaning()
     if setup.then == "resumed":
@@ -122,7 +122,7 @@ def run_of(setup, folder, uris, table, interruptions):
         first = Run(folder / "first", uris, *words, *layout.words(table), "--save-sorted", folder / "sorted",
                     np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
         assert first.done.returncode in (0, 3), first.done.stderr
-        # Builders of the first are sources of the second, which a table must know.
+        # Builders of the first run are sources of the second, which a table must know.
         layout, uris = setup.again, [f"sorted:{folder / 'sorted'}"]
         table = partial(schedule_table, folder, setup.layout.builders)
     return Run(folder, uris, *words, *layout.words(table), np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
@@ -130,7 +130,7 @@ def run_of(setup, folder, uris, table, interruptions):
 
 @pytest.fixture(scope="module")
 def interruptions():
-    """Whether each run that was to be interrupted was."""
+    """Whether each run that was to be interrupted was interrupted."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""`eventloom simulate`: its figures against arithmetic, the same output for the same seed, refusals in one line."""
+"""`eventloom simulate`: its figures compared with arithmetic, equal output for equal seeds, refusals in one line."""
 
 import json
 import os
@@ -40,8 +40,8 @@ def test_a_transfer_takes_bytes_over_rate_and_latency(tmp_path, link, rate, late
 
 @needs_simgrid
 def test_streams_delay_a_disturbed_shift(tmp_path):
-    """Over TCP the end of a transfer is heard of behind data of the other direction; alone, in step, or with many transfers
-    under way that costs nothing."""
+    """Over TCP, the end of a transfer is reported after data of the other direction; alone, in step, or with many
+    transfers in flight, that costs nothing."""
     def share(*words):
         (point,), _ = simulate(tmp_path, "--link", "100Mbit,60us", "--sizes", "1MiB", "--slices", 4, *words)
         assert point["bytes_sent"] == point["bytes_delivered"]
@@ -83,7 +83,7 @@ def test_schedules_with_commas_between_and_repeated(tmp_path):
 
 @needs_simgrid
 def test_rings_hold_more_than_a_message(tmp_path):
-    """As long as it takes to hear of room, a source whose message is longer than the ring is at rest."""
+    """While a source whose message exceeds the ring waits to learn of room, it is idle."""
     words = ["--nodes", 16, "--topology", "leaf-spine:4,4,4", "--sizes", 528000, "--slices", 4]
     (by_rule,), _ = simulate(tmp_path, *words)
     assert by_rule["transfers"]["n"] == 16 * 15 * 4
@@ -93,7 +93,7 @@ def test_rings_hold_more_than_a_message(tmp_path):
 
 @needs_simgrid
 def test_spines_that_oversubscribe(tmp_path):
-    """8 nodes to a leaf, 2 links up: 4 : 1. A leaf's links carry what its nodes get from the 8 others of 15."""
+    """8 nodes per leaf, 2 uplinks: 4 : 1. A leaf's links carry what its nodes receive from 8 of the 15 others."""
     file = tmp_path / "x.json"
     done = eventloom("simulate", "--topology", "leaf-spine:2,8,2", "--nodes", 16, "--report-json", file)
     assert "oversubscribed 4 : 1" in done.stderr
@@ -122,7 +122,7 @@ def test_a_platform_file(tmp_path):
 
 @needs_simgrid
 def test_links_are_named_as_the_report_names_them(tmp_path):
-    """Half of an uplink's rate, then none of it: as up:LEAF:SPINE and by its name the same."""
+    """Half of an uplink's rate, then none of it: equal as up:LEAF:SPINE and by its name."""
     def ideal(*words):
         (point,), _ = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--slices", 2, *words)
         return point["ideal_bytes_per_us"], point["links"][0]["name"]
@@ -136,7 +136,8 @@ def test_links_are_named_as_the_report_names_them(tmp_path):
 
 @needs_simgrid
 def test_reports_how_times_differ(tmp_path):
-    """A shift in step has no late transfers, and brings the pieces of a slice one a slot; without slots it drifts."""
+    """A shift in step has no late transfers, and delivers the pieces of a slice one per slot; without slots it
+    drifts."""
     (alone, slots), shown = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--slot", "0,100us")
     for point in (alone, slots):
         times, arrivals, pairs = point["transfers"], point["arrivals"], point["random_pairs"]
@@ -155,8 +156,8 @@ def test_reports_how_times_differ(tmp_path):
 @needs_simgrid
 @pytest.mark.parametrize("link", [["--slow-link", "up:0:3"], ["--dead-link", "cable:1:2"]], ids=" ".join)
 def test_an_optimised_schedule_beats_the_others(tmp_path, link):
-    """Where a link is slow or dead, and a source has one message under way at a time: with and without slots, and as the
-    file that it wrote says."""
+    """A link is slow or dead, and a source has one message in flight at a time: with and without slots, and from the
+    file written."""
     words = ["--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--transfers-in-flight", 1, *link]
     others = [word for name in ("round-robin", "chaotic", "balanced", "unshifted") for word in ("--schedule", name)]
     file = tmp_path / "fabric.csv"
@@ -222,7 +223,7 @@ def test_draws_rates_and_transfers(tmp_path):
 
 @needs_simgrid
 def test_a_picture_of_many_transfers_stays_small(tmp_path):
-    """24,192 of 64 nodes, of which those of every second sender are drawn."""
+    """24,192 transfers of 64 nodes; those of every second sender are drawn."""
     eventloom("simulate", "--nodes", "64", "--slices", 6, "--plot", tmp_path / "x.svg")
     picture = (tmp_path / "x.svg").read_text()
     assert "Transfers of 64 nodes, round-robin (one sender in 2)" in picture
@@ -236,8 +237,8 @@ PLAN = ["plan", "--nodes", 8, "--cores-per-node", 4, "--sources", 8, "--slices",
 @pytest.mark.parametrize("sizes", ["64KiB", "1MiB", "64KiB,1MiB"])
 @pytest.mark.parametrize("transfers", [[], ["--transfers-in-flight", "1"]])
 def test_plan_proposes_what_it_finds_best(sizes, transfers):
-    """Slots are not: each node rests while it would send to itself. Of the orders without them, `unshifted` is worst where
-    a source waits for each message."""
+    """Slots are not best: each node idles while it would send to itself. Of the orders without them, `unshifted` is
+    worst when a source waits for each message."""
     shown = json.loads(eventloom(*PLAN, "--simulate", "--sizes", sizes, *transfers, "--json").stdout)
     points, options = shown["simulated"], shown["run_options"]
     orders = [("round-robin", False), ("round-robin", True), ("chaotic", False), ("balanced", False), ("unshifted", False)]
@@ -273,7 +274,7 @@ def test_plan_takes_rings_and_buffers_as_planned():
     given = json.loads(eventloom(*PLAN, *words, "--sizes", "64KiB,1MiB").stdout)
     assert given["ring_depth"] * given["cell_size"] >= 2 << 20
     for point in given["simulated"]:
-        assert point["transfers"]["n"] <= point["messages"] * 7 / 8  # of a message or more each
+        assert point["transfers"]["n"] <= point["messages"] * 7 / 8  # of one message or more each
 
 
 @needs_simgrid
@@ -289,7 +290,7 @@ def test_plan_leaves_out_slots_that_clocks_cannot_keep():
 
 @needs_simgrid
 def test_plan_compares_the_need_with_what_was_simulated():
-    """Each of 8 nodes sends 7/8 of its source's data to others; the link of 10 Gbit/s is 1.25 GB/s."""
+    """Each of 8 nodes sends 7/8 of its source's data to others; the link of 10 Gbit/s carries 1.25 GB/s."""
     words = [*PLAN, "--simulate", "--link", "10Gbit,1us", "--epochs-per-slice", 100, "--json"]
     shown = json.loads(eventloom(*words, "--hits-per-second", "1e8").stdout)
     network, best = shown["network"], max(point["share"] for point in shown["simulated"])
@@ -365,16 +366,16 @@ BAD = [
 
 
 @needs_simgrid
-@pytest.mark.parametrize("words, told", BAD, ids=[" ".join(words) for words, _ in BAD])
-def test_refuses_in_one_line(tmp_path, words, told):
+@pytest.mark.parametrize("words, reported", BAD, ids=[" ".join(words) for words, _ in BAD])
+def test_refuses_in_one_line(tmp_path, words, reported):
     (tmp_path / "bad.xml").write_text("<platform")
     (tmp_path / "empty.xml").write_text("")
     (tmp_path / "lab.xml").write_text(STAR)
-    only_line(eventloom("simulate", *words, code=2, cwd=tmp_path), told)
+    only_line(eventloom("simulate", *words, code=2, cwd=tmp_path), reported)
 
 
 @needs_simgrid
-@pytest.mark.parametrize("words, told", [
+@pytest.mark.parametrize("words, reported", [
     (["--link", "10Gbit"], "--link"),
     (["--tcp"], "--tcp needs --simulate"),
     (["--calibrate"], "--calibrate needs --simulate"),
@@ -384,8 +385,8 @@ def test_refuses_in_one_line(tmp_path, words, told):
     (["--simulate", "--nodes", "2", "--topology", "cube"], "cube"),
     (["--simulate", "--nodes", "2", "--slow-link", "7"], "no node 7"),
 ], ids=lambda words: " ".join(words) if isinstance(words, list) else None)
-def test_plan_refuses_in_one_line(words, told):
-    only_line(eventloom("plan", "--cores-per-node", 2, "--sources", 2, *words, code=2), told)
+def test_plan_refuses_in_one_line(words, reported):
+    only_line(eventloom("plan", "--cores-per-node", 2, "--sources", 2, *words, code=2), reported)
 
 
 @pytest.mark.parametrize("words", [["simulate"], ["plan", "--sources", "2", "--simulate"]], ids=" ".join)

@@ -1,4 +1,4 @@
-"""Slices, overlaps and what is in flight: any of them go together, and the result is that of the serial reference."""
+"""Slices, overlaps and data in flight: all combinations work, and the result is that of the serial reference."""
 
 import signal
 
@@ -58,7 +58,7 @@ def csv_source(file, times):
 
 @pytest.fixture(scope="module")
 def with_gaps(tmp_path_factory):
-    """Three sources that have gaps of 10^12 epochs, together and each for itself, and their hits."""
+    """Three sources with gaps of 10^12 epochs, common and individual ones, and their hits."""
     folder = tmp_path_factory.mktemp("gaps")
     dense = clusters(5_000, 60, 70_000)
     times = [np.concatenate([dense, clusters(FAR, 30, 300_000), clusters(3 * FAR + 11, 5, 10_000_000)]),
@@ -69,7 +69,7 @@ def with_gaps(tmp_path_factory):
 
 
 def assert_short(run, hits):
-    """Rows for slices with hits alone, and files of little more than what is in them."""
+    """Only slices with hits have rows, and the files are hardly larger than their contents."""
     rows = read_ledger(run.merged)
     assert len(rows["slice"]) == len(np.unique(hits.time // np.uint64(run.slice_ticks)))
     assert (rows["hits_in"] > 0).all()
@@ -126,7 +126,7 @@ def test_runs_are_resumed_across_gaps(with_gaps, tmp_path, schedule):
     ignore = ("output", "report-json", "speed", "segment", "resume")
     found, expected = content(folder / "merged.h5", ignore), content(whole.merged, ignore)
     assert found.keys() == expected.keys()
-    # Who builds what is not settled beforehand where builders claim.
+    # Which builder builds what is not determined beforehand if builders claim.
     assert {name for name in found if found[name] != expected[name]} <= {"ledger/builder"}
     assert_same(read_merged(whole.merged), merged_file(find_events(hits, DEFINITION, overlap=10_000)))
 
@@ -151,7 +151,7 @@ def attributes_of(run):
     ("1ps", ("--tick", "1ps"), 500_000, 2000),
     ("10ps", ("--tick", "10ps"), 500_000, 200),
     ("1ps", ("--tick", "1ps", "--epoch", "100ns"), 100_000, 10_000),
-    ("1ns", ("--tick", "1ns", "--epoch", "100us"), 100_000, 100),  # never fewer epochs: each sends its neighbours along
+    ("1ns", ("--tick", "1ns", "--epoch", "100us"), 100_000, 100),  # not fewer epochs: each sends its neighbours, too
     ("1ps", ("--tick", "1ps", "--epochs-per-slice", "60"), 500_000, 60),
     ("1ps", ("--tick", "1ps", "--overlap", "1ms"), 500_000, 2000),
 ])
@@ -164,7 +164,7 @@ def test_the_default_slice_is_a_time(tmp_path, tick, more, epoch, slices):
 
 @pytest.mark.parametrize("offset_ms", [58, -58])
 def test_the_default_slice_shrinks_until_it_fits(tmp_path, offset_ms):
-    """2^36 ps are 68.7 ms: a slice of 1 ms, 5 ms around it on both sides and 58 ms between channels are too much."""
+    """2^36 ps are 68.7 ms: a slice of 1 ms, 5 ms on both sides of it and 58 ms between channels exceed that."""
     uri = sparse_table(tmp_path / "a.csv", n=100)
     (tmp_path / "map.csv").write_text(f"channel,offset_ns\n3,{int(offset_ms * 1e6)}\n")
     run = Run(tmp_path, [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "5ms", "--detector",
@@ -176,7 +176,7 @@ def test_the_default_slice_shrinks_until_it_fits(tmp_path, offset_ms):
 
 
 def test_a_fine_tick_costs_no_more_than_a_coarse_one(tmp_path):
-    """Hits 0.5 ms apart: with slices of 50 us each had a row of 140 bytes in two ledgers, 400 bytes a hit."""
+    """Hits 0.5 ms apart: with slices of 50 us, each would have a row of 140 bytes in two ledgers, 400 bytes per hit."""
     uri = sparse_table(tmp_path / "a.csv", n=20_000, seconds=10)
     sizes = {}
     for tick, more in (("1ns", "&round=nearest"), ("1ps", "")):

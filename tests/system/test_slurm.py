@@ -35,7 +35,7 @@ def cluster():
 
 
 class Recording:
-    """Recorded streams, and the merged events of a run that nothing disturbs."""
+    """Recorded streams, and the merged events of an undisturbed run."""
 
     def __init__(self, folder):
         self.folder, self.rest = folder / "recording", folder / "undisturbed"
@@ -58,12 +58,13 @@ def submit_replay(cluster, recording, folder, *run_options, options=(), env=None
 
 
 def lasting(seconds):
-    """Options by which a run takes so long: there is time to interrupt it. What is older than 500 ms is safe."""
+    """Options that make a run last this long, so that there is time to interrupt it. Data older than 500 ms are
+    safe."""
     return (f"--speed={DURATION / seconds}", "--segment-time", "500ms")
 
 
 def submit_both(cluster, recording, folder, *run_options, options=()):
-    """The same job by mpirun and by srun, each on two nodes and in a folder of its own."""
+    """The same job by mpirun and by srun, each on two nodes and in a separate folder."""
     for launcher in ("mpirun", "srun"):
         (folder / launcher).mkdir()
     return [submit_replay(cluster, recording, folder / launcher, *run_options, options=(*TWO_NODES, *options),
@@ -92,7 +93,7 @@ def parts(job):
 
 
 def wait_for_parts(job):
-    """Until the run is on its way and something of it is safe on disk; returns it."""
+    """Waits until the run has begun and some of its data are safe on disk; returns it."""
     job.wait(lambda: len(parts(job)) >= 2, 60, "two finished part files")
     return parts(job)
 
@@ -107,12 +108,12 @@ STREAMS = {"rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noi
 
 @pytest.fixture(scope="module")
 def boards(tmp_path_factory):
-    """What two boards send: 400 slices."""
+    """The data of two boards: 400 slices."""
     return live.Recording(tmp_path_factory.mktemp("live"), "gap:25ns,4", 10, sources=2, seed=5, **STREAMS)
 
 
 def submit_live(cluster, recording, folder, front_ends, *run_options, nodes, tasks=1, env=None):
-    """It never waits for a board in vain."""
+    """The run has no timeout for boards."""
     settings = {"FRONT_ENDS": "\n".join(front_ends), "DEFINE": recording.define, "EPOCH_TIMEOUT": "20s"}
     options = (f"--nodelist={nodes}", f"--nodes={2 if '-' in nodes else 1}", f"--ntasks-per-node={tasks}",
                "--cpus-per-task=1", "--signal=B:USR1@50")
@@ -129,7 +130,7 @@ def listening(job, *ports):
 
 @contextlib.contextmanager
 def slowly_taken(cluster, boards, folder, nodes, **env):
-    """A job that takes what two boards send, 4 slices in a second for 100 s, each into a part of its own."""
+    """A job that receives the data of two boards, 4 slices per second for 100 s, each into a separate part."""
     port = live.free_port()
     job = submit_live(cluster, boards, folder, [live.udp(port, sources="0,1")], "--segment-size", 1, nodes=nodes, env=env)
     listening(job, port)
@@ -233,7 +234,7 @@ class TestInterrupted:
         assert_complete(again, recording)
         assert_kept(before, again)
 
-    def test_told_to_end(self, cluster, recording, tmp_path):
+    def test_ends_on_demand(self, cluster, recording, tmp_path):
         job = submit_replay(cluster, recording, tmp_path, *lasting(8), options=TWO_NODES)
         wait_for_parts(job)
         cluster.call("scancel", "--batch", "--signal=TERM", job.number)
@@ -284,7 +285,7 @@ class TestTimeLimit:
             yield jobs, sender
 
     def test_live(self, interrupted, boards):
-        """The boards go on all the time: what both attempts took is in one output."""
+        """The boards send all the time: data of both attempts are in one output."""
         jobs, sender = interrupted
         job, before = jobs["live"]
         job.wait(lambda: len(parts(job)) > len(before) + 5, 60, "parts of the other attempt")
@@ -306,7 +307,7 @@ class TestTimeLimit:
         assert_complete(job, recording)
         assert_kept(before, job)
         stopped = re.search(r"run stopped by SIGUSR1 with exit code (\d+)", history(job)[0])
-        # 138: mpirun had not passed the signal on yet; 244: it lost its daemons before they had told how the ranks ended.
+        # 138: mpirun had not passed the signal on yet; 244: it lost its daemons before they had reported how the ranks ended.
         assert stopped and stopped[1] in ("75", "138", "244")
         assert not before or "resuming" in job.log()
 
@@ -339,8 +340,8 @@ class TestLive:
         again = Run(tmp_path / "again", [f"file:{path}" for path in raw], *four.meaning)
         assert_same(live.datasets(again.merged), expected)
 
-    def test_ends_when_it_is_told_to(self, cluster, boards, tmp_path):
-        """By a signal, past mpirun and past srun, or after DURATION: whole, while the boards go on."""
+    def test_ends_on_request(self, cluster, boards, tmp_path):
+        """By a signal, through mpirun or srun, or after DURATION: complete, while the boards continue."""
         with contextlib.ExitStack() as senders:
             jobs = {}
             for name, nodes, env in (("mpirun", "n[1-2]", {}), ("srun", "n[3-4]", {"LAUNCHER": "srun"}),
@@ -362,7 +363,7 @@ class TestLive:
 
     def test_front_ends_that_cannot_be(self, cluster, boards, tmp_path):
         udp, mistakes = f"udp://{live.HOST}:{live.free_port()}", []
-        for front_ends, told in [
+        for front_ends, reported in [
             ([f"n1 {udp}"], "n1 is not a node of this job"),
             ([f"n3 {udp}?sources=0,1", f"n4 {udp}1"], "rank 0 cannot be on n4, as n3 needs it for another front end"),
             ([f"n3 {udp}", f"n3 {udp}1"], "n3 has no task left"),
@@ -371,11 +372,11 @@ class TestLive:
         ]:
             folder = tmp_path / str(len(mistakes))
             folder.mkdir()
-            mistakes.append((submit_live(cluster, boards, folder, front_ends, nodes="n[3-4]"), told))
-        for job, told in mistakes:
+            mistakes.append((submit_live(cluster, boards, folder, front_ends, nodes="n[3-4]"), reported))
+        for job, reported in mistakes:
             fields = job.assert_state("FAILED")
             assert (fields["ExitCode"], fields["Restarts"]) == ("2:0", "0")
-            assert told in job.log()
+            assert reported in job.log()
 
 
 def test_sweep_as_an_array(cluster, tmp_path):
@@ -393,9 +394,9 @@ class TestChain:
     LMD = f"lmd:{DATA}/lmd/classic_*.lmd"
 
     def submit(self, cluster, folder, source):
-        told = cluster.call(cluster.jobs / "chain.sh", source, "out", cwd=folder,
+        reported = cluster.call(cluster.jobs / "chain.sh", source, "out", cwd=folder,
                             env={"DEFINE": "tag", "SBATCH_OPTIONS": "--ntasks-per-node=1"})
-        return [cluster.job(number, folder) for number in re.findall(r"(?:convert|run|merge) (\d+)", told)]
+        return [cluster.job(number, folder) for number in re.findall(r"(?:convert|run|merge) (\d+)", reported)]
 
     def test_convert_run_merge(self, cluster, tmp_path):
         jobs = self.submit(cluster, tmp_path, self.LMD)
@@ -419,11 +420,11 @@ def test_submits_itself_where_the_configuration_says(cluster, recording, tmp_pat
     text = conf.read_text()
     conf.write_text(text + "export SBATCH_JOB_NAME=from_the_configuration\n")
     try:
-        told = cluster.call(cluster.jobs / "replay.sbatch", recording.folder, "out", cwd=tmp_path,
+        reported = cluster.call(cluster.jobs / "replay.sbatch", recording.folder, "out", cwd=tmp_path,
                             env={"DEFINE": DEFINITION, "SBATCH_OPTIONS": " ".join(TWO_NODES)})
     finally:
         conf.write_text(text)
-    job = cluster.job(told.split()[-1], tmp_path)
+    job = cluster.job(reported.split()[-1], tmp_path)
     assert job.fields()["JobName"] == "from_the_configuration"
     job.assert_state("COMPLETED")
 

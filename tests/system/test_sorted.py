@@ -27,11 +27,11 @@ CSV = "time=1&channel=2&unit=tick"
 SORTED_FLAG, LENGTH_IN_FIRST_WORD = 4, 255
 
 
-# Runs that keep their hits, and runs that take them back
+# Runs that keep their hits, and runs that read them
 
 
 def datasets(path):
-    """All of a merged file, but who built what."""
+    """All of a merged file except which builder built what."""
     found = {}
     with h5py.File(path) as file:
         file.visititems(lambda name, item: found.update({name: item[:]}) if isinstance(item, h5py.Dataset) else None)
@@ -41,7 +41,7 @@ def datasets(path):
 
 
 def totals(path):
-    """Attributes of a run that count something."""
+    """Attributes of a run that are counts."""
     with h5py.File(path) as file:
         return {name: int(value) for name, value in file.attrs.items()
                 if name.startswith(("events", "hits_", "slices", "anomalies", "n_sources", "with_payload"))}
@@ -54,7 +54,8 @@ def assert_same_run(found, expected):
 
 
 class Kept:
-    """A run that keeps its time-sorted hits in `folder`/sorted; `options` are those that a run that takes them back needs, too."""
+    """A run that keeps its time-sorted hits in `folder`/sorted; `options` are those that a run which reads them needs,
+    too."""
 
     def __init__(self, folder, uris, definition, *options, importing=(), builders=1, code=0, np=None, reference=None):
         self.folder, self.uris, self.definition, self.code = folder, uris, definition, code
@@ -80,7 +81,7 @@ class Kept:
 
 
 def assert_taken_back(kept, folder, *options, np=None):
-    """The same definition: without searching, the same to the last byte."""
+    """With the same definition there is no search, and the result is equal to the last byte."""
     assert_same_run(kept.taken_back(folder, *kept.options, *options, np=np), kept.run)
 
 
@@ -93,7 +94,7 @@ def assert_reference(run, events, slice_ticks, with_payload=None):
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory):
-    """Three streams with two words of payload a hit; kept once by each definition, on two ranks."""
+    """Three streams with two words of payload per hit; kept once by each definition, on two ranks."""
     folder = tmp_path_factory.mktemp("generated")
     uris = generate(folder / "streams", sources=3, rate=20_000, timing="poisson", hits=8, width="50ns", noise=200_000,
                     duration="10ms", payload=2, seed=5)
@@ -104,7 +105,7 @@ def generated(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def dense(tmp_path_factory):
-    """Two text files whose events often lie across the edges of slices, and some are longer than the overlap."""
+    """Two text files whose events often cross the edges of slices; some are longer than the overlap."""
     folder = tmp_path_factory.mktemp("dense")
     choose = np.random.default_rng(3)
     for name in "ab":
@@ -142,7 +143,7 @@ def test_other_slices(tmp_path, generated, definition, per_slice):
                                           ("multiplicity:100,5,1,2", "multiplicity:100,5,1,1"), ("tag", "gap:60,3"),
                                           ("multiplicity:100,5,1,2", "tag")])
 def test_other_definition(tmp_path, generated, saved, asked):
-    """Events are found anew."""
+    """Events are searched again."""
     kept = generated[saved]
     run = kept.taken_back(tmp_path, "--epochs-per-slice", 20, definition=asked)
     assert_reference(run, find_events(kept.hits, asked, 10_000), 200_000)
@@ -155,7 +156,7 @@ def test_the_same_definition_in_other_words(tmp_path, generated):
 
 @pytest.mark.parametrize("definition", ["gap:60,3", "gap:60,5"])
 def test_filters(tmp_path, generated, definition):
-    """Filters judge when hits are taken back; what was kept is before them."""
+    """Filters judge when hits are read; the hits kept precede them."""
     kept, filters = generated["gap:60,3"], ["n_hits>=5", "channel:0x0-0x3ff>=2"]
     words = [word for text in filters for word in ("--filter", text)]
     run = kept.taken_back(tmp_path, *words, "--filters", 1, definition=definition)
@@ -198,7 +199,8 @@ def test_other_overlap(tmp_path, dense, overlap, code):
 
 @pytest.mark.parametrize("recording", [truth.RECORDINGS[1], truth.RECORDINGS[3]], ids=lambda recording: recording.name)
 def test_recordings(tmp_path, recording):
-    """With payload (hdf5) and without (csv, times out of order, many of them equal); the published events, too."""
+    """With payload (hdf5) and without (csv, times out of order, many of them equal); also compares with the published
+    events."""
     gap, least = recording.rules[0]
     kept = Kept(tmp_path, [recording.uri()], f"gap:{gap}ns,{least}", *recording.options()[2:], importing=recording.options()[:2],
                 builders=2)
@@ -220,7 +222,7 @@ def test_few_hits_and_builders_without_any(tmp_path, start):
 
 
 def test_names_of_the_sources(tmp_path, generated):
-    """Hits still tell what they come from, not the streams they were kept in."""
+    """Hits still name their sources, not the streams they were kept in."""
     kept = generated["gap:60,3"]
     run = kept.taken_back(tmp_path)
     for path in (run.output, run.merged):
@@ -235,7 +237,7 @@ def test_summary_counts_the_sources_of_the_hits(tmp_path, generated):
 
 
 def test_kept_again(tmp_path, generated):
-    """Hits taken back may be kept in another folder, with the events of another definition."""
+    """Hits read may be kept in another folder, with the events of another definition."""
     first = generated["gap:60,3"]
     again = Kept(tmp_path, [f"sorted:{first.path}"], "multiplicity:100,5,1,2", "--epochs-per-slice", 9, builders=4)
     direct = first.direct(tmp_path / "expected", "--epochs-per-slice", 9, definition="multiplicity:100,5,1,2")
@@ -244,7 +246,7 @@ def test_kept_again(tmp_path, generated):
 
 
 def test_folder_used_before(tmp_path, generated):
-    """Streams of an earlier run with more builders go; what else lies there stays."""
+    """Streams of an earlier run with more builders are removed; other files are kept."""
     kept = generated["tag"]
     folder = kept.copied(tmp_path)
     (folder / "notes.txt").write_text("mine")
@@ -257,7 +259,7 @@ def test_folder_used_before(tmp_path, generated):
 
 
 class Damaged:
-    """Streams of which that of source 1 is damaged."""
+    """Streams, of which that of source 1 is damaged."""
 
     def __init__(self, folder):
         self.uris = generate(folder, sources=3, rate=20_000, timing="poisson", hits=8, width="50ns", noise=200_000,
@@ -265,7 +267,7 @@ class Damaged:
         self.file = read_epochs_file(self.uris[1].removeprefix("file:"))
 
     def write(self, folder, what):
-        """URIs; of source 1 the epoch buffers that `what` names are not intact."""
+        """URIs; the epoch buffers of source 1 that `what` names are not intact."""
         data, buffers = bytearray(self.file.data), self.file.buffers
         places = {"first": [0], "middle": [20, 21, 30], "last": [-1]}.get(what, [])
         for buffer in (buffers[place] for place in places):
@@ -302,7 +304,7 @@ def test_damaged_streams(tmp_path, damaged, what):
 
 @pytest.mark.parametrize("what, definition, per_slice", [("middle", "multiplicity:100,5,1,2", 5), ("breaks_off", "gap:60,3", 100)])
 def test_damaged_streams_in_other_slices(tmp_path, damaged, what, definition, per_slice):
-    """Other events, other slices: those of the direct run, flags and account as well."""
+    """Other events, other slices: equal to those of the direct run, including flags and account."""
     kept = Kept(tmp_path, damaged.write(tmp_path, what), "gap:60,3", "--epochs-per-slice", 16, builders=2, code=3)
     options = ["--epochs-per-slice", per_slice]
     direct = kept.direct(tmp_path / "other", *options, definition=definition)
@@ -338,7 +340,8 @@ def numbered(tmp_path_factory):
 
 
 def test_events_by_number(tmp_path, numbered):
-    """Missing, repeated and foreign numbers and a trigger that the others deny: all as in the run that kept them."""
+    """Missing, repeated and foreign numbers, and a trigger that the others contradict: all as in the run that kept
+    them."""
     kept, sources = numbered
     expected, lost, hits_in = expected_run(sources)
     assert set(lost) == {"duplicate", "repeated_incomplete", "out_of_step"} and expected["events/flags"].any()
@@ -358,7 +361,7 @@ def test_events_by_number_in_other_slices(tmp_path, numbered):
 
 @pytest.mark.parametrize("saved, asked", [("tag", "gap:0,1"), ("gap:0,1", "tag")])
 def test_numbers_by_another_definition(tmp_path, numbered, saved, asked):
-    """Only `tag` asks for equal triggers and for all sources: what it refuses is part of the events by gap."""
+    """Only `tag` requires equal triggers and all sources: hits that it refuses are in the events by gap."""
     kept, _ = numbered
     options = ["--overlap", 0, "--epochs-per-slice", 2]
     if saved != "tag":
@@ -376,11 +379,12 @@ def test_events_without_a_time(tmp_path):
     assert_taken_back(kept, tmp_path / "again")
 
 
-# What the streams hold, by the format's description alone
+# The contents of the streams, by the format's description alone
 
 
 class StreamContents:
-    """One stream, strictly read: hits in its order, tags (time, hits, truncated, place of the next hit), bins of histograms."""
+    """One stream, read strictly: hits in order, tags (time, hits, truncated, position of the next hit), bins of
+    histograms."""
 
     def __init__(self, path, bin_ticks):
         self.file, self.bin_ticks = read_epochs_file(path), bin_ticks
@@ -491,7 +495,7 @@ def test_bins_that_an_epoch_has_too_many_of(tmp_path):
 
 
 def test_inspect_of_a_stream(generated):
-    """It says what it is, and the figures that the reader above finds."""
+    """It states its kind, and the figures that the reader above finds."""
     kept = generated["gap:60,3"]
     stream = StreamContents(kept.streams()[0], 60)
     shown = json.loads(eventloom("inspect", kept.streams()[0], "--json").stdout)
@@ -499,7 +503,7 @@ def test_inspect_of_a_stream(generated):
     assert (shown["hits"], shown["event_tags"]) == (len(stream.rows), len(stream.tags)) and shown["histograms"] > 0
 
 
-# Refused, with one line that says what to do
+# Refused, with one line that states the fix
 
 
 def refused(folder, sources, *options, np=None):
@@ -551,7 +555,7 @@ def test_list_that_cannot_be_read(tmp_path, generated, what):
 
 @pytest.mark.parametrize("what", ["cut", "gone", "longer", "empty"])
 def test_stream_that_is_not_whole(tmp_path, generated, what):
-    """Its name and what can be done: --save-sorted makes the folder anew."""
+    """Its name and the fix: --save-sorted recreates the folder."""
     folder = generated["multiplicity:100,5,1,2"].copied(tmp_path)
     stream = sorted(folder.glob("*.epochs"))[1]
     data = stream.read_bytes()
@@ -562,7 +566,7 @@ def test_stream_that_is_not_whole(tmp_path, generated, what):
 
 
 def test_stream_of_another_run(tmp_path):
-    """Of the same sizes and numbers of hits: hits of one run and the account of another must not be taken for a run."""
+    """Equal sizes and numbers of hits: hits of one run with the account of another must not be accepted as a run."""
     for name, first in (("a", 0), ("b", 7)):
         write_csv(tmp_path / f"{name}.csv", range(first, 1_000_000, 1000), range(1000))
     one, other = (Kept(tmp_path / name, [f"csv:{tmp_path}/{name}.csv?{CSV}"], "gap:60,3") for name in "ab")
@@ -573,7 +577,7 @@ def test_stream_of_another_run(tmp_path):
 
 
 def test_streams_of_two_builders_exchanged(tmp_path):
-    """Refused, or taken for what they are."""
+    """Refused, or recognised as what they are."""
     write_csv(tmp_path / "a.csv", range(0, 1_000_000, 1000), range(1000))
     kept = Kept(tmp_path, [f"csv:{tmp_path}/a.csv?{CSV}"], "gap:60,3", "--epochs-per-slice", 50, builders=2)
     first, second = kept.streams()
@@ -596,7 +600,7 @@ def test_folder_that_cannot_be_written(tmp_path, generated):
 
 
 def test_never_over_what_is_read(tmp_path, generated):
-    """Keeping hits in the folder that they are taken from would delete the only copy before the new one is whole."""
+    """Keeping hits in the folder from which they are read would delete the only copy before the new one is complete."""
     folder = generated["gap:60,3"].copied(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     only_line(refused(tmp_path, [f"sorted:{folder}"], "--save-sorted", folder), folder)
@@ -604,7 +608,7 @@ def test_never_over_what_is_read(tmp_path, generated):
 
 
 def test_streams_of_a_run_that_did_not_end(tmp_path, generated):
-    """Killed on its way: there is no list, and the folder is not taken back."""
+    """Killed on the way: there is no list, and the folder is not accepted."""
     words = [word for uri in generated["tag"].uris for word in ("--source", uri)]
     command = [BINARY, "run", *words, "--define", "tag", "--speed", "0.001", "--epochs-per-slice", "1", "--save-sorted",
                str(tmp_path / "sorted"), "--output", str(tmp_path / "killed.h5")]
@@ -630,7 +634,7 @@ def flipped(folder, offset, stream=0):
 
 
 def check_lost_hits(kept, run, lost, hits_in):
-    """Counted; no event without its flag that is none; every slice of the lost hits lacks something."""
+    """The losses are counted; every unflagged event is true; every slice of the lost hits lacks something."""
     account = read_ledger(run.output)
     assert_balanced(account)
     assert dropped(account)["corrupt"] == lost and account["hits_in"].sum() == hits_in
@@ -684,7 +688,7 @@ def test_flipped_byte_in_an_index(tmp_path, generated):
 
 
 def sealed(words, header):
-    """A buffer of these words with the fields of another one's header."""
+    """A buffer of these words with the fields of another buffer's header."""
     body = struct.pack(f"<{len(words)}I", *words)
     fields = list(BUFFER_HEADER.unpack(header))
     fields[2] = crc32c(body)
@@ -693,7 +697,7 @@ def sealed(words, header):
 
 
 def exchanged(folder, file, number, piece):
-    """The folder's first stream with another buffer in place of one, and every checksum right."""
+    """The folder's first stream with one buffer replaced, and every checksum right."""
     data = bytearray(file.data)
     data[file.buffers[number].offset:file.buffers[number].offset + len(piece)] = piece
     entries = [list(entry) for entry in INDEX_ENTRY.iter_unpack(data[file.index_offset:-TRAILER.size])]
@@ -737,7 +741,8 @@ def test_lies_behind_right_checksums(tmp_path, dense, what):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_anything_anywhere(tmp_path, generated, seed):
-    """Seeded damage that keeps a stream's size: one of the contract's exit codes, a balanced account, no false event."""
+    """Seeded damage that keeps a stream's size: one of the contract's exit codes, a balanced account, no false
+    event."""
     choose, kept = random.Random(seed), generated["gap:60,3"]
     folder = kept.copied(tmp_path)
     path = sorted(folder.glob("*.epochs"))[0]

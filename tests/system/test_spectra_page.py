@@ -1,4 +1,4 @@
-"""Histograms of --hist on the pages of reports and of runs in progress: their scale, zoom, and the fit of a peak."""
+"""Histograms of --hist on the pages of reports and of runs in progress: scale, zoom, and the fit of a peak."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """12000 hits far from each other, half of them in a peak: (words of `run`, energies, channels)."""
+    """12000 hits far apart, half of them in a peak: (words of `run`, energies, channels)."""
     folder = tmp_path_factory.mktemp("hits")
     choose = np.random.default_rng(11)
     raw = np.where(choose.random(12_000) < 0.5, choose.normal(CENTRE, SIGMA, 12_000), choose.uniform(0, 1024, 12_000)) / GAIN
@@ -72,7 +72,7 @@ def bars_of(page):
 
 
 def assert_bars(page, counts, log=False):
-    """As many bars as counts, with heights in proportion to them, or to their logarithms."""
+    """There is a bar for each count, with a height proportional to it, or to its logarithm."""
     bars, bottom = bars_of(page)
     assert len(bars) == len(counts)
     assert [top == bottom for top, _ in bars] == [n == 0 for n in counts]
@@ -83,7 +83,7 @@ def assert_bars(page, counts, log=False):
 
 
 def share_of(page, value, low, high):
-    """Of the width of the chart, where a value is on an axis from `low` to `high`."""
+    """The position of a value as a share of the chart's width, on an axis from `low` to `high`."""
     width = page.ask(f"document.querySelector('{CHART}').viewBox.baseVal.width")
     return (MARGINS["left"] + (value - low) / (high - low) * (width - MARGINS["left"] - MARGINS["right"])) / width
 
@@ -98,7 +98,7 @@ def fields(page):
 
 
 def set_fields(page, *ranges):
-    """By the keyboard, as far as what is typed."""
+    """Fills in the ranges with the keyboard."""
     for i, ends in enumerate(ranges):
         for word, value in zip(("from", "to"), ends):
             page.ask(f"document.getElementById('spectrum-{word}-{i}').select()")
@@ -140,7 +140,7 @@ def test_zoom_by_mouse(page, recording):
     assert_bars(page, energies_of(recording))
     with page.drag(CHART, (0.5, 0.5), (0.501, 0.5)):
         pass
-    assert_bars(page, energies_of(recording))  # a click is no drag
+    assert_bars(page, energies_of(recording))  # a click is not a drag
 
 
 def test_by_keyboard(page, recording):
@@ -191,19 +191,19 @@ def test_zoom_of_two_axes(page, recording):
 
 
 def test_fit_by_mouse(page, recording):
-    """The figures that are shown are those of the reference, and the curve is where they say."""
+    """The figures shown are those of the reference, and the curve lies where they say."""
     page.choose("#choose-spectrum-drag", "fits a peak")
     drag(page, 470, 555)
     low, high = fields(page)
     edges = np.arange(2 * math.ceil((low - 1) / 2), 2 * math.floor((high + 1) / 2) + 1, 2.0)
     counts = energies_of(recording, int(edges[0]), int(edges[-1]))
     values, errors = peaks.fit(edges, counts, [sum(counts) / 2, 511, 6, 5, 5])
-    told = facts(page)
+    reported = facts(page)
     for name, value, error in (("area", values[0], errors[0]), ("centre", values[1], errors[1]), ("sigma", values[2], errors[2]),
                                ("FWHM", 2.35482 * values[2], 2.35482 * errors[2])):
-        shown = pair(told[name])
+        shown = pair(reported[name])
         assert abs(shown[0] - value) < 0.06 * error and abs(shown[1] - error) < 0.06 * error, name
-        assert told[name].endswith("entries" if name == "area" else EVIL)
+        assert reported[name].endswith("entries" if name == "area" else EVIL)
     assert abs(values[1] - CENTRE) < 2 * errors[1]
     assert_bars(page, energies_of(recording))  # no zoom
     assert_curve(page, edges, values)
@@ -213,7 +213,7 @@ def test_fit_by_mouse(page, recording):
 
 
 def assert_curve(page, edges, values):
-    """Its top is at the centre, as high as the bin there expects, on the scale of the bars."""
+    """Its top is at the centre, as high as the expected content of the bin there, on the scale of the bars."""
     path = page.ask(f"document.querySelector('{CHART} path.curve').getAttribute('d')")
     points = np.array(re.findall(r"([\d.]+) ([\d.]+)", path), float)
     bars, bottom = bars_of(page)
@@ -277,7 +277,7 @@ def test_fit_is_that_of_least_squares(page, name):
 
 
 def test_uncertainties_are_those_of_the_results(page):
-    """Of 200 fits: distances from the truth, in uncertainties, spread by about one."""
+    """The distances of 200 fits from the truth, in uncertainties, spread by about one."""
     edges, truth = CASES["linear"]
     found = [fitted(page, edges, peaks.generated(seed, edges, truth), False) for seed in range(200)]
     for name, true in (("area", truth[0]), ("centre", truth[1]), ("sigma", truth[2])):
@@ -306,12 +306,12 @@ def test_fits_on_a_phone(page, recording):
 
 
 def test_live(browser, recording, tmp_path):
-    """The counts of all ranks grow; what the user has chosen stays; at the end they are those of run.h5."""
+    """The counts of all ranks grow; the user's choices stay; at the end the counts are those of run.h5."""
     uri, words, *_ = recording
     run = Monitored(tmp_path, [uri], *words, "--filters", 2, "--speed", 0.0005, np=3)
     with run, browser.page(run.held().url) as page:
         entries = "document.querySelector('#panel-spectra') && fetchedSpectrum && fetchedSpectrum.entries"
-        run.go_on(speed=0.0005)
+        run.proceed(speed=0.0005)
         before = page.until(f"({entries}) > 100 && {entries}")
         set_fields(page, (400, 600))
         page.press("Enter")
@@ -327,14 +327,14 @@ def test_live(browser, recording, tmp_path):
         page.until("fetchedSpectrum.name === 'plane' && fetchedSpectrum.entries > 0")
         page.choose("#choose-spectrum", "energy")
         page.until("fetchedSpectrum.name === 'energy' && fetchedSpectrum.entries > 0")
-        run.go_on(speed=0)
+        run.proceed(speed=0)
         page.until_text("#state", "ended")
         page.until("fetchedSpectrum.final")
         page.until_text("#panel-spectra", "at the end of the run")
-        told = page.ask("fetchedSpectrum")
+        reported = page.ask("fetchedSpectrum")
         run.wait(0)
         assert EVIL in page.text("#spectrum-fit") and page.ask("document.images.length") == 0
     with h5py.File(run.folder / "run.h5") as file:
         group = file["histograms/energy"]
-        assert told["counts"] == group["counts"][()].tolist() == energies_of(recording).tolist()
-        assert told["entries"] == group.attrs["entries"]
+        assert reported["counts"] == group["counts"][()].tolist() == energies_of(recording).tolist()
+        assert reported["entries"] == group.attrs["entries"]

@@ -21,7 +21,7 @@ def recording(request):
 
 
 def events_of(folder, recording, uri, rule=0):
-    """The merged file of the events by one of the recording's rules, found true; nothing may be lost."""
+    """The merged file of the events by one of the recording's rules, after verification; nothing may be lost."""
     gap, least = recording.rules[rule]
     run = Run(folder, [uri], "--define", f"gap:{gap}ns,{least}", *recording.options(), np=2)
     merged = read_merged(run.merged)

@@ -1,4 +1,4 @@
-"""Ranks that are silent, stuck or lost are told by name, and the run waits or ends as asked: never a hang without a word."""
+"""Ranks that are silent, stuck or lost are reported by name, and the run waits or ends as requested: it never hangs silently."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ ROLES = {2: ["sources 0,2; builder 0", "sources 1,3; builder 1"],
 OPTIONS = ["--define", "gap:25ns,4", "--epochs-per-slice", "100"]
 LASTING = ["--segment-size", "1", "--speed", "0.001"]  # 100 s
 SOON = ["--stall-warning", "300ms"]
-GENEROUS = 20  # s, for what should take one or two
+GENEROUS = 20  # s, for actions that should take one or two
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def recording(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory, recording):
-    """Contents of the merged file, but for who built what and the setup."""
+    """Contents of the merged file, except which builder built what and the setup."""
     job = Job(tmp_path_factory.mktemp("undisturbed"), recording, *OPTIONS)
     job.run()
     return result(job)
@@ -47,14 +47,14 @@ def result(job):
 
 @pytest.fixture
 def folder():
-    """In memory, where no disk makes ranks wait."""
+    """A folder in memory, where no disk makes ranks wait."""
     with tempfile.TemporaryDirectory(prefix="eventloom-stalls-", dir=MEMORY) as place:
         yield Path(place)
 
 
 @contextlib.contextmanager
 def held(pid):
-    """Stopped, as by a debugger or a suspended machine."""
+    """The process is stopped, as by a debugger or a suspended machine."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -64,7 +64,7 @@ def held(pid):
 
 
 def blamed(text):
-    """Numbers of the ranks that are called stopped, lost, or silent for too long; who says so does not count."""
+    """Numbers of the ranks reported stopped, lost, or silent for too long; the reporting ranks do not count."""
     lines = [line for line in text.splitlines() if re.search(r"been stopped|(is|was) lost|--stall-timeout", line)]
     said = [re.sub(r"^eventloom, rank \d+ \(.*?\): ", "", line) for line in lines]
     return {int(number) for line in said for number in re.findall(r"\brank (\d+) \(", line)}
@@ -76,7 +76,7 @@ def test_a_stopped_rank_is_named_and_waited_for(folder, recording, undisturbed, 
     with job.start("--speed", "0.04", "--segment-size", "1") as started:  # 2.5 s
         started.until_parts(2)
         with held(started.ranks()[rank]):
-            line = started.until_told(f"rank {rank} (", "stopped", timeout=GENEROUS)
+            line = started.until_reported(f"rank {rank} (", "stopped", timeout=GENEROUS)
             assert f"rank {rank} ({ROLES[np][rank]}) on {HOST}" in line, line
             assert started.process.poll() is None
         text = started.wait(0)
@@ -118,13 +118,13 @@ def test_a_killed_rank_is_named_and_the_others_end(folder, recording, undisturbe
 
 
 def test_a_rank_that_is_held_and_a_stop(folder, recording, undisturbed):
-    """The stop waits for the rank that is held, says so, and comes to its end when that goes on."""
+    """The stop waits for the held rank, reports that, and completes when the rank continues."""
     job = Job(folder, recording, *OPTIONS, *SOON, np=2)
     with job.start(*LASTING) as started:
         started.until_parts(2)
         with held(started.ranks()[1]):
             started.send(signal.SIGUSR1, 0)
-            started.until_told("rank 1 (", "stopped", timeout=GENEROUS)
+            started.until_reported("rank 1 (", "stopped", timeout=GENEROUS)
             assert started.process.poll() is None
         text = started.wait(STOPPED, GENEROUS)
     assert lines_with(text, "SIGUSR1", "cleanly"), text
@@ -133,13 +133,13 @@ def test_a_rank_that_is_held_and_a_stop(folder, recording, undisturbed):
 
 
 def test_a_healthy_run_says_nothing(folder, recording):
-    """Slices come further apart than the warning is long: sources that wait for their time are not stuck."""
+    """Slices are farther apart than the warning time: sources that wait for their time are not stuck."""
     slices = ["--epochs-per-slice", "2500", "--speed", "0.03"]  # 4 slices, 0.8 s each
     job = Job(folder, recording, "--define", "gap:25ns,4", *slices, "--stall-warning", "600ms", "--stall-timeout", "3s", np=3)
     begin = time.monotonic()
     text = job.run()
     assert time.monotonic() - begin > 2, "too quick to show anything"
-    of_cores = lines_with(text, "warning", "eventloom doctor")  # where there are fewer than ranks
+    of_cores = lines_with(text, "warning", "eventloom doctor")  # on machines with fewer cores than ranks
     assert lines_with(text, "warning") == of_cores and not lines_with(text, "error"), text
 
 

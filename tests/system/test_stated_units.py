@@ -1,5 +1,5 @@
-"""Times as a file states them: their unit, their precision, and what they count from. The references are whole numbers and fractions
-of Python."""
+"""Times as a file states them: their unit, their precision, and their origin. The references are Python's integers and
+fractions."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def nearest(fraction):
 
 
 def ticks_of(folder, uri, *options, code=0):
-    """The times that `convert` makes of an input, in ticks of 1 ns, and what it says."""
+    """The times that `convert` makes of an input, in ticks of 1 ns, and its messages."""
     (folder / "out.epochs").unlink(missing_ok=True)
     done = eventloom("convert", uri, "--output", folder / "out.epochs", *options, code=code)
     return sorted(hits_of_file(read_epochs_file(folder / "out.epochs")).time.tolist()), done.stderr
@@ -35,7 +35,7 @@ def refused(folder, uri, *words, options=()):
 
 
 def columns(path, time, group="/", name="time", units=None, channel=None):
-    """A file of hits; its URI."""
+    """Writes a file of hits; returns its URI."""
     with h5py.File(path, "w") as file:
         place = file.require_group(group)
         place[name] = time
@@ -85,7 +85,7 @@ def test_a_scale_of_packed_floats_is_exact(tmp_path):
 
 
 def test_whole_ticks_in_seconds_need_no_rounding(tmp_path):
-    """As the nearest double of each time, which is not the time: 0.1 s is none of them."""
+    """Each time is the nearest double, which is not the time itself: 0.1 s has no exact double."""
     ns = np.sort(np.random.default_rng(4).choice(10**13, 2000, replace=False))
     found, _ = ticks_of(tmp_path, columns(tmp_path / "x.h5", ns / 1e9, units="s"))
     assert found == ns.tolist()
@@ -95,7 +95,7 @@ def test_whole_ticks_in_seconds_need_no_rounding(tmp_path):
 
 @pytest.mark.parametrize("kind, bits", [("<f8", 53), ("<f4", 24), ("<f2", 11)])
 def test_numbers_further_apart_than_ticks_need_round(tmp_path, kind, bits):
-    """Whole numbers, up to those that the next one is two away from."""
+    """Integers up to the one whose successor is two away."""
     limit = 2**bits
     fits = np.array([0, 1, limit - 2, limit - 1], dtype=kind)
     assert ticks_of(tmp_path, columns(tmp_path / "x.h5", fits, units="ns"))[0] == [0, 1, limit - 2, limit - 1]
@@ -114,7 +114,7 @@ def test_unix_seconds_as_doubles(tmp_path):
 
 @pytest.mark.parametrize("kind, first", [("<f8", 2.0**53), ("<f4", 2.0**24)])
 def test_packed_floats_without_precision_are_counted(tmp_path, kind, first):
-    """They are rounded unless `round` says otherwise, as ever, but not in silence: not in the last lines of a run."""
+    """They are rounded unless `round` specifies otherwise, but not silently: the last lines of a run report it."""
     time = np.array([1.25, first / 2, first, first * 3], dtype=kind)
     uri = packed(tmp_path / "x.bin", time, kind)
     run = Run(tmp_path, [uri], "--define", "gap:0,1")
@@ -324,7 +324,7 @@ def test_a_file_that_was_cut(tmp_path):
 # ---- NeXus
 
 def nexus(path, zero, index, offset, zero_attributes=(), offset_attributes=(), name="event_time_offset", leave=()):
-    """A group of NXevent_data; its URI."""
+    """Writes a group of NXevent_data; returns its URI."""
     with h5py.File(path, "w") as file:
         group = file.create_group("entry/bank_events")
         group.attrs["NX_class"] = "NXevent_data"
@@ -343,7 +343,7 @@ def placed(zero, index, offset):
 
 
 def test_events_of_pulses_since_1970(tmp_path):
-    """As at the ESS: whole nanoseconds. Pulses without events have the index of the next."""
+    """As at the ESS: integer nanoseconds. Pulses without events have the index of the next one."""
     random = np.random.default_rng(34)
     zero = np.arange(300, dtype=np.uint64) * 71_428_571 + 1_700_000_000_000_000_000
     index = np.sort(random.choice(3000, 300)).astype(np.uint64)
@@ -373,7 +373,7 @@ def test_events_of_pulses_in_seconds(tmp_path, start, seconds):
 
 
 def test_pulses_that_go_back(tmp_path):
-    """Events of a pulse are in no order; pulses are."""
+    """Events of a pulse are unordered, but pulses are ordered."""
     zero = np.arange(20, dtype=np.uint64) * 71_428_571
     index, offset = np.arange(20) * 3, np.tile(np.array([70_000_000, 5, 30_000_000], dtype=np.uint32), 20)
     uri = nexus(tmp_path / "n.nxs", np.concatenate([zero, zero]), np.concatenate([index, index + 60]),

@@ -13,11 +13,11 @@ from program import BINARY, ROOT
 pytestmark = pytest.mark.every_case
 
 FOLDERS = ["formats", "schedulers", "core", "io", "app"]
-# What all folders of core and of io may include from.
+# The folders from which all folders of core and of io may include.
 CORE = ["core/runtime", "formats"]
 IO = ["core/dataflow", "core/definitions", "core/runtime", "formats", "io/files", "io/uri"]
 LOWER = ["io", "core", "schedulers", "formats"]
-# folder: what its files may include from, besides their own.
+# folder: what its files may include from, besides their own folder.
 ARROWS = {
     "formats": [],
     "schedulers": ["formats"],
@@ -149,7 +149,7 @@ def test_every_system_test_is_run_and_described():
 
 @pytest.mark.parametrize("folder", ["core", "io", "app"])
 def test_folders_do_not_include_each_other(folder):
-    """What the files say, whatever ARROWS allows: from no folder do includes lead back to it."""
+    """By the files themselves, whatever ARROWS allows: includes never lead back to the folder."""
     onward = {}
     for path in sources(folder):
         home = str(path.parent.relative_to(ROOT))
@@ -163,7 +163,7 @@ def test_folders_do_not_include_each_other(folder):
 
 
 def test_nothing_includes_the_tools_but_commands():
-    """Nor the simulation, but the tool for it."""
+    """The simulation may not either, except the tool for it."""
     for path in (path for folder in FOLDERS for path in sources(folder)):
         name = path.relative_to(ROOT)
         of_tools = [i for i in includes(path) if inside(i, ["app/tools", "core/simulation"])]
@@ -171,7 +171,7 @@ def test_nothing_includes_the_tools_but_commands():
 
 
 def test_no_file_includes_its_user():
-    """A header and what implements it count as one."""
+    """A header and its implementation count as one."""
     uses = {}
     for path in (path for folder in FOLDERS for path in sources(folder)):
         unit = str(path.relative_to(ROOT).with_suffix(""))
@@ -192,7 +192,7 @@ def test_doors(header):
 
 
 def all_included(path):
-    """By the file, and by what it includes, and so on."""
+    """All headers that the file includes, directly or indirectly."""
     found, ahead = set(), set(includes(path))
     while ahead:
         found |= ahead
@@ -209,13 +209,13 @@ def test_the_engine_knows_neither_mpi_nor_files():
 
 
 def folders_of_headers(command):
-    """Those that a compiler is told of."""
+    """The folders in a compiler's command."""
     words = iter(shlex.split(command))
     return [next(words) if word in ("-I", "-isystem") else word[2:] for word in words if word.startswith(("-I", "-isystem"))]
 
 
 def test_only_what_links_mpi_finds_it():
-    """What CMake tells the compiler: a library that links MPI is told where mpi.h is."""
+    """By CMake's compile commands: only libraries that link MPI have the folder of mpi.h."""
     commands = json.loads((Path(BINARY).resolve().parent / "compile_commands.json").read_text())
     finds = {}
     for of in commands:
@@ -235,7 +235,7 @@ def test_headers_are_guarded(folder):
 
 
 def test_scripts_of_the_page_share_no_name():
-    """They are one script on the page: a function of the same name would replace the other."""
+    """They form one script on the page: functions of equal names would replace each other."""
     text = "\n".join(path.read_text() for path in sorted((ROOT / "app/observe/page").glob("*.js")))
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
     assert len(names) > 100 and sorted(names) == sorted(set(names))

@@ -26,7 +26,7 @@ BAD = {
 
 
 def lines_of(rows, bad):
-    """The rows as lines, with others put before some of them."""
+    """The rows as lines, with others inserted before some of them."""
     lines = []
     for n, row in enumerate(rows):
         lines += [bad[n]] if n in bad else []
@@ -41,16 +41,16 @@ def test_bad_lines_are_skipped(tmp_path, header):
     keys = "?skip-bad=yes" + ("" if header else "&time=1&channel=2&payload=3&unit=ns")
     run = run_all(tmp_path / "run", f"{path}{keys}", code=3)
     assert rows_of(run) == [(t, 0, ch, (energy,)) for t, ch, energy in ROWS]
-    number = sum(line != "" for line in BAD.values())  # an empty line is no row, and no damage
+    number = sum(line != "" for line in BAD.values())  # an empty line is neither a row nor damage
     lost = dropped(read_ledger(run.output))
     assert lost["corrupt"] == number == sum(lost.values())
     assert counts_of(run.report(), 0)["bad_records"] == number
     places = [n for n, line in enumerate(lines, 1) if line in BAD.values() and line]
-    told = [line for line in run.done.stderr.splitlines() if "the line is skipped" in line]
-    assert len(told) == 10
-    for place, line in zip(places, told):
+    message = [line for line in run.done.stderr.splitlines() if "the line is skipped" in line]
+    assert len(message) == 10
+    for place, line in zip(places, message):
         assert f"t.csv:{place}: " in line or f"t.csv' line {place} " in line
-    assert "further ones are only counted" in told[-1] and f"{number} lines in all are skipped" in run.done.stderr
+    assert "further ones are only counted" in message[-1] and f"{number} lines in all are skipped" in run.done.stderr
 
 
 def test_bad_lines_are_refused_without_the_key(tmp_path):
@@ -64,7 +64,7 @@ def test_bad_lines_are_refused_without_the_key(tmp_path):
 
 @pytest.mark.parametrize("first", ["garbage", "1", "a b", '"', "\0"])
 def test_a_bad_first_row_decides_nothing(tmp_path, first):
-    """Neither the separator of the others, nor whether channels are words, nor the numbers of the words."""
+    """Neither the separator, nor whether channels are words, nor the numbers of the words."""
     for channels in ([3, 9], ["muon", "veto"]):
         rows = [(10 * n, channels[n % 2], n) for n in range(1, 50)]
         path = table(tmp_path, "\n".join([first, *(f"{t},{c},{e}" for t, c, e in rows)]) + "\n")
@@ -96,7 +96,7 @@ def test_times_that_need_keys_are_no_bad_lines(tmp_path):
 
 
 def test_many_bad_lines_take_no_memory(tmp_path):
-    """A table of bad lines alone, and one in which they are most."""
+    """A table of bad lines only, and one in which they are the majority."""
     path = table(tmp_path, "t_ns,ch\n" + "bad,bad\n" * 100_000)
     run = run_all(tmp_path / "none", f"{path}?skip-bad=yes", code=3)
     assert rows_of(run) == [] and dropped(read_ledger(run.output))["corrupt"] == 100_000
@@ -157,7 +157,7 @@ def length(text):
 
 
 def rounded(time, how):
-    """A fraction as a tick; without rounding it must be whole."""
+    """A fraction as a tick; without rounding it must be a whole number."""
     if how == "nearest":
         return (2 * time.numerator + time.denominator) // (2 * time.denominator)
     assert how == "down" or time.denominator == 1
@@ -165,7 +165,7 @@ def rounded(time, how):
 
 
 def two_numbers(folder, coarse, fine, kind="i8"):
-    """The same times as a table and as HDF5; what is before their keys."""
+    """The same times as a table and as HDF5; returns what precedes their keys."""
     table(folder, "step,t,ch\n" + "".join(f"{c},{f},{n % 5}\n" for n, (c, f) in enumerate(zip(coarse, fine))))
     with h5py.File(folder / "t.h5", "w") as file:
         file["step"], file["t"], file["ch"] = np.array(coarse), np.array(fine, dtype=kind), np.arange(len(fine)) % 5
@@ -193,7 +193,7 @@ def expected_rows(times):
 ])
 @pytest.mark.parametrize("sign, kind", [(1, "i8"), (-1, "u8")], ids=["plus", "minus"])
 def test_steps_and_offsets(tmp_path, unit, step, fine, tick, keys, sign, kind):
-    """The sum or the difference of two columns, of different units, as exact as fractions."""
+    """The sum or the difference of two columns with different units, exact like fractions."""
     random = np.random.default_rng(len(unit) + fine)
     coarse = np.sort(random.integers(100, 5_000, 800)).tolist()
     offset = random.integers(0, fine, 800).tolist()
@@ -211,7 +211,7 @@ def test_steps_and_offsets(tmp_path, unit, step, fine, tick, keys, sign, kind):
 
 
 def test_steps_less_offsets(tmp_path):
-    """As NEST writes spikes with time_in_steps: the time is the step less the offset, of different units."""
+    """As NEST writes spikes with time_in_steps: the time is the step minus the offset, in different units."""
     random = np.random.default_rng(5)
     steps = np.sort(random.integers(1, 20_000, 500)).tolist()
     offsets = [Decimal(int(n)).scaleb(-9) for n in random.integers(0, 100_000_000, 500)]  # ms
@@ -238,7 +238,7 @@ def test_steps_less_offsets(tmp_path):
 
 
 def test_a_minus_in_a_name(tmp_path):
-    """Means the column of that name where no steps are spoken of."""
+    """The minus belongs to the column's name if no steps are mentioned."""
     table(tmp_path, "time-x,ch\n5,1\n7,1\n")
     with h5py.File(tmp_path / "t.h5", "w") as file:
         file["time-x"], file["ch"] = [5, 7], [1, 1]
@@ -248,7 +248,7 @@ def test_a_minus_in_a_name(tmp_path):
 
 
 def test_offsets_may_be_negative_and_fractions(tmp_path):
-    """Those of HDF5 also floating-point numbers."""
+    """HDF5 also allows floating-point numbers."""
     steps, offsets = [4, 4, 5, 6], [-3, 2.5, -0.25, 7.75]
     expected = [4 * 100 - 12, 4 * 100 + 10, 5 * 100 - 1, 6 * 100 + 31]
     for n, uri in enumerate(two_numbers(tmp_path, steps, offsets, "f8")):
@@ -275,7 +275,7 @@ def test_the_coarse_counter_wraps_around(tmp_path):
 
 
 def test_unix_seconds_and_picoseconds(tmp_path):
-    """Their sum has more than 64 bits in ps."""
+    """Their sum exceeds 64 bits in ps."""
     seconds, ps = [1_700_000_000, 1_700_000_001], [999_999_999_999, 1]
     for n, uri in enumerate(two_numbers(tmp_path, seconds, ps)):
         uri += "time=t&coarse=step&coarse-unit=s&unit=ps&origin=1700000000s"
@@ -300,7 +300,7 @@ def test_two_numbers_that_cannot_be(tmp_path):
     ("u32le@3<<24|u24le@0", "u4", 24, 24), ("u16be@7<<40|u40le@0", ">u2", 40, 40), ("u32le@3<<30|u24le@0:0-21", "u4", 22, 30),
     ("u8@3<<8|u8@0", "u1", 8, 8), ("u32le@3:4-27<<24|u24le@0", "u4", 24, 24)])
 def test_times_of_two_fields(tmp_path, field, high, low, shift):
-    """The low one lies at byte 0, the high one behind it; the reference composes them as whole numbers."""
+    """The low field lies at byte 0, the high one after it; the reference composes them as integers."""
     random = np.random.default_rng(shift)
     at = int(field.split("@")[1].split("<<")[0].split(":")[0])
     some = np.dtype(high).itemsize

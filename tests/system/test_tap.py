@@ -1,4 +1,4 @@
-"""run --tap: events as they are built, read by an independent MBS client, against what the run has written."""
+"""run --tap: events as they are built, read by an independent MBS client, compared with the run's output."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def stamped(count, first=1, words=10):
 
 @pytest.fixture(scope="module")
 def triggered(tmp_path_factory):
-    """Events as they are in an LMD file, and the file's URI."""
+    """Events as in an LMD file, and the file's URI."""
     events = stamped(2000)
     path = tmp_path_factory.mktemp("triggered") / "stamped.lmd"
     path.write_bytes(flat_file(events))
@@ -48,7 +48,7 @@ def streams(tmp_path_factory):
 
 @contextlib.contextmanager
 def taken_port():
-    """A port in use, below those that the system gives to connections; the ones beside it are free."""
+    """A port in use, below those that the system assigns to connections; its neighbours are free."""
     for port in range(20_000 + os.getpid() % 10_000, 32_000):
         with contextlib.suppress(OSError), socket.create_server((HOST, port)):
             for beside in (port - 1, port + 1):
@@ -58,7 +58,7 @@ def taken_port():
 
 
 def plain_run(folder, uris, *options):
-    """What a run without a tap says."""
+    """The messages of a run without a tap."""
     return Merged(eventloom("run", *(word for uri in uris for word in ("--source", uri)), *options, "--output", folder / "plain.h5"),
                   folder / "plain.h5")
 
@@ -72,7 +72,7 @@ class Merged:
 
 
 def by_first_hit(events):
-    """Of events without list-mode data the hits of each, in the order of time."""
+    """The hits of each event without list-mode data, in time order."""
     return sorted(map(hits_in, events))
 
 
@@ -140,7 +140,7 @@ def test_eventloom_reads_it_as_any_server(tmp_path, triggered):
 
 
 def test_events_by_number_come_by_number(tmp_path):
-    """Those of an acquisition that Eventloom reads as they come: its first events are there before the client is."""
+    """Events of an acquisition that Eventloom reads live: its first events are available before the client."""
     layout, events, go = Layout(buffer_bytes=1 << 14), read_lmd(LMD).events, threading.Event()
     groups = layout.buffers(events)
 
@@ -222,8 +222,8 @@ BULK = ["gen:poisson?rate=2e6&duration=1s&payload=4&seed=5", "--define", "gap:1u
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_client_that_does_not_read_loses_buffers_and_delays_nobody(tmp_path, kind):
-    """The other one, which reads, sees whole buffers and gaps between them, if any."""
+def test_a_client_that_does_not_read_loses_buffers_and_delays_no_other(tmp_path, kind):
+    """The other client, which reads, receives whole buffers, possibly with gaps between them."""
     uri, *options = BULK
     expected = plain_run(tmp_path, [uri], *options)
     with Tapped(tmp_path / "run", [uri], *options, kind=kind) as run, run.client(receive_bytes=4096), run.client() as good:
@@ -238,7 +238,7 @@ def test_a_client_that_does_not_read_loses_buffers_and_delays_nobody(tmp_path, k
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_hostile_clients_harm_nobody(tmp_path, triggered, kind):
+def test_hostile_clients_are_harmless(tmp_path, triggered, kind):
     garbage = [b"\0" * 12, b"\xff" * 12, b"GET / HTTP/1.1\r\n\r\n", b"GETEVTX\0\0\0\0\0", os.urandom(1 << 20)]
     with Tapped(tmp_path, [triggered[1]], *STAMPED, kind=kind) as run, run.client() as good:
         for data in [*garbage, request("CLOSE")]:
@@ -246,14 +246,14 @@ def test_hostile_clients_harm_nobody(tmp_path, triggered, kind):
                 with contextlib.suppress(ConnectionError):
                     client.say(data)
                 assert client.closed_by_server()
-        for data in (b"", b"GETEV"):  # gone in the middle of a word
+        for data in (b"", b"GETEV"):  # disconnects in the middle of a word
             with run.client() as client:
                 client.say(data)
         with run.client() as client:  # gets RST
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         with run.client() as hasty:
             hasty.socket.setblocking(False)
-            with contextlib.suppress(BlockingIOError):  # asks and asks, and never reads
+            with contextlib.suppress(BlockingIOError):  # requests endlessly and never reads
                 for _ in range(1000):
                     hasty.socket.send(1000 * request("GETEVT"))
             reading = in_background(good.events)
@@ -289,7 +289,7 @@ def test_an_event_too_large_for_a_buffer_is_named_and_counted(tmp_path):
     assert said["tap_events_dropped"] == 1
 
 
-# What the run says of it
+# Messages of the run about it
 
 
 def test_what_the_run_says(tmp_path, triggered):
@@ -319,7 +319,7 @@ def test_where_it_listens(tmp_path, triggered, option, address, service):
     words = ["run", triggered[1], *STAMPED, "--tap", option.format(port)]
     with Started(tmp_path, *words, "--output", "run.h5") as run:
         place = f"[{address}]" if ":" in address else address
-        run.until_told(f"tap: events are served at mbs://{place}:{port}/{service} on ")
+        run.until_reported(f"tap: events are served at mbs://{place}:{port}/{service} on ")
         run.wait(0)
 
 

@@ -1,5 +1,5 @@
-"""Coincidences between the strings of the neutrino telescope, with its calibrated clocks and positions: counted here once
-more, by loops that share nothing with the program nor with the serial reference."""
+"""Coincidences between the strings of the neutrino telescope, with its calibrated clocks and positions, recounted by
+loops that share no code with the program or the serial reference."""
 
 import csv
 import math
@@ -38,7 +38,7 @@ def hits():
 
 
 def events_of(hits, accepts, pre, post):
-    """Joined windows of WINDOW in which `accepts(hits of the window)`, widened: lists of hits."""
+    """Joined and widened windows of WINDOW in which `accepts(hits of the window)`: lists of hits."""
     spans = []
     end = 0
     first_of_time = 0
@@ -59,7 +59,7 @@ def events_of(hits, accepts, pre, post):
 
 
 def causal_set(hits, speed, slack):
-    """The hits that are left."""
+    """The remaining hits."""
     times = np.array([hit[0] for hit in hits])
     places = np.array([hit[4] for hit in hits])
     apart = np.linalg.norm(places[:, None] - places[None, :], axis=2)

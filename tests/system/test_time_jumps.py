@@ -67,7 +67,8 @@ def two_measurements():
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_clock_that_is_reset(tmp_path, kind):
-    """Refused; with `new-era` each part keeps its distances, behind the other; with `drop` the first part is left."""
+    """Refused; with `new-era`, each part keeps its distances and follows the previous one; with `drop`, only the first
+    part is kept."""
     first, second = two_measurements()
     uri = WRITERS[kind](tmp_path / "a.bin", np.concatenate([first, second]))
     refused(uri, "a.bin", "hit 2001 at", "before hit 2000", "jumps=new-era", "jumps=drop", "bits=N", folder=tmp_path)
@@ -87,7 +88,7 @@ def test_a_clock_that_is_reset(tmp_path, kind):
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("bits", [24, 32, 48])
 def test_a_counter_that_wraps_around(tmp_path, kind, bits):
-    """Also slightly out of order around its turns."""
+    """Also if slightly out of order near its wraps."""
     random = np.random.default_rng(bits)
     step = min((1 << bits) // 1000, SECOND)
     true = (1 << bits) - 10 * step + np.cumsum(random.integers(1, step, 100))
@@ -110,13 +111,13 @@ def test_two_clocks_of_different_width(tmp_path, kind):
     refused(uri, "a.bin", folder=tmp_path)
     run = run_all(tmp_path / "run", with_keys(uri, "bits=0-15:32,16-31:48"))
     assert (times_of(run) == true).all()
-    code = 3 if kind == "packed" else 2  # damaged records are losses there
+    code = 3 if kind == "packed" else 2  # there, damaged records are losses
     done = eventloom("run", with_keys(uri, "bits=32"), "--define", "gap:0,1", "--output", tmp_path / "x.h5", code=None)
     assert done.returncode in (2, code) and done.returncode != 0
 
 
 def test_fractions_of_a_counter(tmp_path):
-    """Its numbers have decimals, and another unit than the tick."""
+    """Its numbers have decimals, and a unit other than the tick."""
     true = 4_294_960 + np.arange(0, 20_000)  # ms
     uri = write_table(tmp_path / "a.csv", [f"{t * 1000 % (1 << 32)}.25" for t in true], name="t_us")
     run = run_all(tmp_path / "run", with_keys(uri, "bits=32"))
@@ -140,7 +141,7 @@ def test_a_damaged_time_far_ahead(tmp_path):
 
 
 def test_ordinary_disorder_has_a_bound(tmp_path):
-    """10 ms, or what `reorder` says as a length of time, however many hits that is."""
+    """10 ms, or the length of time given by `reorder`, for any number of hits."""
     times = np.arange(0, 3000) * 10_000
     times[2000] -= 10_000_000
     uri = write_packed(tmp_path / "a.bin", times)

@@ -1,4 +1,5 @@
-"""The UTC of tick 0: as given, as boards and White Rabbit stamps state it; in every file and command; contradictions; resumed."""
+"""The UTC of tick 0: as given, and as boards and White Rabbit stamps state it; in every file and command;
+contradictions; resumed runs."""
 
 import json
 import re
@@ -39,20 +40,20 @@ def csv(folder, times=(1_000, 1_010, 1_020, 5_000_000_000, 5_000_000_001, 5_000_
 
 
 def stamped(folder, utc, keys=""):
-    """List mode of three events with White Rabbit stamps from this time of UTC on, 10 ns apart."""
+    """List mode of three events with White Rabbit stamps, 10 ns apart, beginning at this time in UTC."""
     first = ns(utc) + LEAP_SECONDS * 10**9
     events = [Event(number, [Subevent(1, white_rabbit(first + 10 * number))]) for number in range(3)]
     (folder / "wr.lmd").write_bytes(classic_file(events))
     return f"lmd:{folder}/wr.lmd?time=wr{keys}"
 
 
-@pytest.mark.parametrize("given, told", [
+@pytest.mark.parametrize("given, reported", [
     (GIVEN, GIVEN), ("2026-11-21T10:00:00.000Z", GIVEN), ("2026-11-21T11:30:00+01:30", GIVEN), ("2026-11-20T23:00:00-11:00", GIVEN),
     ("2026-11-21T10:00:00.000000001Z", "2026-11-21T10:00:00.000000001Z"), ("2026-11-21T10:00:00.25Z", "2026-11-21T10:00:00.250000000Z"),
     ("1969-12-31T23:59:23Z", "1969-12-31T23:59:23Z")])
-def test_as_given(tmp_path, given, told):
+def test_as_given(tmp_path, given, reported):
     run = Run(tmp_path, [csv(tmp_path)], *DEFINE, "--time-origin", given, np=2)
-    assert tick_0(run.output) == tick_0(run.merged) == told
+    assert tick_0(run.output) == tick_0(run.merged) == reported
     assert "time-origin = " + given in eventloom("inspect", run.output).stdout
 
 
@@ -73,7 +74,7 @@ def test_picoseconds(tmp_path):
     assert "  utc       2026-11-21T10:00:00.000000000007Z" in eventloom("show", run.output, "--event", 0).stdout
 
 
-def test_unknown_where_nobody_says(tmp_path):
+def test_unknown_unless_stated(tmp_path):
     run = Run(tmp_path, [csv(tmp_path)], *DEFINE)
     assert tick_0(run.output) is None and tick_0(run.merged) is None
     assert "utc" not in eventloom("show", run.output, "--event", 0).stdout
@@ -82,7 +83,7 @@ def test_unknown_where_nobody_says(tmp_path):
 @pytest.mark.parametrize("utc, leap_seconds", [("2026-11-21T10:00:00", 37), ("2017-01-01T00:00:00", 37), ("2016-12-31T23:59:50", 36),
                                                ("2012-07-02T00:00:00", 35)])
 def test_white_rabbit_stamps_count_tai(tmp_path, utc, leap_seconds):
-    """Tick 0 is such that the first event is at its time of UTC."""
+    """Tick 0 is such that the first event is at its time in UTC."""
     first = ns(utc) + leap_seconds * 10**9
     events = [Event(number, [Subevent(1, white_rabbit(first + 10 * number))]) for number in range(3)]
     (tmp_path / "wr.lmd").write_bytes(classic_file(events))
@@ -101,18 +102,18 @@ def test_stamps_in_another_unit_or_as_words_say_nothing(tmp_path):
 
 
 def table(folder, name, origin, keys=""):
-    """Three hits 10 ns apart from 10:00:00.000001 of UTC on."""
+    """Three hits 10 ns apart, beginning at 10:00:00.000001 UTC."""
     rows = [f"2026-11-21T10:00:00.0000010{n}0Z,{n}" for n in range(3)]
     (folder / name).write_text("\n".join(["time,ch", *rows, ""]))
     return f"{folder}/{name}?origin={origin}{keys}"
 
 
-@pytest.mark.parametrize("origin, keys, tick, told", [
+@pytest.mark.parametrize("origin, keys, tick, reported", [
     (GIVEN, "", 1000, GIVEN), ("2026-11-21T09:59:59.5Z", "", 500_001_000, "2026-11-21T09:59:59.500000000Z"),
     (GIVEN, "&offset=-500ns", 500, "2026-11-21T10:00:00.000000500Z")])
-def test_the_origin_of_a_table(tmp_path, origin, keys, tick, told):
+def test_the_origin_of_a_table(tmp_path, origin, keys, tick, reported):
     run = Run(tmp_path, [table(tmp_path, "u1.csv", origin, keys)], *DEFINE, np=2)
-    assert tick_0(run.output) == tick_0(run.merged) == told
+    assert tick_0(run.output) == tick_0(run.merged) == reported
     with h5py.File(run.merged) as file:
         assert file["events/time"][:].tolist() == [tick]
     assert "  utc       2026-11-21T10:00:00.000001000Z\n" in eventloom("show", run.merged, "--event", 0).stdout
@@ -132,8 +133,8 @@ def test_origins_of_tables_contradict(tmp_path):
 
 
 @pytest.mark.parametrize("np", [1, 3])
-def test_a_contradiction_is_told(tmp_path, np):
-    """By one rank, with both times; what is given counts."""
+def test_a_contradiction_is_reported(tmp_path, np):
+    """Reported by one rank, with both times; the given one counts."""
     uri = stamped(tmp_path, "2026-11-21T10:00:00")
     run = Run(tmp_path, [uri], *DEFINE, "--time-origin", "1970-01-01T00:00:00Z", np=np)
     line, = lines_with(run.done.stderr, "warning", "tick 0")
@@ -141,7 +142,7 @@ def test_a_contradiction_is_told(tmp_path, np):
     assert tick_0(run.output) == "1970-01-01T00:00:00Z"
 
 
-def test_agreement_is_not_told(tmp_path):
+def test_agreement_is_not_reported(tmp_path):
     run = Run(tmp_path, [stamped(tmp_path, "2026-11-21T10:00:00")], *DEFINE, "--time-origin", "1969-12-31T23:59:23Z")
     assert "tick 0" not in run.done.stderr and tick_0(run.output) == "1969-12-31T23:59:23Z"
 
@@ -152,8 +153,8 @@ def test_boards_contradict(tmp_path):
     with LiveRun(tmp_path / "run", [udp(port, sources="0,1")], *DEFINE, "--epoch-timeout", "20s", "--time-origin", GIVEN).listening() as run, \
             Started(tmp_path, "generate", *stream, "--live", "--to", f"udp://{HOST}:{port}", "--output", tmp_path / "made") as maker:
         maker.wait(0)
-        told = run.wait(0)
-    one, more = lines_with(told, "warning", "tick 0")[0], lines_with(told, "1 more sources contradict")
+        reported = run.wait(0)
+    one, more = lines_with(reported, "warning", "tick 0")[0], lines_with(reported, "1 more sources contradict")
     stated = re.search(r"but at (\S+) by", one).group(1)
     assert abs(datetime.fromisoformat(stated[:19]).replace(tzinfo=timezone.utc) - datetime.now(timezone.utc)) < timedelta(minutes=2)
     assert len(more) == 1 and tick_0(tmp_path / "run" / "run.h5") == GIVEN
@@ -180,8 +181,8 @@ def test_resume_needs_the_same(tmp_path):
                                   "2026-11-21T10:00:00.1234567891Z", "2026-11-21T25:00:00Z", "1795255200"])
 def test_mistakes(tmp_path, text):
     uri = csv(tmp_path)
-    told = only_line(eventloom("run", uri, *DEFINE, "--time-origin", text, "--output", tmp_path / "run.h5", code=2), "--time-origin", text)
-    assert "2026-11-21T10:00:00Z" in told and not (tmp_path / "run.h5").exists()
+    reported = only_line(eventloom("run", uri, *DEFINE, "--time-origin", text, "--output", tmp_path / "run.h5", code=2), "--time-origin", text)
+    assert "2026-11-21T10:00:00Z" in reported and not (tmp_path / "run.h5").exists()
 
 
 def test_event_numbers_have_no_time(tmp_path):

@@ -1,4 +1,5 @@
-"""Clocks of Timepix3: over files, pauses and resets. Times of pixels start again after 26.8 s, those of the TDC after 107 s."""
+"""Clocks of Timepix3: over files, pauses and resets. Times of pixels restart after 26.8 s, those of the TDC after 107
+s."""
 
 import pytest
 
@@ -23,7 +24,7 @@ def pixel_rows(times, x=1):
 
 
 def some_times(begin, end, n=400, seed=1):
-    """In seconds; from `begin` up to `end`, both with a hit."""
+    """Times in seconds from `begin` up to `end`, both with a hit."""
     between = np.random.default_rng(seed).integers(int(begin * SECOND), int(end * SECOND), n)
     return sorted([int(begin * SECOND), int(end * SECOND), *between.tolist()])
 
@@ -34,7 +35,7 @@ def write(path, packets, size=50):
 
 
 def files_of(folder, stretches):
-    """A file per stretch of one run; returns the times of each."""
+    """Writes one file per stretch of a run; returns the times of each."""
     times = [some_times(begin, end, seed=n) for n, (begin, end) in enumerate(stretches)]
     for n, those in enumerate(times):
         write(folder / f"run_{n:06d}.tpx3", pixels(those, x=n))
@@ -42,9 +43,9 @@ def files_of(folder, stretches):
 
 
 @pytest.mark.parametrize("stretches", [
-    [(1, 20), (20, 49), (49, 90)],            # one after the other
-    [(1, 20), (30, 49)],                      # a pause beyond the place where times start again
-    [(0, 26.8), (26.9, 53.6), (53.7, 60)],    # a file from place to place
+    [(1, 20), (20, 49), (49, 90)],            # one after another
+    [(1, 20), (30, 49)],                      # a pause beyond the restart of times
+    [(0, 26.8), (26.9, 53.6), (53.7, 60)],    # from restart to restart, one file each
     [(12, 14), (14, 14.001), (14.001, 30)],   # a short one
 ])
 def test_files_of_one_run(tmp_path, stretches):
@@ -54,7 +55,7 @@ def test_files_of_one_run(tmp_path, stretches):
 
 
 def test_files_whose_clocks_cannot_be_placed(tmp_path):
-    """By a glob or one by one; unless the user says how often the clocks had started again."""
+    """By a glob or one by one, unless the user states how often the clocks had restarted."""
     times = files_of(tmp_path, [(1, 20), (30, 49)])
     refused(f"{tmp_path}/run_*.tpx3", "run_000001.tpx3", "begins at 1.000 s", "at 3.156 s", "26.8 s", "?concat", "?turns=0")
     one, two = (f"tpx3:{tmp_path}/run_00000{n}.tpx3" for n in range(2))
@@ -72,7 +73,7 @@ def test_files_that_begin_together(tmp_path):
 
 
 def test_global_times_place_files(tmp_path):
-    """Also where they are rare, and where a file begins with pixels before them."""
+    """Also if they are rare, and if a file begins with pixels before them."""
     expected = []
     for n, begin in enumerate((3, 100, 3600)):
         times = some_times(begin, begin + 2, n=20_000, seed=n)
@@ -85,7 +86,7 @@ def test_global_times_place_files(tmp_path):
 
 
 def test_late_packets_where_times_start_again(tmp_path):
-    """Up to a second, at the beginning of a file and later; TDC edges among them."""
+    """By up to a second, at the beginning of a file and later, including TDC edges."""
     random = np.random.default_rng(5)
     times = np.array(some_times(26.5, 120, n=20_000))
     times = times[np.argsort(times + random.integers(0, SECOND * 9 // 10, len(times)), kind="stable")].tolist()
@@ -101,13 +102,13 @@ def test_late_packets_where_times_start_again(tmp_path):
 
 
 def test_a_file_that_begins_where_times_start_again(tmp_path):
-    """Its first packet lies behind that place, and late ones before it."""
+    """Its first packet lies after the restart, and late ones lie before it."""
     times = [int(PERIOD + s * SECOND) for s in (0.001, -0.002, 0.003, -0.1, 0.2, 1, 2)]
     assert rows_of(run_all(tmp_path / "run", write(tmp_path / "a.tpx3", pixels(times)))) == rows(pixel_rows(times))
 
 
 def stretches_in_a_file(path, stretches, references=None):
-    """Pixels of one stretch after the other, each with references of its own at its beginning; returns their rows."""
+    """Writes pixels of one stretch after another, each beginning with its own references; returns their rows."""
     packets, expected = [], []
     for n, (begin, end) in enumerate(stretches):
         times = some_times(begin, end, seed=n)
@@ -126,14 +127,14 @@ def stretches_in_a_file(path, stretches, references=None):
 @pytest.mark.parametrize("pause", [3, 10, 15, 40, 52])
 @pytest.mark.parametrize("references", ["global", "tdc"])
 def test_pauses_that_references_measure(tmp_path, pause, references):
-    """However often the clock of the pixels starts again in them."""
+    """However often the clock of the pixels restarts in them."""
     expected = stretches_in_a_file(tmp_path / "a.tpx3", [(1, 20), (20 + pause, 22 + pause)], references)
     assert rows_of(run_all(tmp_path / "run", tmp_path / "a.tpx3")) == expected
 
 
 @pytest.mark.parametrize("references", ["global", "tdc"])
 def test_a_pause_of_a_period_shows_late(tmp_path, references):
-    """Pixels before the first reference behind it may be taken for others before it."""
+    """Pixels before the first reference after it may be mistaken for earlier ones."""
     expected = stretches_in_a_file(tmp_path / "a.tpx3", [(1, 20), (47, 49)], references)
     run = run_all(tmp_path / "run", tmp_path / "a.tpx3", code=3)
     assert len({*expected} - {*rows_of(run)}) <= 5
@@ -147,7 +148,7 @@ def test_a_pause_within_a_period(tmp_path):
 
 @pytest.mark.parametrize("stretches", [
     [(1, 3), (18, 19)],   # for more than half of a period
-    [(1, 20), (30, 31)],  # across the place where times start again: 3.2 s after a reset, perhaps
+    [(1, 20), (30, 31)],  # across a restart of times: perhaps 3.2 s after a reset
 ])
 def test_a_pause_that_is_guessed(tmp_path, stretches):
     expected = stretches_in_a_file(tmp_path / "a.tpx3", stretches)
@@ -161,14 +162,14 @@ def test_a_pause_that_is_guessed(tmp_path, stretches):
 @pytest.mark.parametrize("references", [None, "tdc", "global"])
 @pytest.mark.parametrize("first, second", [(10, 0.001), (20, 0.001), (40, 0.01), (20, 8)])
 def test_a_reset_shows_as_a_step_back(tmp_path, references, first, second):
-    """It is not taken for the place where times start again."""
+    """It is not mistaken for a restart of times."""
     stretches_in_a_file(tmp_path / "a.tpx3", [(1, first), (second, second + 5)], references)
     done = eventloom("run", tmp_path / "a.tpx3", "--define", "gap:0,1", "--output", tmp_path / "run.h5", code=None)
     assert f"the clock goes back from {first:.6f} s to" in done.stderr, done.stderr
 
 
 def test_one_broken_time_is_dropped(tmp_path):
-    """It moves nothing."""
+    """It has no further effect."""
     times = list(range(1000, 200_000_000_00, 10_000_000))
     packets = pixels(times)
     packets.insert(500, tpx3.pixel(1, 1, times[500] + (PERIOD * 2) // 5, 1))
@@ -179,7 +180,7 @@ def test_one_broken_time_is_dropped(tmp_path):
 
 
 def test_damage_in_files_of_one_run(tmp_path):
-    """Is named with its file; a file that is cut does not end the run."""
+    """Damage is named with its file; a truncated file does not end the run."""
     times = files_of(tmp_path, [(1, 2), (2, 3)])
     first = tmp_path / "run_000000.tpx3"
     first.write_bytes(first.read_bytes()[:-16])

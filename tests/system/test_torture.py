@@ -50,11 +50,11 @@ SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1")
 @dataclass
 class Disturbance:
     kind: str
-    moment: str  # "start": when its processes are there; "soon", "run"; "closing": while run.h5 is replaced
+    moment: str  # "start": once its processes exist; "soon", "run"; "closing": while run.h5 is replaced
     when: float  # run: share of the events of an undisturbed run; soon and closing: number of events
     rank: float  # times the number of ranks
     signal: str
-    respread: tuple  # ranks, builders and filters of the attempt that resumes; None: as they were
+    respread: tuple  # ranks, builders and filters of the attempt that resumes; None: unchanged
 
     def __str__(self):
         signal_name = f" ({self.signal})" if "signal" in self.kind else ""
@@ -62,7 +62,7 @@ class Disturbance:
 
 
 def draw(rng, share, ranks, full_disks):
-    """`share`: of the run, at most, that passes before it comes."""
+    """`share`: the largest share of the run that passes before it comes."""
     kinds = {kind: weight for kind, weight in KINDS.items() if (full_disks or kind != "full disk") and (
         ranks > 1 or kind != "stop a rank") and (ranks or "mpirun" not in kind)}
     kind = rng.choices(list(kinds), kinds.values())[0]
@@ -110,7 +110,7 @@ class Inputs:
 
 
 class Shape:
-    """A way to run: its options, and what comes of it undisturbed."""
+    """A way to run: its options, and its undisturbed result."""
 
     def __init__(self, row, uris, places, folder):
         self.input, self.np, self.builders, self.filters, self.schedule, self.per_slice, self.segment, self.more = row
@@ -129,7 +129,7 @@ class Shape:
         with self.places.place() as place:
             with attempt(place, self.options(), self.np or None) as run:
                 code = run.wait()
-                assert code == (3 if self.input == "damaged" else 0), run.told()
+                assert code == (3 if self.input == "damaged" else 0), run.reported()
             assert_closed(place)
             self.folder.mkdir()
             merged = shutil.copy(merge(place), self.folder)
@@ -150,7 +150,7 @@ class Torture:
         rng = random.Random(seed)
         n = rng.randint(1, 3)
         self.disturbances = [draw(rng, 0.6 / n, shape.np, full_disks) for _ in range(n)]
-        self.resumes_always = rng.random() < 0.5  # also what has not been begun, and what is complete
+        self.resumes_always = rng.random() < 0.5  # even if nothing has begun, or all is complete
         self.log, self.hits = [], []
         self.parts = FinishedParts(place / "out")
         self.np, self.builders, self.filters = shape.np or None, None, None
@@ -184,7 +184,7 @@ class Torture:
             disturbance = None
             while found and left:
                 disturbance = left.pop(0)
-                if disturbance.kind == "stop a rank" and len(run.ranks) == 1:  # nobody is left to tell of it
+                if disturbance.kind == "stop a rank" and len(run.ranks) == 1:  # no rank is left to report it
                     disturbance = None
                     continue
                 self.log.append(str(disturbance))
@@ -194,22 +194,22 @@ class Torture:
             try:
                 code = run.wait()
             finally:
-                told = run.told()
-                self.log.append(told[-2500:])
+                reported = run.reported()
+                self.log.append(reported[-2500:])
         self.log.append(f"exit code {code}")
-        self.judge(code, disturbance, bool(found), told)
+        self.judge(code, disturbance, bool(found), reported)
         if disturbance and disturbance.respread and code != self.code:
             self.respread(*disturbance.respread)
         return code
 
-    def judge(self, code, disturbance, in_time, told):
-        """`disturbance`: the last of the attempt, None without one."""
+    def judge(self, code, disturbance, in_time, reported):
+        """`disturbance`: the last one of the attempt, or None."""
         stopped = disturbance and disturbance.kind == "stop a rank"
         if disturbance and not (stopped and in_time):
             self.hits.append((disturbance.kind, code != self.code))
         if disturbance and in_time and not stopped:
-            self.check_code(code, disturbance, told)
-            self.check_message(told, code, disturbance)
+            self.check_code(code, disturbance, reported)
+            self.check_message(reported, code, disturbance)
         else:
             assert code == self.code, f"exit code {code} of an attempt that nothing has ended"
 
@@ -249,13 +249,13 @@ class Torture:
         return True
 
     def stop(self, run, number):
-        """Stops a rank until it has been told by name."""
-        told = len(run.told())
+        """Stops a rank until it has been reported by name."""
+        reported = len(run.reported())
         run.ranks[number].send(signal.SIGSTOP)
-        self.hits.append(("stop a rank", run.wait_for_line(rf"warning: rank {number} ", told)))
+        self.hits.append(("stop a rank", run.wait_for_line(rf"warning: rank {number} ", reported)))
         run.ranks[number].send(signal.SIGCONT)
 
-    def check_code(self, code, disturbance, told):
+    def check_code(self, code, disturbance, reported):
         if disturbance.kind in ("kill a rank", "kill while stopping"):
             allowed = {self.code, STOPPED, 137}
         elif disturbance.kind == "kill mpirun":
@@ -265,19 +265,19 @@ class Torture:
         else:
             allowed = {self.code, STOPPED}
         begun = (self.place / "out" / "run.h5").exists()
-        if disturbance.kind == "full disk" and "No space left on device" in told and not begun:
+        if disturbance.kind == "full disk" and "No space left on device" in reported and not begun:
             allowed.add(2)
         assert code in allowed, f"exit code {code} after: {disturbance}"
 
-    def check_message(self, told, code, disturbance):
-        """The others say whom they have lost."""
+    def check_message(self, reported, code, disturbance):
+        """The others report whom they have lost."""
         if disturbance.kind == "kill a rank" and disturbance.moment == "run" and self.np and self.np > 1 and code != self.code:
             number = int(disturbance.rank * self.np)
-            assert re.search(rf"rank {number} \(.*--resume", told), f"nothing tells that rank {number} is lost"
+            assert re.search(rf"rank {number} \(.*--resume", reported), f"no message that rank {number} is lost"
 
 
 class Campaign:
-    """Runs all seeds, some side by side, each once."""
+    """Runs all seeds once, some side by side."""
 
     def __init__(self, folder, places, chosen):
         self.folder, self.places, inputs = folder, places, Inputs(folder)
@@ -320,7 +320,7 @@ def test_equals_the_undisturbed_run(campaign, seed):
 
 @pytest.mark.parametrize("kind", [*KINDS, "all"])
 def test_disturbances_come_in_time(campaign, capsys, kind):
-    """The seeds do what they are for: most of what disturbs them comes before the run has ended."""
+    """The seeds serve their purpose: most disturbances come before the run has ended."""
     if kind == "full disk" and not campaign.places.mounted:
         pytest.skip("no full disks: a file system of a test's own cannot be mounted here")
     hits = [hit for name, hit in campaign.hits if kind in (name, "all")]

@@ -30,7 +30,8 @@ def by_name(path):
 
 
 def played(path):
-    """{subevent id: its triggers' events, as (number, hld_reference.Event) of that subevent alone} of a file, in order."""
+    """{subevent id: its triggers' events, as (number, hld_reference.Event) of that subevent alone} of a file, in
+    order."""
     boards = {}
     for event in read_hld(path).events:
         for one in event.subevents:
@@ -40,7 +41,7 @@ def played(path):
 
 
 class Live(LiveRun):
-    """A run of boards, each at a port of its own."""
+    """A run of boards, each at its own port."""
 
     def __init__(self, folder, ports, *options, keys="", np=None):
         self.ports = list(ports)
@@ -56,8 +57,8 @@ class Live(LiveRun):
 
     @contextlib.contextmanager
     def held(self):
-        """Stopped: what is sent meanwhile waits in the kernel, and is then received at once. Datagrams come late by their
-        order alone, however long the sender may have paused between them."""
+        """Stops the run: data sent meanwhile wait in the kernel, and are then received at once. Datagrams are late only
+        by their order, however long the sender may have paused between them."""
         self.send(signal.SIGSTOP, 0)
         try:
             yield
@@ -65,7 +66,7 @@ class Live(LiveRun):
             self.send(signal.SIGCONT, 0)
 
     def ended(self, code):
-        """Its events and its report, after it has been asked to end with what was sent."""
+        """Its events and its report, after it has been asked to end with the data sent."""
         for port in self.ports:
             drained(port)
         self.signal(signal.SIGINT)
@@ -86,7 +87,7 @@ def boards(n, bits=24):
 
 
 def in_turn(sent):
-    """Sends what each board has, [(board, [triggers or bytes])], all of them together: one of each in turn."""
+    """Sends each board's data, [(board, [triggers or bytes])], all of them together: one of each in turn."""
     for place in range(max(len(items) for _, items in sent)):
         for board, items in sent:
             board.send(*items[place:place + 1])
@@ -163,7 +164,8 @@ def test_send_refuses_what_it_cannot_do(tmp_path):
 @pytest.mark.parametrize("path", FILES, ids=by_name)
 @pytest.mark.parametrize("np", [None, 2])
 def test_the_file_that_is_sent_is_built_again(tmp_path, path, np):
-    """The events of the run on the file, with the trigger's number instead of DABC's count of events: gaps show."""
+    """The events equal those of the run on the file, with the trigger's number instead of DABC's count of events: gaps
+    are visible."""
     expected = played(path)
     ports = [free_port() for _ in expected]
     with Live(tmp_path, ports, *PATIENT, np=np) as run:
@@ -176,7 +178,7 @@ def test_the_file_that_is_sent_is_built_again(tmp_path, path, np):
 
 
 def test_data_of_a_file_are_the_same_hits(tmp_path):
-    """Those of the run on the file, but for the event's number."""
+    """Equal to those of the run on the file, except for the event's number."""
     path, port = DATA / "hld" / "comb.hld", [free_port(), free_port()]
     with Live(tmp_path, port, *PATIENT) as run:
         eventloom("send", path, "--to", "trb://127.0.0.1:" + ",".join(map(str, port)), "--rate", 20_000)
@@ -189,7 +191,7 @@ def test_data_of_a_file_are_the_same_hits(tmp_path):
 
 
 def test_times_of_tdcs(tmp_path):
-    """As of a file, but for the third word: the trigger's number and tag."""
+    """As in a file, except for the third word: the trigger's number and tag."""
     dice = random.Random(5)
     def words(n):
         hits = [(dice.randrange(64), 1000 + n, dice.randrange(2048), dice.randrange(1024), 1) for _ in range(dice.randrange(5))]
@@ -198,7 +200,7 @@ def test_times_of_tdcs(tmp_path):
         sent = [(board, [Trigger(n, words(n)) for n in range(100, 160)]) for board in (a, b)]
         with Live(tmp_path, [a.port, b.port], *PATIENT, keys="tdc") as run:
             in_turn(sent)
-            found, report = run.ended(3)  # an event without times of a board lacks it
+            found, report = run.ended(3)  # events without times of a board lack it
     events = [Event(t.number, [board.subevent(t)]) for board, items in sent for t in items]
     files = []
     for number, (board, items) in enumerate(sent):
@@ -214,7 +216,7 @@ def test_times_of_tdcs(tmp_path):
 
 @pytest.mark.parametrize("bits, first", [(24, 0), (24, WRAP - 40), (16, 65_500), (16, 3 * 65_536 - 7), (24, 0x2BFFF0)])
 def test_numbers_that_wrap_around(tmp_path, bits, first):
-    """The first number has the board's own value, the later ones go on where it wraps."""
+    """The first number has the board's own value, and later ones continue where it wraps."""
     with boards(3, bits) as made:
         begin = first % 2**bits
         sent = [(board, triggers(range(begin, begin + 200), k)) for k, board in enumerate(made)]
@@ -226,7 +228,7 @@ def test_numbers_that_wrap_around(tmp_path, bits, first):
 @pytest.mark.parametrize("apart", [1, 30, 900])
 @pytest.mark.parametrize("first, bits", [(50, 24), (WRAP - 20, 24), (65_530, 16)])
 def test_boards_that_start_at_different_numbers(tmp_path, apart, first, bits):
-    """Also where one of them has wrapped around before it began: the events before it lack it."""
+    """Also if one of them has wrapped before it began: earlier events lack it."""
     with boards(2, bits) as (a, b):
         early, late = triggers(range(first, first + 1200), 0), triggers(range(first + apart, first + 1200), 1)
         with Live(tmp_path, [a.port, b.port], *PATIENT, keys=f"bits={bits}") as run:
@@ -269,7 +271,7 @@ def test_large_units(tmp_path):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_networks_that_lose_double_and_reorder(tmp_path, seed):
-    """Losses are counted by number; what remains is built, without anything foreign."""
+    """Losses are counted by number; the remaining data are built, without anything foreign."""
     bits, first = [(24, 0), (16, 65_000), (24, WRAP - 300)][seed % 3]
     with boards(3, bits) as made:
         items = [triggers(range(first, first + 700), k) for k in range(3)]
@@ -296,7 +298,7 @@ def test_all_boards_lose_the_same(tmp_path):
 
 
 def test_garbage_and_wrong_trailers(tmp_path):
-    """They are counted, and what they should have been is lost; a wrong number alone is not believed."""
+    """They are counted, and the data that they replace are lost; a single wrong number is not accepted."""
     dice = random.Random(3)
     with boards(2) as (a, b):
         items, sent, wrong = triggers(range(300), 0), [], 0
@@ -323,7 +325,7 @@ def test_garbage_and_wrong_trailers(tmp_path):
 
 
 def test_the_flaw_of_the_firmware_is_repaired(tmp_path):
-    """0x2b0000 comes where 0x2c0000 is meant, then 0x2c0001."""
+    """0x2b0000 comes in place of 0x2c0000, followed by 0x2c0001."""
     with boards(2) as (a, b):
         first, flawed = 0x2BFFF0, 0x2C0000
         good = triggers(range(first, first + 60), 1)
@@ -351,7 +353,7 @@ def test_the_flaw_at_the_last_wrap_and_beside_a_loss(tmp_path):
 
 @pytest.mark.parametrize("tdc", [False, True])
 def test_tags_are_compared(tmp_path, tdc):
-    """The one of another tag than most is not built in, of two the second; the event says so."""
+    """The subevent whose tag differs from the majority is not built in; of two, the second; the event reports that."""
     words = lambda n: tdc_block(0xE000, tdc_words([(1, 7, n % 2000, 3, 1)])) if tdc else [n]  # noqa: E731
     with boards(3) as made:
         sent = [(board, [Trigger(n, words(n), tag=tag_of(n) ^ (n in wrong)) for n in range(100)])
@@ -386,7 +388,7 @@ def test_a_shifted_board_is_found_by_its_tags(tmp_path):
 @pytest.mark.parametrize("bits", [24, 16])
 @pytest.mark.parametrize("away", [300, 65_536, 65_536 + 40])
 def test_a_board_that_dies_and_returns(tmp_path, bits, away):
-    """Also when its numbers have wrapped around meanwhile: it comes back where the others are."""
+    """Also if its numbers have wrapped meanwhile: it returns where the others are."""
     with boards(2, bits) as (a, b):
         with Live(tmp_path, [a.port, b.port], "--epoch-timeout", "300ms", "--epochs-per-slice", 4,
                   keys=f"bits={bits}") as run:
@@ -394,7 +396,7 @@ def test_a_board_that_dies_and_returns(tmp_path, bits, away):
             for begin in range(500, 500 + away, 3000):
                 a.send(*triggers(range(begin, min(begin + 3000, 500 + away)), 0))
                 drained(a.port)
-            run.until_told("warning", "slices are built without it")
+            run.until_reported("warning", "slices are built without it")
             last = range(500 + away, 1500 + away)
             in_turn([(a, triggers(last, 0)), (b, triggers(last, 1))])
             found, report = run.ended(3)
@@ -410,7 +412,7 @@ def test_a_board_that_dies_and_returns(tmp_path, bits, away):
 
 @pytest.mark.parametrize("comes", [False, True])
 def test_an_optional_board(tmp_path, comes):
-    """It may be silent from the beginning, or fall silent: nothing waits, and no event lacks it."""
+    """It may be silent from the beginning, or fall silent: nothing waits, and no event counts it as missing."""
     with boards(3) as (a, b, c):
         with Live(tmp_path, [a.port, b.port, c.port], *PATIENT, keys=["", "", "optional"]) as run:
             sent = [(a, triggers(range(400), 0)), (b, triggers(range(400), 1))]
@@ -423,7 +425,8 @@ def test_an_optional_board(tmp_path, comes):
 
 @pytest.mark.parametrize("apart", [333, 666, 5000])
 def test_an_optional_board_that_is_rarely_triggered(tmp_path, apart):
-    """What has come is built, though its slice is built while the board is silent; what it lacks is no loss."""
+    """Its events are built, although their slice is built while the board is silent; events without it are not a
+    loss."""
     rare = [100 + k * apart for k in range(4)]
     with boards(2) as (a, b):
         uris = [f"trb://:{a.port}", f"trb://:{b.port}?optional"]
@@ -447,8 +450,8 @@ def test_an_optional_board_that_is_rarely_triggered(tmp_path, apart):
     assert "are missing" not in said and "--flush-after" not in said
 
 
-def test_a_board_that_starts_anew(tmp_path):
-    """All counters begin at 0 again: the numbers go on after the next wrap."""
+def test_a_board_that_restarts(tmp_path):
+    """All counters restart at 0: the numbers continue after the next wrap."""
     with boards(2) as (a, b):
         with Live(tmp_path, [a.port, b.port], *PATIENT) as run:
             for first in (5_000, 0):
@@ -459,10 +462,10 @@ def test_a_board_that_starts_anew(tmp_path):
     assert counts_of(report, 0)["restarts"] == 1
 
 
-# How a run is told
+# What a run reports
 
 
-def test_nobody_else_is_listened_to(tmp_path):
+def test_other_boards_are_ignored(tmp_path):
     port = free_port()
     with Live(tmp_path, [port]) as run:
         assert {one.address for one in sockets("udp", port)} == {"0100007F"}
@@ -488,7 +491,7 @@ def test_a_port_in_use(tmp_path):
 
 
 def test_a_recording_builds_the_same(tmp_path):
-    """`--record` keeps numbers, tags and what is optional."""
+    """`--record` keeps numbers, tags and which boards are optional."""
     with boards(3) as made:
         sent = [(board, [Trigger(n, [n], tag=tag_of(n) ^ (k == 1 and n == 30)) for n in range(80) if (k, n) != (2, 50)])
                 for k, board in enumerate(made)]

@@ -1,5 +1,5 @@
-"""Boards that send over UDP: what a run makes of their streams is what it makes of the recorded files, less what got lost,
-and every hit of that is counted."""
+"""Boards that send over UDP: the result of their streams equals that of the recorded files, minus lost data, every hit
+of which is counted."""
 
 import random
 import signal
@@ -87,7 +87,7 @@ def test_ipv6(tmp_path, recording):
 
 @pytest.mark.parametrize("fragment", [256, 9_000, 60_000])
 def test_fragments_of_any_size_in_any_order(tmp_path, recording, fragment):
-    """Those of one epoch buffer come last first, and the first twice."""
+    """The fragments of one epoch buffer arrive in reverse order, the first one twice."""
     port = free_port()
     with live(tmp_path, recording, [udp(port)]).listening() as run, \
             Board(recording.files[0], port, fragment=fragment) as board:
@@ -104,7 +104,8 @@ def test_fragments_of_any_size_in_any_order(tmp_path, recording, fragment):
 
 
 def test_the_header_comes_late(tmp_path, recording):
-    """Data before it cannot be used or is kept: either way all of it is in the ledger, none of it in a wrong event."""
+    """Data before it cannot be used or are kept: in both cases all of them are in the ledger, and none in a wrong
+    event."""
     port = free_port()
     with live(tmp_path, recording, [udp(port)]).listening() as run, Board(recording.files[0], port) as board:
         board.to(1_000)
@@ -123,7 +124,7 @@ def test_the_header_comes_late(tmp_path, recording):
 
 
 def test_a_pause_within_an_epoch_buffer(tmp_path, recording):
-    """As of a sender that is stopped for a moment: nothing has come that shows a loss, and there is none."""
+    """As with a sender that is stopped for a moment: nothing that arrives shows a loss, and there is none."""
     port = free_port()
     with live(tmp_path, recording, [udp(port)], "--stall-warning", "200ms").listening() as run, \
             Board(recording.files[0], port) as board:
@@ -131,7 +132,7 @@ def test_a_pause_within_an_epoch_buffer(tmp_path, recording):
         board.to(4_000, silently=True)
         first, *rest = board.data(board.next)
         board.send(first)
-        run.until_told("warning", f":{port}")
+        run.until_reported("warning", f":{port}")
         board.send(*rest)
         board.next += 1
         board.to(8_000)
@@ -142,7 +143,7 @@ def test_a_pause_within_an_epoch_buffer(tmp_path, recording):
 
 
 def test_no_header_ever(tmp_path, recording):
-    """The URI says how many words of payload there are; tick and epoch are the run's."""
+    """The URI states the number of payload words; tick and epoch are the run's."""
     port = free_port()
     with live(tmp_path, recording, [udp(port, payload=2)]).listening() as run, Board(recording.files[0], port) as board:
         for epoch in range(500, 10_001, 500):
@@ -156,7 +157,7 @@ def test_no_header_ever(tmp_path, recording):
 # Loss, duplicates, disorder on the way
 
 def gaps(file, lost):
-    """Of the epoch buffers that are missing: epochs [from, to) between those that are not."""
+    """For the missing epoch buffers: epochs [from, to) between existing ones."""
     found, begin, missing = [], 0, False
     for buffer in file.buffers:
         if buffer.sequence in lost:
@@ -169,7 +170,7 @@ def gaps(file, lost):
 
 
 def may_be_masked(recording, lost):
-    """{slice: mask} of the slices in which epoch buffers may be missing by what came before and after."""
+    """{slice: mask} of the slices in which epoch buffers may be missing, judging by their neighbours."""
     found = {}
     for number, file in enumerate(recording.files):
         for begin, end in gaps(file, lost[number]):
@@ -214,7 +215,7 @@ def test_a_bad_network(tmp_path, recording, seed, np, rates):
 
 
 def test_the_first_datagrams_are_lost(tmp_path, recording):
-    """Of one of two boards: the run begins with the first slice that both have, and what came before is counted."""
+    """Those of one of two boards: the run begins with the first slice that both have, and earlier data are counted."""
     port = free_port()
     with live(tmp_path, recording, [udp(port, sources="0,1")]).listening() as run, \
             Board(recording.files[0], port) as whole, Board(recording.files[1], port) as late:
@@ -236,7 +237,7 @@ def test_the_first_datagrams_are_lost(tmp_path, recording):
 
 
 def test_the_last_datagrams_are_lost(tmp_path, recording):
-    """Nothing follows them but the end: that says how many hits there were."""
+    """Only the end follows them, which states how many hits there were."""
     port = free_port()
     with live(tmp_path, recording, [udp(port)]).listening() as run, Board(recording.files[0], port) as board:
         board.header()
@@ -260,14 +261,14 @@ def heavy(tmp_path_factory):
 
 
 def test_two_hundred_megabytes_a_second(tmp_path, heavy):
-    """Whatever the machine cannot take is in the ledger, and nothing else is wrong."""
+    """Data that the machine cannot receive are in the ledger, and nothing else is wrong."""
     port = free_port()
     size = sum(path.stat().st_size for path in heavy.paths)
     assert size > 100e6
     with LiveRun(tmp_path, [udp(port, sources="0,1")], *heavy.meaning, np=2).listening() as run:
         with send(heavy.paths, port, "--speed", "0", "--bandwidth", "200000000", "--session", "5") as sender:
-            told = sender.wait(0)
-        until_it_hears_the_end(run, port, told, session=5, epoch=60_000)
+            reported = sender.wait(0)
+        until_it_hears_the_end(run, port, reported, session=5, epoch=60_000)
         found, report = merged(tmp_path), run.report()
     print(f"{size / 1e6:.0f} MB; {losses(found)} of {found['ledger/hits_in'].sum()} hits in {report['seconds']:.2f} s")
     assert set(losses(found)) <= {"lost", "congested"}
@@ -277,13 +278,13 @@ def test_two_hundred_megabytes_a_second(tmp_path, heavy):
     assert not losses(found) or masked(found)
 
 
-# Peers that mean no good
+# Hostile peers
 
 HUGE, FAR = 2**32 - 8, 2**64 - 1
 
 
 def volley(choose, board):
-    """Datagrams that no board of the run has sent, in no way to be told from those of an attacker."""
+    """Datagrams that no board of the run has sent, indistinguishable from those of an attacker."""
     stranger = lambda: choose.choice([7, 8, 2**31, 2**32 - 1, choose.getrandbits(32) | 4])  # noqa: E731
     yield choose.randbytes(choose.choice([0, 1, 39, 40, 41, 500, 1400]))
     yield b"ELVD" + choose.randbytes(choose.choice([4, 36, 300]))
@@ -309,7 +310,7 @@ def volley(choose, board):
 
 @pytest.mark.parametrize("np", [1, 2])
 def test_hostile_peers_at_the_port(tmp_path, recording, np):
-    """Garbage, wrong checksums, absurd sizes, replays, ids that nobody has asked for: counted, and of no effect."""
+    """Garbage, wrong checksums, absurd sizes, replays, ids that were not requested: counted, and without effect."""
     choose, port = random.Random(9), free_port()
     with live(tmp_path, recording, on_one_port(port), np=np).listening() as run:
         boards = [Board(file, port) for file in recording.files]
@@ -335,11 +336,11 @@ def test_hostile_peers_at_the_port(tmp_path, recording, np):
 
 
 def other_header(board):
-    """The stream's header with another length of an epoch."""
+    """The stream's header with another epoch length."""
     return board.framed(HEADER, bytes(8) + epochs_file([], source=board.source, epoch_ticks=5_000)[:128])
 
 
-# By name: the datagrams of a board, whose checksums are right.
+# By name: datagrams of a board, with right checksums.
 NONSENSE = {
     "marks the end of time": lambda b: [b.opening(), *b.data(0), b.mark(FAR), *b.data(1), b.mark(FAR, END, FAR, FAR)],
     "marks an age to come": lambda b: [b.opening(), *b.data(0), b.mark(1 << 40, MARK, 0, 1), *b.data(1)],
@@ -358,7 +359,7 @@ NONSENSE = {
 
 @pytest.mark.parametrize("name", NONSENSE)
 def test_a_board_that_talks_nonsense(tmp_path, recording, name):
-    """No crash, no hang, no memory without bound; the other board is served."""
+    """No crash, no hang, no unbounded memory; the other board is served."""
     ports = [free_port(), free_port()]
     options = ["--epochs-per-slice", "500", "--epoch-timeout", "200ms", "--segment-size", "1", "--live-buffer", "32MiB"]
     with LiveRun(tmp_path, map(udp, ports), "--define", recording.define, *options, np=1).listening() as run, \

@@ -1,4 +1,4 @@
-"""Lengths of time: what is in force unless the user says otherwise, what does not go together, what looks wrong."""
+"""Lengths of time: the defaults, combinations that do not fit, and values that look wrong."""
 
 import json
 import re
@@ -15,7 +15,7 @@ US = 1_000_000  # ps
 
 
 def source(file, times, unit="ns"):
-    """A text file with hits at these times; its URI."""
+    """Writes a text file with hits at these times; returns its URI."""
     file.write_text("".join(f"{time},{number % 40}\n" for number, time in enumerate(times)))
     return f"csv:{file}?time=1&channel=2&unit={unit}"
 
@@ -44,14 +44,14 @@ def test_an_epoch_is_as_long_as_the_tick_allows(tmp_path, tick, tick_ps, epoch, 
         assert f"epochs of {epoch}," in file.attrs["setup"]
     assert f"epochs of {epoch}," in run.report()["in_force"]
     eventloom("convert", uri, "--tick", tick, "--output", tmp_path / "hits.epochs")
-    told = json.loads(eventloom("inspect", "--json", tmp_path / "hits.epochs").stdout)
-    assert (told["tick_ps"], told["epoch_ticks"]) == (tick_ps, epoch_ticks)
+    reported = json.loads(eventloom("inspect", "--json", tmp_path / "hits.epochs").stdout)
+    assert (reported["tick_ps"], reported["epoch_ticks"]) == (tick_ps, epoch_ticks)
 
 
 def test_generated_streams_have_the_same_defaults(tmp_path):
     eventloom("generate", "--output", tmp_path, "--tick", "1ps", "--duration", "100us", "--sources", 1)
-    told = json.loads(eventloom("inspect", "--json", tmp_path / "source_000.epochs").stdout)
-    assert (told["tick_ps"], told["epoch_ticks"]) == (1, 500_000)
+    reported = json.loads(eventloom("inspect", "--json", tmp_path / "source_000.epochs").stdout)
+    assert (reported["tick_ps"], reported["epoch_ticks"]) == (1, 500_000)
 
 
 def test_events_of_100_ns_at_a_tick_of_1_ps(tmp_path):
@@ -81,8 +81,8 @@ def test_rings_are_made_for_the_messages_of_recordings(tmp_path):
     eventloom("generate", "--output", tmp_path, "--sources", 2, "--noise", "20e6", "--rate", 1000, "--duration", "20ms")
     words = ["run", "--source", f"file:{tmp_path}/*.epochs", "--define", "gap:2,3", "--epochs-per-slice", 500, "--force",
              "--output", tmp_path / "run.h5", "--report-json", tmp_path / "run.json"]
-    told = eventloom(*words, np=2).stderr
-    depth, cell = rings(told)
+    reported = eventloom(*words, np=2).stderr
+    depth, cell = rings(reported)
     assert cell > 800_000 and depth >= 2
     assert (depth, cell) == rings(json.loads((tmp_path / "run.json").read_text())["in_force"])
     with h5py.File(tmp_path / "run.h5") as file:
@@ -92,7 +92,7 @@ def test_rings_are_made_for_the_messages_of_recordings(tmp_path):
     assert rings(eventloom(*words, "--loop", 3, np=2).stderr)[1] == pytest.approx(cell, rel=0.1)
 
 
-def test_rings_of_sources_that_do_not_tell_their_length(tmp_path):
+def test_rings_of_sources_of_unknown_length(tmp_path):
     run = Run(tmp_path, [source(tmp_path / "hits.csv", chain(1000, 9, 10))], "--define", "gap:10,2")
     assert rings(run.done.stderr) == (8, 64 * 1024)
 
@@ -135,7 +135,7 @@ def test_lengths_in_event_numbers_have_no_unit(tmp_path):
     assert "epochs of 16 event numbers" in done.stderr and "overlap 16 event numbers" in done.stderr
 
 
-def test_a_wrong_unit_is_told(tmp_path):
+def test_a_wrong_unit_is_reported(tmp_path):
     times = np.cumsum(np.random.default_rng(3).integers(1, 200, 500))
     run = Run(tmp_path / "far", [source(tmp_path / "hits.csv", times, "s")], "--define", "gap:25ns,1", timeout=30)
     assert "hits.csv" in run.done.stderr and "wrong unit or record size?" in run.done.stderr
@@ -144,7 +144,7 @@ def test_a_wrong_unit_is_told(tmp_path):
     assert "wrong unit" not in right.done.stderr
 
 
-def test_a_hit_far_from_all_others_is_told(tmp_path):
+def test_a_hit_far_from_all_others_is_reported(tmp_path):
     times = np.append(chain(10**6, 1000, 50_000), np.uint64(10**6 + 2**55))
     run = Run(tmp_path, [source(tmp_path / "hits.csv", times)], "--define", "gap:25ns,1", timeout=30)
     line, = (line for line in run.done.stderr.splitlines() if "wrong unit" in line)

@@ -1,4 +1,4 @@
-"""Mistakes a user makes: one clear line, exit code 2, nothing half-written under a final name."""
+"""Users' mistakes: one clear line, exit code 2, no partial file under a final name."""
 
 import json
 import os
@@ -121,7 +121,7 @@ def test_source_that_cannot_be_read(tmp_path, uri, word, np):
 
 @pytest.mark.parametrize("np", [None, 3])
 def test_hits_years_apart(tmp_path, np):
-    """What lies in between costs nothing, in a run as in convert and inspect."""
+    """The time between them costs nothing, in a run as in convert and inspect."""
     (tmp_path / "far.csv").write_text(f"5,1\n{(1 << 40) * 10_000 + 5},2\n")
     source = f"csv:{tmp_path}/far.csv?time=1&channel=2&unit=ns"
     eventloom("convert", source, "--output", tmp_path / "far.epochs", timeout=20)
@@ -177,7 +177,7 @@ def test_missing_directory(tmp_path, stream, np):
 
 
 def test_output_that_cannot_be_written(tmp_path, stream):
-    """An existing folder in the place of a file."""
+    """A folder has the name of the file."""
     for words in (["convert", stream, "--output", "/dev/null/x.epochs"],
                   ["merge", tmp_path / "none.h5", "--output", tmp_path / "merged.h5"],
                   ["inspect", tmp_path / "none.epochs"],
@@ -188,7 +188,8 @@ def test_output_that_cannot_be_written(tmp_path, stream):
 
 
 def on_small_disk(folder, command):
-    """Runs a command ({disk} stands for the folder) on a file system of 64 KiB; what is left goes to folder/copy."""
+    """Runs a command ({disk} stands for the folder) on a file system of 64 KiB; the remaining files go to
+    folder/copy."""
     disk = folder / "disk"
     disk.mkdir(parents=True)
     line = " ".join(shlex.quote(str(word).replace("{disk}", str(disk))) for word in command)
@@ -224,7 +225,7 @@ def test_full_disk_of_other_commands(tmp_path, words):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help(command):
-    """Every command tells its options, units and defaults, on standard output."""
+    """Every command prints its options, units and defaults on standard output."""
     text = eventloom(command, "--help").stdout
     assert text.startswith("usage: eventloom " + command)
     assert "--help" in text and "--config" in text and "--print-config" in text

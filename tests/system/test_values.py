@@ -1,5 +1,5 @@
-"""Conditions on values of hits and on their times, against the serial reference: gains and zeros of a map, ranges of
-values, sums, maxima, different channels, windows of their own and the order of first hits."""
+"""Conditions on values of hits and on their times, compared with the serial reference: gains and zeros of a map, ranges
+of values, sums, maxima, different channels, separate windows and the order of first hits."""
 
 import h5py
 import numpy as np
@@ -23,7 +23,7 @@ GROUP_WORDS = [word for text in ("A=source:0-1", "B=channel:0x400010-0x80000f", 
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Streams with one payload word, a map, and the options; two of the sources without payload."""
+    """Streams with one payload word, a map, and the options; two of the sources have no payload."""
     folder = tmp_path_factory.mktemp("streams")
     uris = generate(folder / "words", sources=4, rate=20_000, timing="poisson", hits=8, width="50ns", noise=100_000,
                     duration="10ms", payload=1, channels=32, seed=38)
@@ -96,7 +96,7 @@ def test_a_stopped_run_continues(tmp_path, recording):
     assert_same({name: found[name] for name in expected}, expected)
 
 
-def test_explain_tells_real_numbers(tmp_path, recording):
+def test_explain_prints_real_numbers(tmp_path, recording):
     uris, hits, words, known = recording
     text = "sum(A)>=-1e3 && max(none)<1 || order(A,B)"
     run = Run(tmp_path, uris, *words, "--define", "gap:60,4", "--filter", text, "--explain", 5)

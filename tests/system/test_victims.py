@@ -1,4 +1,5 @@
-"""No command writes what it reads, nor over what is not Eventloom's: each option that names a file gets files it must not touch."""
+"""No command writes to its inputs, nor over foreign files: each option that names a file is given files it must not
+touch."""
 
 import contextlib
 import fcntl
@@ -47,7 +48,7 @@ def folder(tmp_path, master):
 
 
 def state(folder):
-    """What is in a folder, by name: kind, inode, and bytes, target or nothing."""
+    """The contents of a folder by name: kind, inode, and bytes, target or nothing."""
     found = {}
     for path in sorted(folder.rglob("*")):
         about = path.lstat()
@@ -60,12 +61,12 @@ def state(folder):
 def assert_refused(folder, *words, np=None):
     before = state(folder)
     done = eventloom(*words, np=np, code=2, cwd=folder, timeout=60)
-    told = [line for line in done.stderr.splitlines() if line.startswith("eventloom") and ": info:" not in line]
-    assert len(told) == 1 and "internal" not in told[0], f"{words}\n{done.stderr}"
+    reported = [line for line in done.stderr.splitlines() if line.startswith("eventloom") and ": info:" not in line]
+    assert len(reported) == 1 and "internal" not in reported[0], f"{words}\n{done.stderr}"
     after = state(folder)
     changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
     assert not changed, (words, changed)
-    return told[0]
+    return reported[0]
 
 
 def clear(place):
@@ -76,7 +77,7 @@ def clear(place):
 
 
 def planted(folder, place, *more):
-    """Of each kind what may stand at a place by accident, one after the other."""
+    """One after another, files of each kind that may lie in a place by accident."""
     for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to(folder / "thesis.txt"), place.mkdir,
                   lambda: os.mkfifo(place), *more):
         plant()
@@ -84,7 +85,7 @@ def planted(folder, place, *more):
         clear(place)
 
 
-# Each takes the folder and a free name, and returns what the option is given.
+# Each function takes the folder and a free name, and returns the option's value.
 
 def linked(folder, name, make):
     make(folder / name)
@@ -131,7 +132,7 @@ COMMANDS = {
     "plot of a simulation": (["simulate", "--nodes", "2"], "--plot", "victim.svg"),
     "plot of a benchmark": (["bench", "latency", "--repeat", "1"], "--plot", "victim.svg"),
 }
-# Pairs that are no mistake: to `convert` and `--png`, a folder says where the files go.
+# Pairs that are not mistakes: for `convert` and `--png`, a folder states where the files go.
 RIGHT = {(command, folder) for command in ("convert", "convert to spikes", "plots of a report") for folder in ("empty folder", "folder")}
 RIGHT |= {("plots of a report", victim) for victim in ("partial of text", "partial link", "partial fifo", "no such folder")}
 SOME = {"input", "hard link", "link to text", "dangling link", "text", "empty folder", "fifo", "partial link", "no folder"}
@@ -228,13 +229,13 @@ def test_names_that_list_mode_files_need(folder, name, options):
     place = folder / name
     also = ["--also", "lmd:ev", "--also", "hld:a/../ev?run=1"]
     for _ in planted(folder, place, lambda: place.hardlink_to(folder / "in/source_000.epochs")):
-        told = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *also, *options)
-        assert name.removesuffix(".partial") in told
+        reported = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *also, *options)
+        assert name.removesuffix(".partial") in reported
 
 
 @pytest.mark.parametrize("np", [None, 2])
 def test_list_mode_files_never_replace_what_is_read(folder, np):
-    """Though Eventloom wrote it."""
+    """Even if Eventloom wrote it."""
     eventloom("merge", "run.h5", "--to", "lmd:ev", cwd=folder)
     if np is not None:
         (folder / "ev_0000.lmd").rename(folder / "ev_w01_0000.lmd")
@@ -313,12 +314,12 @@ def test_a_table_is_read(folder):
         assert_refused(folder, "run", "in/*.epochs", *RUN, "--schedule", "table:table.csv", option, "table.csv", "--builders", "1")
 
 
-# What is Eventloom's own.
+# Eventloom's own files.
 
 def test_a_finished_run_gives_way_only_to_force(folder):
     expected = read_merged(folder / "run.merged.h5")
-    told = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "run.h5")
-    assert "--force" in told
+    reported = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "run.h5")
+    assert "--force" in reported
     eventloom("run", "in/*.epochs", *RUN, "--output", "run.h5", "--report-json", "run.json", "--force", "--builders", "2", cwd=folder)
     assert_refused(folder, "merge", "run.h5")
     eventloom("merge", "run.h5", "--force", cwd=folder)
@@ -369,7 +370,7 @@ def test_a_rank_file_of_the_user(folder):
 @pytest.mark.parametrize("uri", ["udp://127.0.0.1:0", "mbs://127.0.0.1:1/stream"])
 @pytest.mark.parametrize("ending", ["epochs", "spikes"])
 def test_what_a_killed_recording_has_left(folder, uri, ending):
-    """The only copy of live data: under its name for what is unfinished."""
+    """The only copy of live data has the name of an unfinished file."""
     name = f"in/source_000.{ending}"
     if ending == "spikes":
         eventloom("convert", "in/source_000.epochs", "--format", "spikes", "--output", name, cwd=folder)
@@ -406,10 +407,10 @@ def test_reports_to_streams(folder):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-# Two at once, and what was left by one that died.
+# Two at once, and leftovers of a dead one.
 
 def take_lock(file):
-    """Of the open file: locks of the process go when it closes the file anywhere."""
+    """Takes the lock on the open file: a process's locks end when it closes the file anywhere."""
     of_open_file = 37  # F_OFD_SETLK
     fcntl.fcntl(file, of_open_file, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
 
@@ -435,7 +436,7 @@ needs_injection = pytest.mark.skipif(not LIBRARY.exists(), reason="the library t
 @needs_injection
 @pytest.mark.parametrize("call", ["H5Dcreate2", "renameat2"])
 def test_two_merges_at_once(folder, call):
-    """The first one goes on as if nothing had been."""
+    """The first one continues undisturbed."""
     expected = read_merged(folder / "run.merged.h5")
     (folder / "run.merged.h5").unlink()
     with held(folder, "merge", "run.h5", call=call):
@@ -467,7 +468,7 @@ def test_what_a_dead_process_left_is_no_lock(folder):
 
 @pytest.mark.parametrize("options", [[], ["--resume"]], ids=["plain", "resume"])
 def test_what_ended_while_another_run_waited(folder, options):
-    """It is a finished run by then."""
+    """By then it is a finished run."""
     place = folder / "waiting"
     shutil.copytree(folder / "in", place / "in")
     lock = place / "run.h5.lock"
@@ -483,14 +484,14 @@ def test_what_ended_while_another_run_waited(folder, options):
             shutil.copy(path, place)
         before = {path.name: path.read_bytes() for path in place.glob("run.*") if path != lock}
         lock.unlink()
-    told = waits.communicate(timeout=60)[1]
-    assert waits.returncode == (0 if options else 2), told
+    reported = waits.communicate(timeout=60)[1]
+    assert waits.returncode == (0 if options else 2), reported
     assert {path.name: path.read_bytes() for path in place.glob("run.*")} == before
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_every_process_of_a_launcher_refuses(folder, rank):
-    """As of `mpirun -np 2 sh -c 'eventloom convert r$OMPI_COMM_WORLD_RANK.lmd ...'`: none of it was done."""
+    """As with `mpirun -np 2 sh -c 'eventloom convert r$OMPI_COMM_WORLD_RANK.lmd ...'`: nothing was done."""
     env = environment() | {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": str(rank)}
     done = subprocess.run([BINARY, "convert", "in/source_000.epochs", "--output", "x.epochs"], cwd=folder, env=env, text=True,
                           capture_output=True, timeout=60)

@@ -12,7 +12,7 @@ function linearTicks(low, high, count) {
   const step = stepOf(high - low, count);
   const first = Math.ceil(low / step - 1e-9);
   const ticks = [];
-  // A number may be too large for the next one to differ, so that this must end by itself.
+  // A number may be too large for the next one to differ, so the loop has its own limit.
   for (let i = 0; i <= 4 * count && (first + i) * step <= high + step * 1e-9; ++i) ticks.push((first + i) * step);
   return [...new Set(ticks)];
 }
@@ -199,7 +199,7 @@ function chartOf(chart, width, height = 240) {
 }
 
 function chartTable(chart, series) {
-  // Stems and curves alongside other series only mark positions and have no rows of their own.
+  // Stems and curves alongside other series only mark positions and have no separate rows.
   const columns = series.filter((one, i) => i === 0 || (one.kind !== 'stems' && !one.drawnOnly));
   const first = columns[0];
   const rows = first.y.map((_, i) => i);

@@ -6,7 +6,7 @@ function(base64_of_sha256 variable text)
   string(SHA256 hex "${text}")
   set(alphabet ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   set(base64)
-  # Three digits are 12 bits, two letters; the last digit is filled up with zeros.
+  # Three digits are 12 bits, two letters; the last digit is padded with zeros.
   foreach(at RANGE 0 60 3)
     string(SUBSTRING ${hex} ${at} 3 digits)
     math(EXPR first "0x${digits} >> 6")
@@ -24,7 +24,7 @@ endfunction()
 list(POP_FRONT FILES html_file style_file)
 file(READ ${html_file} page)
 file(READ ${style_file} style)
-# A text of its own for each script: compilers need not take one of more than 65,536 characters.
+# A separate text for each script: compilers need not accept more than 65,536 characters in one.
 set(next ")_page_\",\nR\"_page_(")
 set(script "'use strict';\n")
 set(script_texts "${script}")

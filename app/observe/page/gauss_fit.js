@@ -9,7 +9,7 @@ const SPARE_BINS = 2;
 const MOST_STEPS = 300;
 const CLOSE = 1e-6; // gain in deviance by the last step, which is then shorter than 1e-3 uncertainties
 const FWHM_OF_SIGMA = 2 * Math.sqrt(2 * Math.LN2);
-const SIGNIFICANT = 3; // areas of fewer uncertainties are no peak
+const SIGNIFICANT = 3; // an area of fewer uncertainties is not a peak
 const NARROWEST = 0.3; // sigma in bins
 
 // Abramowitz and Stegun, 7.1.6: all terms have the same sign.

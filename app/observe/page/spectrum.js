@@ -47,7 +47,7 @@ function setFields(ranges) {
   ranges.forEach((range, i) => fieldsOf(i).forEach((field, k) => (field.value = fieldText(range, k))));
 }
 
-// The ranges in the fields; an empty field means the end of the axis. Null if one does not rise.
+// The ranges in the fields; an empty field means the end of the axis. Null if one does not ascend.
 function rangesInFields(axes) {
   const ranges = axes.map(({ edges }, i) => fieldsOf(i).map((field, k) => (field.value === '' ? endsOf(edges)[k] : field.valueAsNumber)));
   return ranges.every(([low, high]) => high > low) ? ranges : null;

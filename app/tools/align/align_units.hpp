@@ -13,7 +13,7 @@
 
 namespace eventloom {
 
-/// The kind of thing that has an offset of its own.
+/// The kind of unit that has its own offset.
 enum class AlignBy : std::uint8_t { source, channel, group };
 /// Throws std::invalid_argument for any other word.
 AlignBy parse_align_by(std::string_view text);

@@ -151,9 +151,9 @@ Aligner::Found Aligner::find_peaks(const PairHistograms& histograms) const {
   return found;
 }
 
-/// Standard error of a unit's offset. Least squares takes pairs for independent, yet a hit takes part in as many as its
-/// event has other hits: the error is not below that of the means of as many hits as have partners, whose jitter is
-/// that of the pairs less a factor of sqrt(2).
+/// Standard error of a unit's offset. Least squares treats pairs as independent, yet a hit is in as many pairs as its
+/// event has other hits: the error is at least that of the mean over the hits that have partners, whose jitter is that
+/// of the pairs divided by sqrt(2).
 double Aligner::error_of(std::size_t unit, const Found& found, double of_pairs) const {
   if (unit == reference_) return 0;
   const auto hits = [&](std::size_t of) { return static_cast<double>(std::max<std::uint64_t>(found.paired[of], 1)); };

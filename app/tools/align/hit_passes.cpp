@@ -98,7 +98,7 @@ void HitPasses::collect(Source& source, std::uint16_t number, EpochRange epochs,
   }
 }
 
-/// Offsets may move hits behind those of the next epochs: hits are kept until no earlier one can follow.
+/// Offsets may move hits past those of the next epochs: hits are kept until no earlier one can follow.
 void HitPasses::read(const Detector& detector, const std::function<void(std::span<const AlignHit>)>& take) {
   damaged_ = false;
   const auto sources = open_all();

@@ -30,7 +30,7 @@ struct DifferenceBins {
   }
 };
 
-/// Counts of the time differences between the hits of pairs of units: time of the second less that of the first.
+/// Counts of the time differences between the hits of pairs of units: time of the second minus that of the first.
 ///
 /// If there are more than 128 units, only some pairs are formed, to limit the memory: unit i pairs with the next 16
 /// units and with those at distances of powers of two, so that all units are connected.

@@ -119,7 +119,7 @@ std::optional<double> residual(const PairDifference& pair, std::span<const std::
 }
 
 /// Leaves out the differences that contradict the others most: those at least half as far off as the worst, since one
-/// wrong difference pulls right ones with it. Returns whether there were any.
+/// wrong difference distorts right ones. Returns whether there were any.
 bool leave_out_worst(std::span<PairDifference> differences, std::span<const std::optional<Solved>> solved,
                      double slack) {
   const auto off_by = [&](const PairDifference& pair) {
@@ -135,7 +135,7 @@ bool leave_out_worst(std::span<PairDifference> differences, std::span<const std:
 
 void scale_errors(std::span<const PairDifference> differences, std::vector<std::optional<Solved>>& solved) {
   double chi_squared = 0;
-  double freedom = 1;  // the reference is no parameter
+  double freedom = 1;  // the reference is not a parameter
   for (const auto& pair : differences) {
     if (const auto off = residual(pair, solved)) {
       chi_squared += *off * *off / (pair.error * pair.error);

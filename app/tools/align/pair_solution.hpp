@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// A measured difference between two units: value of the second less that of the first.
+/// A measured difference between two units: value of the second minus that of the first.
 struct PairDifference {
   std::uint32_t first = 0;
   std::uint32_t second = 0;

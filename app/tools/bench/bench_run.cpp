@@ -59,7 +59,7 @@ std::string raw_file(const po::variables_map& values) {
 
 TimesKept kept_times(const po::variables_map& values) {
   TimesKept kept;
-  if (values.count("raw") == 0) return kept;  // `bench sources` has limits of its own
+  if (values.count("raw") == 0) return kept;  // `bench sources` has its own limits
   const auto limit = duration_option(values, "limit");
   if (!values["limit"].as<std::string>().empty()) kept.limit_ns = limit.count();
   kept.each = !raw_file(values).empty();

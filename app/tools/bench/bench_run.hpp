@@ -69,7 +69,7 @@ int run_bench(CommandLine& line, int argc, const char* const* argv,
               const std::function<int(const boost::program_options::variables_map&, const Communicator&)>& work);
 
 double median(std::vector<double> values);
-/// How far repetitions differ: greatest less least, as a fraction of the median; null for fewer than two.
+/// Relative spread of repetitions: (largest - smallest) / median; null for fewer than two.
 nlohmann::json spread_of(const std::vector<double>& values);
 
 }  // namespace eventloom

@@ -16,7 +16,7 @@ using Step = std::pair<std::string, double>;
 inline constexpr std::uint64_t kStepOffset = 4096;
 
 /// The steps of the path of a message of this size to the window of rank `to`, each measured separately on this rank.
-/// The window must have room for the message behind kStepOffset.
+/// The window must have room for the message after kStepOffset.
 std::vector<Step> measure_steps(Transport& transport, int to, std::uint64_t message);
 
 }  // namespace eventloom

@@ -19,7 +19,7 @@ nlohmann::json trial_json(const ClockTrial& trial);
 void add_trips(nlohmann::json& trial, const std::vector<RoundTrip>& trips, bool all);
 
 /// The point of one duration. `trials`: the repetitions of one rank, with round trips; `duration`: index of the
-/// duration; `known`: what is known of the clocks beforehand, with which the point begins.
+/// duration; `known`: prior knowledge of the clocks, with which the point begins.
 nlohmann::json clocks_point(const nlohmann::json& trials, std::size_t duration, nlohmann::json known);
 
 }  // namespace eventloom

@@ -38,7 +38,7 @@ struct ClockTrialSettings {
   std::vector<std::int64_t> durations;  ///< times since then at which errors are measured, ns, ascending
 };
 
-/// Errors at one time: the master's time as computed from the local clock, less the true one; ns.
+/// Errors at one time: the master's time as computed from the local clock, minus the true one; ns.
 struct ClockErrors {
   std::int64_t after_ns = 0;  ///< since the synchronisation
   ClockReading reading;

@@ -37,7 +37,7 @@ struct LiveCount {
   std::uint64_t dropped = 0;  ///< hits of late packets that were dropped
   std::uint64_t late = 0;     ///< hits of late packets, dropped or not
   std::uint64_t packets = 0;
-  std::int64_t behind_ns = 0;  ///< greatest delay behind the plan; in a sum, of any source
+  std::int64_t behind_ns = 0;  ///< largest delay behind the plan; in a sum, of any source
 
   void add(const LiveCount& other);
 };

@@ -8,9 +8,9 @@
 
 namespace eventloom {
 
-/// The other work of the hosts of a measurement: their CPU time since the construction of this object, less that of the
-/// ranks and of the programs that they have started and waited for. Host names of one kernel are one host. Every rank
-/// has one.
+/// Other processes' load on the hosts of a measurement: their CPU time since the construction of this object, minus
+/// that of the ranks and of the programs that they have started and waited for. Host names of one kernel are one host.
+/// Every rank has one.
 class MachineLoad {
  public:
   /// Collective. Returns {"loaded": whether the figures cannot be trusted, "hosts": [{"host", "cores", "seconds",

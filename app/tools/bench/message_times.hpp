@@ -9,9 +9,9 @@
 
 namespace eventloom {
 
-/// When each message of a traffic was sent and received. Each rank notes what it sends and receives; afterwards the
-/// notes are put together. A rank notes its first million or two of messages, at 16 bytes each; no others are timed.
-/// Construction and destruction are collective.
+/// When each message of a traffic was sent and received. Each rank notes the messages that it sends and receives; the
+/// notes are combined afterwards. A rank notes its first million or two of messages, at 16 bytes each; later ones are
+/// not timed. Construction and destruction are collective.
 class MessageTimes {
  public:
   explicit MessageTimes(const Communicator& communicator);

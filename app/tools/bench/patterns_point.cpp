@@ -56,7 +56,7 @@ class PatternsMeasurement {
   }
 
  private:
-  /// Once more, with each message timed, which would lower the rate.
+  /// Repeats the traffic with each message timed, which would lower the measured rate.
   MeasuredTimes measure_times() {
     auto timed = traffic_;
     timed.times = run_.times_kept();

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Whether some points differ by their queues alone, so that each queue needs a line of its own.
+/// Whether some points differ only by their queues, so that each queue needs a separate line.
 bool by_queue(const Json& points) {
   std::set<Json> queues;
   std::set<Json> others;

@@ -35,10 +35,10 @@ struct PingPongTimes {
   std::uint64_t messages = 0;  ///< both directions, without the warm-up
 };
 
-/// Collective. Sends `message` to and fro between rank 0 and the far end; then as often again, with rank 0 waiting for
-/// the answer only once it knows that the message has arrived, where the peer lets it know. The answer carries the time
-/// at which the far end finished processing the message, so `message` has at least 8 bytes. `far` works on the far end
-/// only.
+/// Collective. Sends `message` back and forth between rank 0 and the far end; then the same number of times with rank 0
+/// waiting for the answer only once it knows that the message has arrived, if the peer reports that. The answer carries
+/// the time at which the far end finished processing the message, so `message` has at least 8 bytes. `far` works on the
+/// far end only.
 PingPongTimes ping_pong(const PingPongSettings& settings, std::span<const std::byte> message, FarEnd& far,
                         CommonClock& clock, const Communicator& communicator);
 

@@ -10,9 +10,9 @@
 
 namespace eventloom {
 
-/// MPI_Put and MPI_Win_flush into cells of the other end's window, which polls the number behind each message. A small
+/// MPI_Put and MPI_Win_flush into cells of the other end's window, which polls the number after each message. A small
 /// message and its number go in one put; a receiver could see the number first on a network that reorders the bytes of
-/// a put, so this serves as a floor for comparisons and is no protocol.
+/// a put, so this serves as a lower bound for comparisons and is not a protocol.
 class PutDuplex final : public Duplex {
  public:
   PutDuplex(const Communicator& communicator, const DuplexSettings& settings);

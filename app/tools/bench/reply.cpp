@@ -155,7 +155,7 @@ std::vector<BenchColumn> reply_columns() {
 int measure_replies(const po::variables_map& values, const std::string& effective, const Communicator& communicator,
                     const Environment& environment) {
   const auto config = reply_config(values);
-  if (communicator.size() != 1) throw UserError("starts runs of its own: call it without mpirun, with --ranks N");
+  if (communicator.size() != 1) throw UserError("starts its own runs: call it without mpirun, with --ranks N");
   BenchRun run(kBenchOfRuns, values, effective, reply_columns(), communicator);
   PlotSeries loop{"hit to reply p50", {}, {}};
   std::uint64_t lost = 0;
@@ -181,7 +181,7 @@ int bench_reply(int argc, const char* const* argv) {
       "time from hit to reply, and from the datagram that completes a slice, beside a plain UDP echo.");
   add_reply_options(line.options());
   BenchRun::add_options(line.options(), 1);
-  // Taken before MPI begins: the runs are programs of their own.
+  // Taken before MPI begins: the runs are separate programs.
   const auto environment = own_environment();
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
     return measure_replies(values, line.effective_config(values), communicator, environment);

@@ -14,7 +14,7 @@
 
 namespace eventloom {
 
-/// Sends each datagram back to where it came from, on a thread of its own.
+/// Sends each datagram back to its sender, on its own thread.
 class UdpEcho {
  public:
   UdpEcho();
@@ -86,7 +86,7 @@ class ReplyBoard {
   std::deque<Sent> waiting_;  ///< events without a reply, in their order
   std::int64_t next_event_ = 0;
   std::int64_t next_echo_ = 0;
-  std::int64_t echo_at_ = -1;  ///< when the echo was sent that has not come back; -1: none
+  std::int64_t echo_at_ = -1;  ///< when the echo now in flight was sent; -1: none
   bool paused_ = false;        ///< no further events are sent
   ReplyTimes times_;
 };

@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// A ring of messages in memory that two processes of a host share, in one direction: a copy in, a number, and a look.
-/// No MPI, no checksum: the floor of what a host can do. One end only sends, the other only receives. Not thread-safe.
+/// A ring of messages in memory that two processes of a host share, in one direction: a copy, a number and a poll,
+/// without MPI or checksum: the lower bound for a host. One end only sends, the other only receives. Not thread-safe.
 class ShmRing {
  public:
   struct Shape {

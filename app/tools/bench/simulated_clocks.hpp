@@ -9,9 +9,9 @@ namespace eventloom {
 
 /// Clocks and network of a simulation; times in ns.
 struct SimulatedClockSettings {
-  std::int64_t offset = 0;     ///< local less master's clock, at the start
+  std::int64_t offset = 0;     ///< local clock minus master's, at the start
   double drift = 0;            ///< drift of the local clock against the master's: 1e-6 gains 1 us per s
-  std::int64_t delay = 0;      ///< least time of a message
+  std::int64_t delay = 0;      ///< shortest time of a message
   double jitter = 0;           ///< mean of what is added to it, exponentially distributed, each way
   std::int64_t asymmetry = 0;  ///< added to each message from the master
   std::uint64_t seed = 1;

@@ -39,7 +39,7 @@ std::string last_line_of(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// One benchmark in ranks of its own.
+/// One benchmark in separate ranks.
 class OverTransport {
  public:
   OverTransport(const BenchView& view, std::uint64_t ranks, bool raw, const std::string& config) : folder_("bench") {
@@ -113,10 +113,9 @@ std::vector<std::string> transports_option(const po::variables_map& values) {
 }  // namespace
 
 void add_transport_options(po::options_description& options) {
-  add_option_rows(options,
-                  {{"transports", text_value("LIST", "", "none"),
-                    "UCX transports to compare, e.g. shm,tcp: starts the ranks by itself, call it without mpirun"},
-                   {"ranks", text_value("N", "2"), "ranks that --transports starts"}});
+  add_option_rows(options, {{"transports", text_value("LIST", "", "none"),
+                             "UCX transports to compare, e.g. shm,tcp: starts its own ranks, call it without mpirun"},
+                            {"ranks", text_value("N", "2"), "ranks that --transports starts"}});
 }
 
 bool over_transports(const po::variables_map& values) { return !values["transports"].as<std::string>().empty(); }
@@ -126,7 +125,7 @@ int bench_over_transports(BenchView view, const po::variables_map& values, const
   const auto transports = transports_option(values);
   const auto ranks = count_option(values, "ranks", 1, 1000);
   if (communicator.size() != 1) {
-    throw UserError("--transports starts ranks of its own: call it without mpirun, with --ranks N");
+    throw UserError("--transports starts its own ranks: call it without mpirun, with --ranks N");
   }
   catch_stop_signals();
   view.columns.insert(view.columns.begin(), {"transport", "over", "", 0});

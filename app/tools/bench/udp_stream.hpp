@@ -8,15 +8,15 @@
 #include "app/tools/bench/peer_link.hpp"
 
 /// Messages in datagrams, one direction of one connection: cut to the size of datagrams, with flow control, without
-/// retransmission. A receiver confirms how far it has come, whether or not everything has arrived; a sender keeps no
-/// more on the way than its window. What is missing counts as lost; so does a datagram that a later one overtakes.
+/// retransmission. A receiver confirms its progress, whether or not everything has arrived; a sender keeps no more in
+/// flight than its window. Missing datagrams count as lost, as does one that a later one overtakes.
 namespace eventloom {
 
 enum class UdpKind : std::uint32_t {
   data,
-  mark,   ///< how far the sender has come, when no confirmation arrives: asks for one
-  end,    ///< likewise, and no more follows
-  taken,  ///< how far the receiver has come
+  mark,   ///< the sender's progress, sent to request a confirmation if none arrives
+  end,    ///< likewise, and no further one follows
+  taken,  ///< the receiver's progress
 };
 
 /// At the beginning of each datagram.
@@ -81,7 +81,7 @@ class UdpReceiving {
   UdpReceiving(std::size_t sender, std::size_t largest, const UdpSending::Limits& limits, SendDatagram send);
 
   void take(const UdpHeader& header, std::span<const std::byte> body, PeerReceiver& receiver);
-  /// Confirms what was taken, if it is much, asked for, or if nothing else is left to do.
+  /// Confirms data taken, if they are many, if requested, or if no other work is left.
   void confirm(bool idle);
   [[nodiscard]] bool ended() const { return ended_; }
 

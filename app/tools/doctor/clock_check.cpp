@@ -52,7 +52,7 @@ Finding clock_finding(const std::vector<DayTime>& times, double precision_ns) {
   finding.level = FindingLevel::warning;
   finding.what = fmt::format("the time of day on {} is {:.3g} ms ahead of {}", most.host, apart / 1e6, least.host);
   finding.meaning = "latencies and times in UTC that ranks of different hosts state are wrong by as much";
-  finding.mend = "timedatectl set-ntp true";
+  finding.fix = "timedatectl set-ntp true";
   return finding;
 }
 

@@ -29,7 +29,7 @@ Finding crowded(const HostPlaces& host, std::size_t ranks, bool srun) {
   finding.meaning =
       "ranks that wait yield to each other, which costs some speed; beside a program that never yields, throughput "
       "falls a thousandfold";
-  finding.mend = launch(ranks, srun);
+  finding.fix = launch(ranks, srun);
   finding.hosts = {host.host};
   return finding;
 }
@@ -49,7 +49,7 @@ std::vector<Finding> check_cores(const std::vector<RankPlace>& places, bool srun
       finding.level = FindingLevel::note;
       finding.what = "enough cores, but not every rank is bound to one";
       finding.meaning = "the system moves ranks between cores, which costs what they hold in their caches";
-      finding.mend = launch(places.size(), srun);
+      finding.fix = launch(places.size(), srun);
     }
     findings.push_back(finding);
   }
@@ -68,7 +68,7 @@ std::vector<Finding> check_load(std::size_t ranks, std::size_t cpus, const std::
   finding.level = FindingLevel::warning;
   finding.meaning = fmt::format("too few for {} rank{} as well: a rank stands still while another program has its core",
                                 ranks, ranks == 1 ? "" : "s");
-  finding.mend = "top -b -n 1 -o %CPU | head -15; under Slurm: sbatch --exclusive";
+  finding.fix = "top -b -n 1 -o %CPU | head -15; under Slurm: sbatch --exclusive";
   return {finding};
 }
 

@@ -66,7 +66,7 @@ Finding space_finding(const DiskTrial& trial) {
   if (free >= kLittle) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "a run stops cleanly when the disk is full";
-  finding.mend = "df -h " + shell_word(trial.folder.string());
+  finding.fix = "df -h " + shell_word(trial.folder.string());
   return finding;
 }
 
@@ -81,7 +81,7 @@ Finding speed_finding(const DiskTrial& trial) {
   if (trial.bytes_per_s >= kSlow) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "writers wait for the disk, and all others for them";
-  finding.mend = "eventloom run --scratch DIR ... with a folder on a faster disk of each node";
+  finding.fix = "eventloom run --scratch DIR ... with a folder on a faster disk of each node";
   return finding;
 }
 
@@ -91,7 +91,7 @@ Finding lock_finding(bool locks) {
           .level = FindingLevel::warning,
           .what = "this file system has none",
           .meaning = "two runs with the same --output are not kept apart",
-          .mend = "mount -o remount,flock ... (Lustre), or another --output"};
+          .fix = "mount -o remount,flock ... (Lustre), or another --output"};
 }
 
 }  // namespace
@@ -122,14 +122,14 @@ std::vector<Finding> disk_findings(const fs::path& output, const std::optional<D
   if (!trial) {
     refused.what = "no answer in '" + output.string() + "'; space, speed and locks not checked";
     refused.meaning = "a run would hang there";
-    refused.mend = "df -h " + shell_word(output.string());
+    refused.fix = "df -h " + shell_word(output.string());
     return {refused};
   }
   if (trial->error != 0) {
     refused.what = "cannot write in '" + trial->folder.string() + "': " + std::strerror(trial->error) +
                    "; space, speed and locks not checked";
     refused.meaning = "a run could not create its output there";
-    refused.mend = mend_of_refusal(trial->folder, trial->error);
+    refused.fix = fix_of_refusal(trial->folder, trial->error);
     return {refused};
   }
   return {space_finding(*trial), speed_finding(*trial), lock_finding(trial->locks)};

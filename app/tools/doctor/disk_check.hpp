@@ -23,7 +23,7 @@ struct DiskTrial {
 /// `output`: a folder, or a file in it. Writes at most 256 MiB and at most a quarter of the free space. Takes little
 /// more than two seconds if the disk responds.
 DiskTrial try_disk(const std::filesystem::path& output);
-/// As try_disk(); returns std::nullopt if the disk does not respond within `limit`. A thread then remains,
+/// Like try_disk(), but returns std::nullopt if the disk does not respond within `limit`. A thread then remains,
 /// waiting for the disk.
 std::optional<DiskTrial> try_disk_within(const std::filesystem::path& output, std::chrono::milliseconds limit);
 

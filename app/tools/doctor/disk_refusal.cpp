@@ -27,7 +27,7 @@ fs::path file_in_the_way(const fs::path& folder) {
 }
 
 /// Returns a fix for an existing folder that refuses its owner or this user.
-std::string mend_of_permission(const fs::path& folder) {
+std::string fix_of_permission(const fs::path& folder) {
   const auto word = shell_word(folder.string());
   struct stat status {};
   // A parent folder denies access.
@@ -46,7 +46,7 @@ fs::path folder_of_output(const fs::path& output) {
   return output.has_parent_path() ? output.parent_path() : fs::path(".");
 }
 
-std::string mend_of_refusal(const fs::path& folder, int error) {
+std::string fix_of_refusal(const fs::path& folder, int error) {
   const auto word = shell_word(folder.string());
   std::error_code unknown;
   switch (error) {
@@ -55,7 +55,7 @@ std::string mend_of_refusal(const fs::path& folder, int error) {
       return fs::exists(folder, unknown) ? kElsewhere : "mkdir -p " + word;
     case ENOTDIR:
       return "ls -l " + shell_word(file_in_the_way(folder).string()) + "; use a folder in place of this file";
-    case EACCES: return mend_of_permission(folder);
+    case EACCES: return fix_of_permission(folder);
     case EROFS: return kElsewhere;
     case ENOSPC: return "df -h " + word + "; df -i " + word;
     case EDQUOT: return "quota -s";

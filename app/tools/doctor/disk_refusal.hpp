@@ -10,6 +10,6 @@ namespace eventloom {
 std::filesystem::path folder_of_output(const std::filesystem::path& output);
 
 /// `error`: errno of the attempt. Never suggests what this user may not do or what would harm existing data.
-std::string mend_of_refusal(const std::filesystem::path& folder, int error);
+std::string fix_of_refusal(const std::filesystem::path& folder, int error);
 
 }  // namespace eventloom

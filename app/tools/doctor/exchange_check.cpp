@@ -29,7 +29,7 @@ bool leads_to_hosts(const std::string& transports) {
 
 /// Returns a fix for the choice of the component. If no variable chose it, a file did, which overrides the variables
 /// that the program sets.
-std::string mend_of_choice(const std::vector<std::string>& variables) {
+std::string fix_of_choice(const std::vector<std::string>& variables) {
   if (variables.empty()) return "grep osc $(ompi_info --parsable --path sysconfdir | cut -d: -f3)/openmpi-mca-params*";
   return fmt::format("unset {}; or leave out --mca of mpirun", fmt::join(variables, " "));
 }
@@ -48,7 +48,7 @@ Finding exchange_finding(const ExchangeParts& parts) {
   if (backend.is_ucx) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "the exchange does not run over UCX, which it is made for";
-  finding.mend = mend_of_choice(parts.variables);
+  finding.fix = fix_of_choice(parts.variables);
   return finding;
 }
 
@@ -67,8 +67,8 @@ ExchangeParts exchange_parts() {
 Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& variables) {
   Finding finding{.subject = kMpi, .level = FindingLevel::warning};
   finding.what = fmt::format("{}, UCX {}; it does not start on this host", parts.mpi, parts.ucx);
-  finding.meaning = "no run starts here; why, MPI itself has said above";
-  finding.mend =
+  finding.meaning = "no run starts here; MPI has reported the reason above";
+  finding.fix =
       variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", fmt::join(variables, " "));
   return finding;
 }
@@ -84,12 +84,12 @@ std::vector<Finding> check_exchange(const ExchangeParts& parts, std::size_t host
   if (hosts > 1 && !leads_to_hosts(parts.backend.transports)) {
     transports.level = FindingLevel::warning;
     transports.meaning = "none of these leads to other hosts";
-    transports.mend = "unset UCX_TLS";
+    transports.fix = "unset UCX_TLS";
   } else if (hosts > 1 && !has_rdma(root)) {
     transports.level = FindingLevel::note;
     transports.meaning =
         "no RDMA hardware on this host: hosts exchange over TCP; where there are several networks, name the fast one";
-    transports.mend = "export UCX_NET_DEVICES=eth0";
+    transports.fix = "export UCX_NET_DEVICES=eth0";
   }
   return {exchange_finding(parts), transports};
 }
@@ -99,7 +99,7 @@ std::vector<Finding> check_agreement(const std::vector<Finding>& merged) {
   Finding finding{
       .subject = kMpi, .level = FindingLevel::warning, .what = "hosts differ in MPI, UCX or its components"};
   finding.meaning = "ranks of different versions may not understand each other";
-  finding.mend = "mpirun --map-by ppr:1:node eventloom --version";
+  finding.fix = "mpirun --map-by ppr:1:node eventloom --version";
   return {finding};
 }
 

@@ -11,8 +11,8 @@ namespace eventloom {
 namespace {
 
 bool alike(const Finding& a, const Finding& b) {
-  return a.subject == b.subject && a.level == b.level && a.what == b.what && a.meaning == b.meaning &&
-         a.mend == b.mend && a.measured.has_value() == b.measured.has_value();
+  return a.subject == b.subject && a.level == b.level && a.what == b.what && a.meaning == b.meaning && a.fix == b.fix &&
+         a.measured.has_value() == b.measured.has_value();
 }
 
 void take_in(Finding& all, const Finding& one) {

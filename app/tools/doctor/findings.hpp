@@ -28,7 +28,7 @@ struct Finding {
   FindingLevel level = FindingLevel::ok;
   std::string what = {};                  ///< contains {} where `measured` is inserted
   std::string meaning = {};               ///< consequence for a run; may be empty if the level is ok
-  std::string mend = {};                  ///< a command that fixes it, or empty
+  std::string fix = {};                   ///< a command that fixes it, or empty
   std::optional<Measured> measured = {};  ///< numbers that differ from host to host
   std::vector<std::string> hosts = {};    ///< affected hosts
 };

@@ -16,7 +16,7 @@ FindingLevel level_of(const std::string& name) { return *std::ranges::find(kLeve
 nlohmann::ordered_json finding_json(const Finding& finding) {
   nlohmann::ordered_json json = {{"subject", finding.subject}, {"level", name_of(finding.level)},
                                  {"what", finding.what},       {"meaning", finding.meaning},
-                                 {"mend", finding.mend},       {"measured", nullptr},
+                                 {"mend", finding.fix},        {"measured", nullptr},
                                  {"hosts", finding.hosts}};
   if (const auto& measured = finding.measured) {
     json["measured"] = {{"least", measured->least}, {"most", measured->most}, {"unit", measured->unit}};

@@ -31,7 +31,7 @@ void print_findings(std::ostream& out, const std::vector<Finding>& findings, std
                        for_terminal(place_text(finding, hosts) + what_text(finding)));
     if (finding.level == FindingLevel::ok) continue;
     if (!finding.meaning.empty()) out << fmt::format("{:24}{}\n", "", for_terminal(finding.meaning));
-    if (!finding.mend.empty()) out << fmt::format("{:24}mend: {}\n", "", for_terminal(finding.mend));
+    if (!finding.fix.empty()) out << fmt::format("{:24}mend: {}\n", "", for_terminal(finding.fix));
   }
   const auto warnings = std::ranges::count(findings, FindingLevel::warning, &Finding::level);
   out << fmt::format("{} warning{}\n", warnings == 0 ? "no" : std::to_string(warnings), warnings == 1 ? "" : "s");

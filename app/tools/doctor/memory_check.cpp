@@ -25,7 +25,7 @@ Finding memory_left(const fs::path& root) {
   if (bytes >= kLittle) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "rings and slices in flight may not fit";
-  finding.mend = "eventloom plan --memory-per-node " + fmt::format("{:.0f}MiB ...", bytes / kMebibyte);
+  finding.fix = "eventloom plan --memory-per-node " + fmt::format("{:.0f}MiB ...", bytes / kMebibyte);
   return finding;
 }
 
@@ -46,7 +46,7 @@ Finding huge_pages(const fs::path& root) {
   if (chosen != "never") return finding;
   finding.level = FindingLevel::note;
   finding.meaning = "windows and slices of many MiB cost more time for page tables";
-  finding.mend = std::string("echo madvise > ") + kSetting;
+  finding.fix = std::string("echo madvise > ") + kSetting;
   return finding;
 }
 
@@ -64,7 +64,7 @@ Finding locked_memory(std::optional<std::uint64_t> limit, bool rdma) {
   if (!rdma || !limit) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "RDMA locks the windows of each rank: registration fails, or falls back to slower ways";
-  finding.mend = "ulimit -l unlimited";
+  finding.fix = "ulimit -l unlimited";
   return finding;
 }
 

@@ -20,7 +20,7 @@ std::vector<Finding> check_network(const std::filesystem::path& root) {
   if (2 * bytes >= 2 * UdpSocket::kReceiveBytes) return {finding};
   finding.level = 2 * bytes < UdpSocket::kFewBytes ? FindingLevel::warning : FindingLevel::note;
   finding.meaning = "sources udp:// and trb:// lose datagrams at high rates when their rank pauses for milliseconds";
-  finding.mend = fmt::format("sysctl -w net.core.rmem_max={}", UdpSocket::kReceiveBytes);
+  finding.fix = fmt::format("sysctl -w net.core.rmem_max={}", UdpSocket::kReceiveBytes);
   return {finding};
 }
 

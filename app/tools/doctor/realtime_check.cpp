@@ -29,9 +29,9 @@ Finding realtime_finding(const RealtimeRights& rights, std::size_t ranks, std::s
   finding.meaning = "it cannot " + joined(refused, ", ");
   if (danger.refused()) finding.meaning += ": " + danger.why;
   if (!limits.empty()) {
-    finding.mend = fmt::format("in /etc/security/limits.conf, for the user: {}; log in again", joined(limits, ", "));
+    finding.fix = fmt::format("in /etc/security/limits.conf, for the user: {}; log in again", joined(limits, ", "));
   } else {
-    finding.mend = danger.fix;
+    finding.fix = danger.fix;
   }
   return finding;
 }

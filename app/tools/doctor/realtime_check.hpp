@@ -21,7 +21,7 @@ struct RealtimeRights {
 /// Says which steps of --realtime are possible for `ranks` ranks on `cores` cores of this host.
 Finding realtime_finding(const RealtimeRights& rights, std::size_t ranks, std::size_t cores);
 
-/// The same for this host. Tries SCHED_FIFO for an instant, on a thread of its own.
+/// Likewise for this host. Tries SCHED_FIFO for an instant, on a separate thread.
 Finding check_realtime(std::size_t ranks, std::size_t cores);
 
 }  // namespace eventloom

@@ -87,7 +87,7 @@ std::vector<Finding> leftover_finding(const std::vector<fs::path>& files) {
   finding.what = fmt::format("{} file{} of killed runs in /dev/shm, {}", files.size(), files.size() == 1 ? "" : "s",
                              in_mebibytes(bytes));
   finding.meaning = "they take memory until they are removed; no process that is visible here uses them";
-  finding.mend = "rm --" + names;
+  finding.fix = "rm --" + names;
   return {finding};
 }
 
@@ -111,12 +111,12 @@ Finding refused_shared_memory(int error) {
   finding.meaning = "ranks of a host exchange through it: MPI does not start";
   if (error == ENOENT) {
     finding.what = "there is no /dev/shm";
-    finding.mend = "mount -t tmpfs tmpfs /dev/shm";
+    finding.fix = "mount -t tmpfs tmpfs /dev/shm";
   } else {
     finding.what = std::string("cannot write in /dev/shm: ") + std::strerror(error);
-    finding.mend = error == EROFS ? "mount -o remount,rw /dev/shm" : "chmod 1777 /dev/shm";
+    finding.fix = error == EROFS ? "mount -o remount,rw /dev/shm" : "chmod 1777 /dev/shm";
   }
-  finding.mend += kWithoutIt;
+  finding.fix += kWithoutIt;
   return finding;
 }
 
@@ -134,10 +134,10 @@ Finding shared_memory_room(std::uint64_t capacity, std::uint64_t available, std:
     finding.meaning += fmt::format("; with less than {} MPI may not start", in_mebibytes(kToStart * ranks));
   }
   if (capacity > 2 * kForRank * ranks) {
-    finding.mend = "ls -lS /dev/shm";
+    finding.fix = "ls -lS /dev/shm";
   } else {
-    finding.mend = "mount -o remount,size=50% /dev/shm; of a container: docker run --shm-size=8g ...";
-    finding.mend += kWithoutIt;
+    finding.fix = "mount -o remount,size=50% /dev/shm; of a container: docker run --shm-size=8g ...";
+    finding.fix += kWithoutIt;
   }
   return finding;
 }

@@ -44,7 +44,7 @@ std::string why_sources(const Plan& plan) {
                        (sources + rank_count(plan) - 1) / rank_count(plan));
   }
   if (placement.builders_beside_sources() == 0) {
-    return "each has a rank of its own: a source that waits for its disk then does not delay a builder, and vice versa";
+    return "each has its own rank: a source that waits for its disk then does not delay a builder, and vice versa";
   }
   return fmt::format("each on another rank; {} of these also build, because there are no cores for both",
                      placement.builders_beside_sources());

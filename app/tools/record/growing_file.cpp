@@ -51,7 +51,7 @@ std::uint64_t GrowingFile::give_up() {
   }
   if (!descriptor_.is_open()) return lost;
   const auto end = static_cast<off_t>(begin + whole);
-  // A file without its header is no stream file. A torn end that cannot be cut does no harm to readers.
+  // A file without its header is not a stream file. A torn end that cannot be cut does no harm to readers.
   [[maybe_unused]] const int failed = end == 0 ? ::unlink(path_.c_str()) : ::ftruncate(descriptor_.number(), end);
   return lost;
 }

@@ -27,7 +27,7 @@ class GrowingFile {
   int write();
   /// Waits for the disk. Returns 0, or the number of the error.
   [[nodiscard]] int sync() const;
-  /// Gives up what is pending: cuts the file behind its last whole epoch buffer. Returns the hits not written.
+  /// Gives up pending data: cuts the file after its last whole epoch buffer. Returns the number of hits not written.
   std::uint64_t give_up();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

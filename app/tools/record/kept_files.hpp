@@ -46,8 +46,8 @@ class KeptFiles {
   Removed lost_;
 };
 
-/// The number in a file of acknowledgement: std::nullopt if there is none, or anything else, which `trouble` then
-/// states.
+/// The number in an acknowledgement file; std::nullopt if the file does not exist or holds anything else, which
+/// `trouble` then states.
 std::optional<std::uint64_t> read_acknowledgement(const std::filesystem::path& file, std::string& trouble);
 
 }  // namespace eventloom

@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// The state of a source beside its files, by which the next recorder determines what it missed. Written
-/// before a new file begins, and whenever `place` or `left_out` changes.
+/// The state of a source beside its files, by which the next recorder determines what it missed. Written before a new
+/// file begins, and whenever `place` or `left_out` changes.
 struct RecordState {
   std::string uri;
   std::uint64_t number = 0;        ///< number of the newest file, which may not exist yet
@@ -24,7 +24,7 @@ struct RecordState {
 
 /// Replaces the file. Throws UserError.
 void write_record_state(const std::filesystem::path& file, const RecordState& state);
-/// std::nullopt if there is no file, or a damaged one, which is reported. Throws UserError if the file is none of
+/// std::nullopt if there is no file, or a damaged one, which is reported. Throws UserError if the file is not one of
 /// Eventloom's.
 std::optional<RecordState> read_record_state(const std::filesystem::path& file);
 

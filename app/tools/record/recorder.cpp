@@ -33,7 +33,7 @@ std::filesystem::path lock_place(const std::filesystem::path& folder) {
   return folder / "";
 }
 
-/// Hits whose times lie before the end of what an earlier recorder wrote: of a sender whose clock has been set back.
+/// Hits whose times lie before the end of an earlier recorder's data: their sender's clock has been set back.
 std::uint64_t hits_too_early(const Source& stream) { return stream.counts().counters[Metric::hits_before_the_run]; }
 
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
@@ -142,7 +142,7 @@ void Recorder::report_progress() const {
                error ? "?" : megabytes(space.available));
 }
 
-/// A source that cannot write ends behind its last whole epoch buffer.
+/// A source that cannot write ends after its last whole epoch buffer.
 void Recorder::end() {
   for (std::size_t s = 0; s < sources_.size(); ++s) {
     auto& source = sources_[s];
@@ -178,8 +178,8 @@ void Recorder::print(std::ostream& out) const {
     if (!troubles.empty()) out << fmt::format("source {} ({}): {}\n", s, for_terminal(source.name()), troubles);
     if (const auto n = hits_too_early(source); n != 0) {
       out << fmt::format(
-          "source {} ({}): {} hits are not recorded, as their times lie before the end of what an earlier recorder "
-          "wrote; if the clock has been set back, use another folder\n",
+          "source {} ({}): {} hits are not recorded, as their times lie before the end of the data that an earlier "
+          "recorder wrote; if the clock has been set back, use another folder\n",
           s, for_terminal(source.name()), n);
     }
   }

@@ -34,7 +34,7 @@ bool SourceRecorder::may_begin(Clock::time_point now) {
   return first_data_ && now - *first_data_ > kHeaderPatience;
 }
 
-/// The recording continues behind what an earlier one holds.
+/// The recording continues after the data of an earlier one.
 void SourceRecorder::begin() {
   begun_ = true;
   live_.fix_header();

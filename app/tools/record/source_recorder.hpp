@@ -24,7 +24,7 @@ class SourceRecorder {
   void finish();
   /// Everything that was received is in the files; the last one is complete.
   [[nodiscard]] bool is_done() const { return done_; }
-  /// After finish(), if the files cannot be written: counts everything that was received as lost, and is done.
+  /// After finish(), if the files cannot be written: counts everything received as lost, and is done.
   void give_up();
   /// Call once, at the end.
   void close() { live_.close(); }

@@ -57,7 +57,7 @@ void StreamRecorder::finish() {
   finishing_ = true;
 }
 
-/// The state is written first, so that it never lacks a file that is there.
+/// The state is written first, so that it never lacks an existing file.
 bool StreamRecorder::flush() {
   for (;;) {
     if (!save_state() || (file_ && !write_file())) return false;

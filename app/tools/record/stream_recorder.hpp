@@ -44,7 +44,7 @@ class StreamRecorder {
   bool flush();
   /// The last data have been added: flush() completes the last file.
   void finish();
-  /// After finish(): gives up what cannot be written, and reports it.
+  /// After finish(): gives up data that cannot be written, and reports them.
   void give_up();
   /// After the last file is complete: creates the end mark. Returns false when that fails, or the disk has failed.
   bool mark_end();

@@ -24,7 +24,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr int kWaitMs = 2;  ///< until the next look at the clock
+constexpr int kWaitMs = 2;  ///< between two readings of the clock
 constexpr std::int64_t kBarEvery_ns = 200'000'000;
 constexpr std::int64_t kLineEvery_ns = 5'000'000'000;
 constexpr std::int64_t kBurst_ns = 2'000'000;  ///< time whose share of the bandwidth is sent at once
@@ -147,7 +147,7 @@ int Configuration::result(bool ended) const {
     case BulkTransfer::State::silent:
       if (transfer_.board()) break;
       throw UserError(settings_.to + ": no answer within " + std::to_string(BulkTransfer::kSilence_ns / 1'000'000'000) +
-                      " s; start the board, and check the address and that it takes files");
+                      " s; start the board, and check the address and that it accepts files");
     default: break;
   }
   spdlog::error("{}: board {} {} {}", settings_.to, *transfer_.board(),

@@ -40,7 +40,7 @@ void add_link_options(po::options_description& options) {
                              "link that has FACTOR times its rate (0.5): a node, counted from 0, for its own links; a "
                              "name as in the report, or up:LEAF:SPINE, down:LEAF:SPINE, cable:LEAF:SPINE; repeatable"},
                             {"dead-link", list_value("LINK"),
-                             "link that carries nothing, named likewise: routes lead around it; repeatable"}});
+                             "link that carries no data, named likewise: routes lead around it; repeatable"}});
 }
 
 void read_link_options(const po::variables_map& values, SimulationSettings& settings) {

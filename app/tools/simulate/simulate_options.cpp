@@ -215,7 +215,7 @@ void add_network_options(po::options_description& options) {
        {"source-rate", text_value("RATE", "", "no time"), "likewise of a source"},
        {"calibrate", text_value("DEF", "", "no")->implicit_value("gap:25ns,4"),
         "measure both rates on this machine, events defined by DEF: --calibrate=gap:25ns,4 unless given"},
-       {"message-cost", text_value("TIME", "0ns"), "time that a source takes for each message, whatever its size"},
+       {"message-cost", text_value("TIME", "0ns"), "time that a source takes for each message of any size"},
        {"noise", text_value("TIME", "0ns"),
         "random delay of each message of a source, on average: what else its host does"},
        {"slow-builder", list_value("NODE[:FACTOR]"), "node whose builders take FACTOR times as long (2); repeatable"},

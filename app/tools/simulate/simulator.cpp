@@ -91,7 +91,7 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
 nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const {
   const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto begun = std::chrono::steady_clock::now();
-  // In a file: a table is longer than an argument may be.
+  // Passed in a file, since a table may be longer than an argument may be.
   const MemoryFile input(text);
   const MemoryFile result;
   const MemoryFile messages;

@@ -173,7 +173,7 @@ void note_ends(const RunRecord& record, const char* which, std::vector<std::stri
   if (!record.missing.empty()) {
     notes.push_back(fmt::format("{}: {}", which, record.missing));
   } else if (!record.closed) {
-    notes.push_back(fmt::format("{} has not ended: compared is what it has finished so far", which));
+    notes.push_back(fmt::format("{} has not ended: only what it has finished so far is compared", which));
   }
 }
 

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// More cells than a picture has pixels are joined.
+/// Larger numbers of cells are joined: a picture has no pixels for them.
 constexpr std::size_t kMostCells = 400;
 
 std::string label_of(const HistogramAxisRecord& axis) {

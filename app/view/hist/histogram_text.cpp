@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMostBars = 40;
 constexpr std::size_t kRangeColumns = 28;
 
-/// The counts summed along the other axis.
+/// The projection: counts summed along the other axis.
 std::vector<std::uint64_t> along(const HistogramRecord& histogram, std::size_t axis) {
   const auto inner = histogram.axes.back().edges.size() - 1;
   if (histogram.axes.size() == 1) return histogram.counts;

@@ -24,8 +24,8 @@ struct DetectorSurvey {
   bool damaged = false;                 ///< some data could not be read
 };
 
-/// Reads all data of a recording, which is the next source. For time-sorted hits with a manifest, the sources are those
-/// from which the hits came.
+/// Reads all data of a recording, which is the next source. For time-sorted hits with a manifest, the sources are the
+/// original ones.
 void add_to_survey(DetectorSurvey& survey, Source& stream, const std::optional<SortedManifest>& sorted);
 
 /// Returns the text of a map that changes nothing: a row per channel, with its rate. A remark marks channels with more

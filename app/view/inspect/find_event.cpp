@@ -17,7 +17,7 @@ namespace {
 bool show_from(std::unique_ptr<Source> source, Tick number, ShownEvents& events) {
   const auto name = for_terminal(source->name());
   if ((source->header().flags & kNumbered) == 0) {
-    throw UserError("--find: the times of '" + name + "' are no event numbers");
+    throw UserError("--find: the times of '" + name + "' are not event numbers");
   }
   events.begin(source->header());
   StoredReader reader(std::move(source));

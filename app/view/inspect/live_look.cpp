@@ -134,7 +134,7 @@ class Look {
  private:
   void watch(SourceOpener& opener, const SourceSpec& spec, SourceId id, bool one_of_many) {
     const bool numbered = holds_event_numbers(spec.uri);
-    if (look_.only && !numbered) spec.uri.refuse("--find looks for event numbers, and its times are none");
+    if (look_.only && !numbered) spec.uri.refuse("--find looks for event numbers, and its times are not event numbers");
     auto feed = opener.open_feed(spec, id);
     const ShownEvents::Style style{.numbered = numbered,
                                    .hex = look_.hex,

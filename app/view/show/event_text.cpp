@@ -86,7 +86,7 @@ void print_picture(std::ostream& out, const EventView& view, bool colour) {
   out << "  and " << rows.size() - shown << " more rows with " << left << " hits\n";
 }
 
-/// Columns of equal width with what the detector map says about a hit; only those that some hit of the event fills.
+/// Columns of equal width with the detector map's entries for a hit; only those that some hit of the event fills.
 class DetectorColumns {
  public:
   explicit DetectorColumns(const EventView& view) : view_(&view) {

@@ -15,7 +15,7 @@ namespace {
 
 using AgreeAs = void (*)(const Collective& ranks, const std::function<void()>& work);
 
-/// Given agree() or agree_at_rest().
+/// The parameter is agree() or agree_at_rest().
 class Agree : public testing::TestWithParam<AgreeAs> {
  protected:
   static std::vector<std::string> thrown(const std::function<void(int rank)>& work);
@@ -23,7 +23,7 @@ class Agree : public testing::TestWithParam<AgreeAs> {
 
 INSTANTIATE_TEST_SUITE_P(Both, Agree, testing::Values(&agree, &agree_at_rest));
 
-/// What each of three ranks throws when their work is this: "" for nothing.
+/// The message that each of three ranks throws when doing this work; "" if it throws none.
 std::vector<std::string> Agree::thrown(const std::function<void(int rank)>& work) {
   std::vector<std::string> met(3);
   run_as_ranks(3, [&](const Collective& ranks) {

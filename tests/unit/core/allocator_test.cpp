@@ -19,7 +19,7 @@ long page_faults() {
   return usage.ru_minflt;
 }
 
-/// As an MBS server does for a client: 4 MiB in buffers of 64 KiB, all free in between.
+/// Allocates like an MBS server for a client: 4 MiB in buffers of 64 KiB, all freed in between.
 void fill_and_free(int times) {
   for (int i = 0; i < times; ++i) {
     std::vector<std::vector<char>> buffers(64);
@@ -27,7 +27,7 @@ void fill_and_free(int times) {
   }
 }
 
-/// Ends with 1 if pages of freed memory are new ones.
+/// Ends with code 1 if freed memory is returned to the system and must be mapped again.
 [[noreturn]] void use_memory_again_and_again() {
   keep_freed_memory();
   fill_and_free(2);

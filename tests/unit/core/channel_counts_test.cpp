@@ -16,7 +16,7 @@ struct Hits {
   std::vector<std::uint32_t> channels;
 };
 
-/// On channels of which all that are possible may be there.
+/// Hits on channels drawn from all possible ones.
 Hits random_hits(int n, unsigned seed) {
   std::mt19937 random(seed);
   Hits hits;
@@ -78,7 +78,7 @@ TEST(ChannelCounts, MemoryIsBounded) {
   EXPECT_EQ(counts.of_sources(), std::vector<std::uint64_t>(3, channels.size()));
 }
 
-/// What is taken and added elsewhere is the same there, in whatever portions.
+/// Counts that are taken in portions of any size and added elsewhere give the same totals.
 TEST(ChannelCounts, AreTakenInTurn) {
   ChannelCounts counts({kAny, kAny});
   ChannelCounts elsewhere({kAny, kAny});

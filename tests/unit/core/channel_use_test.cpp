@@ -64,7 +64,7 @@ TEST(ChannelUse, AddsUpWhatOthersHaveSeen) {
   EXPECT_EQ(one.unused_selections(), Numbers{});
 }
 
-/// Against sets of all channels seen.
+/// Compares with sets of all channels seen.
 TEST(ChannelUse, RandomRowsAndHits) {
   std::mt19937 random(14);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };

@@ -14,7 +14,7 @@
 
 namespace eventloom {
 
-/// Asks again and again until `condition` holds; false when it does not within half a minute.
+/// Polls until `condition` holds; returns false if it does not hold within half a minute.
 inline bool eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!condition()) {
@@ -24,11 +24,11 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-/// A child of the test that runs `work` and then ends with code 0; by default it waits for signals. Killed with the
-/// object, or with the test.
+/// A child process that runs `work` and then ends with code 0; by default it waits for signals. It is killed when the
+/// object is destroyed or the test ends.
 class ChildProcess {
  public:
-  explicit ChildProcess(const std::function<void()>& work = wait_for_ever) : parent_(getpid()), pid_(fork()) {
+  explicit ChildProcess(const std::function<void()>& work = wait_forever) : parent_(getpid()), pid_(fork()) {
     if (pid_ < 0) throw std::runtime_error("no child process");
     if (pid_ > 0) return;
     die_with(parent_);
@@ -46,17 +46,17 @@ class ChildProcess {
   void send(int signal) const {
     if (!reaped_) kill(pid_, signal);
   }
-  /// Waits for the child's end; it stays a zombie until then. The status of waitpid(2).
+  /// Waits for the child's end and returns its status as waitpid(2) does. Until then the child stays a zombie.
   int exit_status() {
     if (!reaped_) waitpid(pid_, &status_, 0);
     reaped_ = true;
     return status_;
   }
 
-  static void wait_for_ever() {
+  static void wait_forever() {
     for (;;) pause();
   }
-  /// Called by a child of `parent`, which may be dead already.
+  /// Makes the calling child die with `parent`, which may already be dead.
   static void die_with(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -69,13 +69,13 @@ class ChildProcess {
   bool reaped_ = false;
 };
 
-/// Puts the calling process into the kernel's uninterruptible sleep, as a disk that does not answer does: the parent of
-/// a vfork() sleeps so until its child executes a program or ends.
+/// Puts the calling process into the kernel's uninterruptible sleep, like a disk that does not respond: the parent of a
+/// vfork() sleeps that way until its child executes a program or ends.
 inline void sleep_uninterruptibly() {
   alignas(16) static char stack[64 * 1024];
   const auto child = [](void* parent) {
     ChildProcess::die_with(*static_cast<const pid_t*>(parent));
-    ChildProcess::wait_for_ever();
+    ChildProcess::wait_forever();
     return 0;
   };
   pid_t parent = getpid();

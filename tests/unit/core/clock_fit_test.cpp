@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kHour = 3600 * kSecond;
-constexpr std::int64_t kStart = 5 * kHour;  ///< of the tests, on the master's clock
+constexpr std::int64_t kStart = 5 * kHour;  ///< of the tests, by the master's clock
 constexpr std::int64_t kDelay = 1000;       ///< one way, ns, without jitter
 
 struct World {
   std::int64_t offset = 0;     ///< local minus master at kStart
   double drift = 0;            ///< of the local clock against the master's
-  double jitter = 0;           ///< mean, each way, ns, exponential
-  double outliers = 0;         ///< share of round trips with one way 100 times a whole normal one
-  std::int64_t asymmetry = 0;  ///< the way there always takes longer by this, ns
+  double jitter = 0;           ///< mean of each direction, ns, exponential
+  double outliers = 0;         ///< share of round trips with one direction 100 times as long as a normal round trip
+  std::int64_t asymmetry = 0;  ///< the way to the master always takes longer by this, ns
   std::uint64_t seed = 1;
 };
 
@@ -33,7 +33,7 @@ class Simulation {
     return master + world_.offset + std::llround(static_cast<double>(master - kStart) * world_.drift);
   }
 
-  /// The batch of `round_trips` that begins at `at`; returns when it ends. All on the master's clock.
+  /// Adds the batch of `round_trips` that begins at `at`; returns when it ends. Both times are by the master's clock.
   std::int64_t batch(ClockFit& fit, std::int64_t at, int round_trips = 20) {
     for (int i = 0; i < round_trips; ++i) at = round_trip(fit, at);
     fit.end_batch();
@@ -71,7 +71,7 @@ double error(const Simulation& simulation, const ClockFit& fit, std::int64_t mas
 
 class EveryWorld : public testing::TestWithParam<World> {};
 
-// From the first batch on, at each batch and until the next.
+// From the first batch on, checks at each batch and until the next one.
 TEST_P(EveryWorld, IsAsPreciseAsItSays) {
   Simulation simulation(GetParam());
   ClockFit fit;
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                     World{
                         .offset = -kHour, .drift = 1e-6, .jitter = 100, .outliers = 0.2, .asymmetry = 500, .seed = 4}));
 
-// As after a start: each batch when as long has passed again as since the first.
+// Batches as after a start: each when the time since the first one has doubled.
 TEST(ClockFit, NeverGetsMuchWorseWhileTheRateIsUnknown) {
   Simulation simulation({.offset = kHour, .drift = 200e-6, .jitter = 200, .outliers = 0.2});
   ClockFit fit;
@@ -155,7 +155,7 @@ TEST(ClockFit, RecoversFromAFirstBatchOfOutliersOnly) {
   EXPECT_LE(error(simulation, fit, kStart + 4 * kSecond), fit.quality(kStart + 4 * kSecond).precision_ns);
 }
 
-// No line fits: what it says of itself at the batches must hold all the same.
+// No line fits, but the uncertainty stated at the batches must hold all the same.
 TEST(ClockFit, StaysTrueAtTheBatchesWhenTheDriftChanges) {
   Simulation simulation({.offset = kHour, .drift = 10e-6, .jitter = 200});
   ClockFit fit;
@@ -176,7 +176,7 @@ TEST(ClockFit, GivesMoreAwayTheLaterTheNextBatch) {
   const std::int64_t end = simulation.batch(fit, kStart);
   const auto quality = fit.quality(end);
   EXPECT_NEAR(fit.quality(end + kSecond).precision_ns - quality.precision_ns, quality.rate_error_ppm * 1000, 1e-3);
-  EXPECT_GE(quality.rate_error_ppm, 200) << "one batch knows nothing of the rate";
+  EXPECT_GE(quality.rate_error_ppm, 200) << "one batch does not determine the rate";
 }
 
 TEST(ClockFit, LeavesOutWhatIsNoRoundTrip) {

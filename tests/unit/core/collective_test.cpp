@@ -21,7 +21,7 @@ TEST(Collective, KeepsItsPromisesWithAnyNumberOfRanks) {
   }
 }
 
-TEST(Collective, NobodyPassesABarrierAlone) {
+TEST(Collective, NoRankPassesABarrierAlone) {
   std::atomic<int> here = 0;
   run_as_ranks(4, [&](const Collective& ranks) {
     for (int round = 1; round <= 3; ++round) {
@@ -33,7 +33,7 @@ TEST(Collective, NobodyPassesABarrierAlone) {
   });
 }
 
-/// What would hang over MPI, or mix up what ranks say, is an error of the tests' ranks.
+/// Misuse that would hang over MPI, or mix up the ranks' values, is an error with the tests' ranks.
 TEST(RankThreads, MisuseShows) {
   const auto mixed_up = [](const Collective& ranks) {
     if (ranks.rank() == 0) return static_cast<void>(ranks.max(1));

@@ -13,7 +13,7 @@ namespace {
 int yields = 0;
 }  // namespace
 
-/// Instead of the system's: counts.
+/// Replaces the system's function and counts its calls.
 extern "C" int sched_yield() noexcept { return ++yields, 0; }
 
 namespace eventloom {
@@ -61,13 +61,13 @@ TEST(Cores, WithoutCoreIsWhoFindsNoneHoweverTheyAreSharedOut) {
   EXPECT_EQ(without_core({{"0", "1"}, {"0", "1"}}), 0U);
   EXPECT_EQ(without_core({{"0", "1"}, {"0", "1"}, {"0", "1"}}), 1U);
   EXPECT_EQ(without_core({{"0"}, {"0"}}), 1U);
-  // The first must give way to the second, and the second to the third.
+  // The first rank must give way to the second, and the second to the third.
   EXPECT_EQ(without_core({{"0", "1", "2"}, {"0", "1"}, {"0"}}), 0U);
   EXPECT_EQ(without_core({{"0", "1"}, {"0"}, {"1"}}), 1U);
   EXPECT_EQ(without_core({{}, {"0"}, {}}), 0U);
 }
 
-/// It must not keep another rank from their core while it waits.
+/// A waiting rank must not keep another one from their common core.
 TEST(Idle, YieldsAfterAFewPolls) {
   Idle idle;
   constexpr int kPolls = 100;

@@ -9,7 +9,7 @@
 namespace eventloom {
 namespace {
 
-/// Which of the hits count, given that the channel is ready at tick 0.
+/// Which of the hits count if the channel is ready at tick 0.
 std::vector<bool> serial(const std::vector<Tick>& times, Tick dead) {
   std::vector<bool> counts;
   Tick ready = 0;
@@ -70,7 +70,7 @@ TEST(DeadTime, PossibilitiesMerge) {
   PossibleDeadTimes possible;
   possible.restart(100, 10);
   EXPECT_FALSE(possible.is_certain());
-  possible.see(103, 10);  // it may lie in a dead time of before
+  possible.see(103, 10);  // may lie in a dead time that began earlier
   EXPECT_FALSE(possible.is_certain());
   possible.see(130, 10);
   ASSERT_TRUE(possible.is_certain()) << "after a pause";

@@ -26,7 +26,7 @@ Detector detector_of(const std::string& text) {
   return resolve_detector(parse_detector_map(text, "map.csv"), {}, sources());
 }
 
-std::string complaint(const std::string& text) {
+std::string error_of_map(const std::string& text) {
   try {
     static_cast<void>(detector_of(text));
   } catch (const UserError& e) {
@@ -120,12 +120,12 @@ TEST(DetectorMap, WithoutGainTheValueIsTheNumber) {
 }
 
 TEST(DetectorMap, MistakesNameRowAndColumn) {
-  EXPECT_EQ(complaint("source,mask\n0,1\n1,2\n"), "map.csv: row 2 (line 3): column mask: expected 0 or 1, not '2'");
-  EXPECT_EQ(complaint("gain\nnan\n"), "map.csv: row 1 (line 2): column gain: expected a number, not 'nan'");
-  EXPECT_NE(complaint("gain\n0\n").find("expected a number other than 0"), std::string::npos);
-  EXPECT_NE(complaint("zero\n1keV\n").find("expected a number, not '1keV'"), std::string::npos);
-  EXPECT_NE(complaint("sorce\n").find("did you mean 'source'"), std::string::npos);
-  EXPECT_NE(complaint("source\nfront\n").find("selects none of the 3 sources"), std::string::npos);
+  EXPECT_EQ(error_of_map("source,mask\n0,1\n1,2\n"), "map.csv: row 2 (line 3): column mask: expected 0 or 1, not '2'");
+  EXPECT_EQ(error_of_map("gain\nnan\n"), "map.csv: row 1 (line 2): column gain: expected a number, not 'nan'");
+  EXPECT_NE(error_of_map("gain\n0\n").find("expected a number other than 0"), std::string::npos);
+  EXPECT_NE(error_of_map("zero\n1keV\n").find("expected a number, not '1keV'"), std::string::npos);
+  EXPECT_NE(error_of_map("sorce\n").find("did you mean 'source'"), std::string::npos);
+  EXPECT_NE(error_of_map("source\nfront\n").find("selects none of the 3 sources"), std::string::npos);
   auto numbered = sources();
   numbered.numbered = true;
   EXPECT_THROW(static_cast<void>(resolve_detector(parse_detector_map("offset_ns\n1\n", "m"), {}, numbered)), UserError);
@@ -140,7 +140,7 @@ TEST(DetectorMap, OptionsAddGroups) {
   EXPECT_EQ(detector.at(0, 8).groups, 0b10U);
 }
 
-/// In a table, in pieces, and where both ends have one value or two.
+/// Looks values up in a table and in pieces, also where both ends have one value or two.
 TEST(ChannelTable, HasTheValuesOfTheDetector) {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
@@ -164,8 +164,7 @@ TEST(ChannelTable, HasTheValuesOfTheDetector) {
   }
 }
 
-/// Of epochs of 10 ticks: what is sent for a slice are exactly the epochs with a tick that an offset moves into its
-/// window.
+/// With epochs of 10 ticks: a slice is sent exactly those epochs with a tick that an offset moves into its window.
 TEST(OffsetSpan, SendsWhatMayBeMovedIntoTheWindow) {
   SliceGeometry geometry{{1000, 10}, 3, 12, 2};
   std::mt19937 random(7);

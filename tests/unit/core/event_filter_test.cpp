@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t channel_in(std::uint32_t system, std::uint32_t low) { return system << 22 | low; }
 
-/// Events by the channels of their hits, 10 ticks between hits; the last event is foreign, with one
-/// of its hits in the slice.
+/// Events given by the channels of their hits, which are 10 ticks apart; the last event is foreign, with one of its
+/// hits in the slice.
 BuiltSlice make_slice(const std::vector<std::vector<std::uint32_t>>& events, bool payload = false) {
   BuiltSlice slice;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -142,7 +142,7 @@ TEST(EventFilter, CountsItsOwnEventsThatItRejects) {
   EXPECT_GT(slice.events_rejected, 0U);
   EXPECT_EQ(slice.events_rejected, own - slice.events.size());
   filter.select(slice);
-  EXPECT_EQ(slice.events_rejected, 0U) << "all that are left pass";
+  EXPECT_EQ(slice.events_rejected, 0U) << "all remaining ones pass";
 }
 
 TEST(EventFilter, LedgerCountsTheHitsThatTheSliceHolds) {
@@ -151,7 +151,7 @@ TEST(EventFilter, LedgerCountsTheHitsThatTheSliceHolds) {
   auto slice = example();
   filter.select(slice);
   EXPECT_EQ(slice.events.size(), 4U);
-  EXPECT_EQ(slice.ledger.hits_rejected, 1U);  // of the foreign event, one hit lies here
+  EXPECT_EQ(slice.ledger.hits_rejected, 1U);  // one hit of the foreign event lies in this slice
   EXPECT_EQ(slice.events_rejected, 0U) << "the foreign event is counted where it belongs";
   EXPECT_EQ(slice.ledger.hits_in_events, 10U);
   EXPECT_TRUE(slice.ledger.balances());
@@ -215,16 +215,16 @@ TEST(EventFilter, GroupsAndPositionsAreThoseOfTheDetector) {
   EXPECT_EQ(kept_of("B>=1"), (std::vector<Tick>{1000, 2000}));
   EXPECT_EQ(kept_of("A>=1"), std::vector<Tick>());
   EXPECT_EQ(kept_of("A==0 && B<1"), (std::vector<Tick>{0, 3000}));
-  // In one place, 10 ticks apart; hits without a position do not count.
+  // All hits are in one place, 10 ticks apart; hits without a position do not count.
   EXPECT_EQ(kept_of("causal(1,10ns)==2"), (std::vector<Tick>{1000}));
   EXPECT_EQ(kept_of("causal(1,9ns)==1"), (std::vector<Tick>{1000, 2000}));
   EXPECT_EQ(kept_of("causal(1,10ns)==0"), (std::vector<Tick>{0, 3000}));
 }
 
-TEST(EventFilter, TriggerIsThatOfTheFirstHitThatTellsIt) {
+TEST(EventFilter, TriggerIsThatOfTheFirstHitThatStatesIt) {
   BuiltSlice slice = make_slice({{1, 1}, {1, 1}, {1, 1}, {1}});
   slice.hits.source = {0, 1, 0, 1, 0, 1, 0};
-  // Source 0 tells none; of the hits of source 1, the third event's has too few words.
+  // Source 0 has no trigger types; among the hits of source 1, the third event's has too few words.
   slice.hits.payload_words = {2, 2, 0, 3, 2, 1, 0};
   slice.hits.payload = {0, 9U << 16, 5, 3U << 16 | 8U, 0, 4U << 16, 7, 0, 9U << 16, 5};
   const auto kept_of = [&](const std::string& expression) {

@@ -23,7 +23,7 @@ std::vector<std::vector<RefHit>> gap_runs(const std::vector<RefHit>& hits, Tick 
   return runs;
 }
 
-/// The numbers behind the colon.
+/// The numbers after the colon.
 std::vector<std::uint64_t> values_of(const std::string& definition) {
   std::vector<std::uint64_t> values;
   std::istringstream text(definition.substr(definition.find(':') + 1));
@@ -84,7 +84,7 @@ struct RefTerm {
   std::string comparison;
   std::uint64_t number = 0;
 };
-/// Any of all of these.
+/// A disjunction of conjunctions.
 using RefCondition = std::vector<std::vector<RefTerm>>;
 
 RefCondition parse_condition(const std::string& text) {
@@ -132,16 +132,16 @@ bool holds(const RefCondition& condition, const std::vector<RefHit>& hits) {
   });
 }
 
-/// The hits of [begin, end].
+/// The hits in [begin, end].
 std::vector<RefHit> inside(const std::vector<RefHit>& hits, Tick begin, Tick end) {
   return {std::ranges::lower_bound(hits, begin, {}, &RefHit::time),
           std::ranges::upper_bound(hits, end, {}, &RefHit::time)};
 }
 
-/// Closed intervals of ticks, rising.
+/// Closed intervals of ticks, ascending.
 using Intervals = std::vector<std::pair<Tick, Tick>>;
 
-/// All hits in each interval, widened and joined with those that share a tick with it.
+/// All hits in each interval, which is widened and joined with those that share a tick with it.
 std::vector<std::vector<RefHit>> widened_runs(const std::vector<RefHit>& hits, const Intervals& intervals, Tick pre,
                                               Tick post) {
   Intervals joined;
@@ -216,7 +216,7 @@ std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& s
   for (const auto& stream : streams) hits.insert(hits.end(), stream.begin(), stream.end());
   std::stable_sort(hits.begin(), hits.end(), [](const RefHit& a, const RefHit& b) { return a.time < b.time; });
   std::vector<std::vector<RefHit>> runs;
-  std::uint64_t least = 1;  // of the hits that the cut leaves
+  std::uint64_t least = 1;  // fewest hits left by the cut
   if (definition.starts_with("coincidence")) {
     runs = coincidence_runs(hits, definition);
   } else {

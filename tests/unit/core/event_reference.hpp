@@ -9,8 +9,7 @@
 
 namespace eventloom::test {
 
-/// Serial event building on the whole stream, by the text of the definitions and with none of the
-/// program's code behind it.
+/// Builds events serially on the whole stream from the text of the definitions; shares no code with the program.
 struct RefHit {
   Tick time = 0;
   std::uint32_t channel = 0;
@@ -36,10 +35,11 @@ struct RefGroup {
 /// The groups of the reference: A and B, which share channels, and "none", which has none.
 const std::vector<RefGroup>& reference_groups();
 
-/// Whether a condition holds for hits: comparisons joined by && and ||, && first, without brackets, ! and blanks.
+/// Whether a condition holds for hits: comparisons joined by && and ||, where && binds more tightly, without
+/// parentheses, ! and blanks.
 bool reference_holds(const std::string& condition, const std::vector<RefHit>& hits);
 
-/// `streams`: the hits of each source in the order of its stream. `definition`: as in `--define`, in ticks.
+/// `streams`: the hits of each source in stream order. `definition`: as in `--define`, in ticks.
 std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
                                        Tick overlap);
 

@@ -21,7 +21,7 @@ Failure failure_of(const Error& error) {
 
 }  // namespace
 
-TEST(FailureTest, TellsTheUsersErrorsFromThoseOfTheProgram) {
+TEST(FailureTest, DistinguishesTheUsersErrorsFromThoseOfTheProgram) {
   EXPECT_EQ(failure_of(UserError("no such source")).code, kExitUsage);
   EXPECT_EQ(failure_of(UserError("no such source")).text, "no such source");
   const auto denied = failure_of(

@@ -11,7 +11,7 @@ namespace {
 
 using Seconds = std::chrono::seconds;
 
-/// Of rank 1: what rank 0 sends is put there by the test.
+/// The channel of rank 1; the test supplies the messages of rank 0.
 class FakeChannel final : public MessageChannel {
  public:
   explicit FakeChannel(std::deque<HeartbeatNote>& notes) : notes_(notes) {}

@@ -41,8 +41,8 @@ TEST(LiveVotes, MoreJumpsThanThereIsRoomForCountAgainst) {
   EXPECT_EQ(majority(scattered), Epoch(100));
 }
 
-/// Whoever comes first: few at many places leave room for many at one.
-TEST(LiveVotes, AMajorityIsFoundBehindManyOthers) {
+/// In any order: few votes at many places leave room for many votes at one.
+TEST(LiveVotes, AMajorityIsFoundAfterManyOthers) {
   LiveVotes all;
   for (std::uint64_t place = 1; place <= LiveVotes::kPlaces; ++place) add_jump(all, Epoch(1000 * place));
   LiveVotes many;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1000;
 
-/// How many pieces there are until memory runs out. They are never freed.
+/// The number of pieces allocated until memory runs out. They are never freed.
 std::size_t take_all() {
   std::size_t n = 0;
   try {
@@ -23,7 +23,8 @@ std::size_t take_all() {
   return n;
 }
 
-/// Ends with the number of times, 2 at most, that at least a tenth of the reserve was there when nothing was left.
+/// Ends with the number of times, at most 2, that at least a tenth of the reserve was available when memory had run
+/// out.
 [[noreturn]] void use_up_memory() {
   rlimit limit{};
   getrlimit(RLIMIT_AS, &limit);

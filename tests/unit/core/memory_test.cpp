@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-/// The files of a system, as far as memory_there_is() reads them.
+/// The system files that memory_there_is() reads.
 class FakeSystem : public testing::Test {
  protected:
   FakeSystem() : root_(fs::path(testing::TempDir()) / ("eventloom_memory_" + std::to_string(getpid()))) {
@@ -42,7 +42,7 @@ TEST_F(FakeSystem, OfCgroupsTheTightestOnTheWayUpCounts) {
   write("sys/fs/cgroup/job_7/memory.max", std::to_string(1000 * kMiB));
   write("sys/fs/cgroup/job_7/memory.current", std::to_string(500 * kMiB));
   write("sys/fs/cgroup/job_7/memory.stat", "anon 1\nactive_file 7\ninactive_file " + std::to_string(200 * kMiB) + "\n");
-  EXPECT_EQ(least(), 700 * kMiB) << "file caches give way";
+  EXPECT_EQ(least(), 700 * kMiB) << "file caches are freed on demand";
   const auto bounds = memory_there_is(root_);
   EXPECT_EQ(least_of(bounds)->what, "left by the memory limit of the cgroup /job_7");
   EXPECT_FALSE(least_of(bounds)->of_process);

@@ -12,7 +12,7 @@
 namespace eventloom {
 namespace {
 
-/// What Prometheus takes behind `eventloom_`.
+/// Whether Prometheus accepts the name after `eventloom_`.
 bool well_formed(std::string_view name) {
   const auto fits = [](char c) { return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_'; };
   return !name.empty() && std::islower(name.front()) != 0 && std::ranges::all_of(name, fits);
@@ -71,10 +71,10 @@ TEST(Counters, AddUpAsTheTableSays) {
   EXPECT_EQ(a[Metric::first_number], 2U);
   EXPECT_EQ(a[Metric::last_number], 9U);
   a.add({});
-  EXPECT_EQ(a[Metric::first_number], 2U) << "who counts nothing does not lower a minimum";
+  EXPECT_EQ(a[Metric::first_number], 2U) << "counters without a count do not lower a minimum";
   Counters none;
   none.add(a);
-  EXPECT_EQ(none, a) << "nor does nobody before it";
+  EXPECT_EQ(none, a) << "in either order";
   a.add({{Metric::first_number, 0}});
   EXPECT_EQ(a[Metric::first_number], 0U);
 }
@@ -95,7 +95,7 @@ TEST(Counters, AllTakePartInAdding) {
   }
 }
 
-TEST(Counters, TellWhatIsKeptOrNotZero) {
+TEST(Counters, ListWhatIsKeptOrNotZero) {
   Counters counters{Metric::datagrams, {Metric::bytes, 4}};
   counters[Metric::duplicates] = 1;
   counters[Metric::messages] = 9;
@@ -108,7 +108,7 @@ TEST(Counters, TellWhatIsKeptOrNotZero) {
   EXPECT_EQ(sum.by_name(), counters.by_name());
 }
 
-TEST(Counters, TellOfTrouble) {
+TEST(Counters, ReportTrouble) {
   EXPECT_FALSE(Counters().any_trouble());
   EXPECT_FALSE((Counters{{Metric::hits_in, 1}, {Metric::hits_rejected, 1}, Metric::anomalies}).any_trouble());
   for (const auto metric : {Metric::anomalies, Metric::events_truncated, Metric::incomplete_slices,
@@ -117,7 +117,7 @@ TEST(Counters, TellOfTrouble) {
   }
 }
 
-TEST(SourceCounts, TellTriggersByType) {
+TEST(SourceCounts, CountTriggersByType) {
   SourceCounts counts{{{Metric::source_events, 4}}, {}};
   for (const std::size_t type : {1, 14, 255, 256, 65535}) counts.triggers.count(type);
   SourceCounts twice = counts;
@@ -125,7 +125,7 @@ TEST(SourceCounts, TellTriggersByType) {
   EXPECT_EQ(
       twice.by_name(),
       (CountsByName{{"events", 8}, {"trigger_1", 2}, {"trigger_14", 2}, {"trigger_255", 2}, {"trigger_other", 4}}));
-  static_assert(std::is_trivially_copyable_v<SourceCounts>, "ranks tell each other");
+  static_assert(std::is_trivially_copyable_v<SourceCounts>, "ranks send them to each other");
 }
 
 }  // namespace

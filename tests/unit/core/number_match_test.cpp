@@ -27,7 +27,7 @@ constexpr auto kOutOfStep = static_cast<std::size_t>(DropCause::out_of_step);
 /// A run of numbered sources.
 struct NumberedRun {
   std::vector<std::uint32_t> flags;
-  std::vector<std::vector<RefHit>> hits;  ///< by source, numbers rising
+  std::vector<std::vector<RefHit>> hits;  ///< by source, with ascending numbers
   std::vector<std::vector<Damage>> damage;
   Tick overlap = 25;
   bool with_payload = true;
@@ -35,15 +35,15 @@ struct NumberedRun {
   explicit NumberedRun(std::vector<std::uint32_t> stream_flags)
       : flags(std::move(stream_flags)), hits(flags.size()), damage(flags.size()) {}
 
-  /// `n` hits of a source in the event `number`. Payload: its length, the trigger type above 16 bits
-  /// of no meaning here, and a word more.
+  /// Adds `n` hits of a source to the event `number`. Their payload: its length, the trigger type above 16 bits that
+  /// mean nothing here, and one more word.
   void add(std::uint16_t source, Tick number, std::uint32_t trigger, std::uint32_t n = 1) {
     for (std::uint32_t i = 0; i < n; ++i) {
       hits[source].push_back({number, source * 16U + i, {2, trigger << 16 | (source + 1U), i}, source});
     }
   }
 
-  /// The same with a tag in the third word of the payload.
+  /// As add(), with a tag in the third word of the payload.
   void add_tagged(std::uint16_t source, Tick number, std::uint32_t trigger, std::uint32_t tag, std::uint32_t n = 1) {
     for (std::uint32_t i = 0; i < n; ++i) {
       hits[source].push_back({number, source * 16U + i, {2, trigger << 16, i << 8 | tag}, source});
@@ -70,7 +70,7 @@ struct NumberedRun {
     return first;
   }
 
-  /// With all kinds of events.
+  /// Builds with events of all kinds.
   std::vector<std::vector<BuiltSlice>> build_all(const SliceBuilderSettings& settings,
                                                  std::vector<BuildProblem>& problems) const {
     SliceBuilder builder(settings);
@@ -113,7 +113,7 @@ struct NumberedRun {
   }
 };
 
-/// What a run makes of an event.
+/// The event that a run builds.
 struct Made {
   std::vector<std::uint16_t> sources;  ///< of its hits
   std::uint32_t flags = 0;
@@ -317,8 +317,8 @@ TEST(NumberMatch, OnlyTheTriggerTypeIsCompared) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, whole({0, 1})}, {6, whole({0, 1})}}));
 }
 
-/// What a source does not tell cannot contradict what others tell.
-TEST(NumberMatch, SourcesThatDoNotTellTheTriggerAreNotDroppedForIt) {
+/// A source that does not report the trigger type cannot contradict those that do.
+TEST(NumberMatch, SourcesThatDoNotStateTheTriggerAreNotDroppedForIt) {
   NumberedRun run({kNumbered, kTriggered, kTriggered, kNumbered});
   for (std::uint16_t s = 0; s < 4; ++s) run.add(s, 5, 7);
   for (std::uint16_t s = 0; s < 4; ++s) run.add(s, 6, s == 2 ? 8 : 7);
@@ -330,14 +330,14 @@ TEST(NumberMatch, SourcesThatDoNotTellTheTriggerAreNotDroppedForIt) {
   expect_balance(slices, 12);
 }
 
-TEST(NumberMatch, SourcesThatDoNotTellTheTriggerHaveNoVote) {
+TEST(NumberMatch, SourcesThatDoNotStateTheTriggerHaveNoVote) {
   NumberedRun run({kNumbered, kNumbered, kNumbered, kTriggered, kTriggered, kTriggered});
   for (std::uint16_t s = 0; s < 6; ++s) run.add(s, 5, s == 3 ? 4 : 7);
   EXPECT_EQ(events_of(run.build()), (Events{{5, lacking({0, 1, 2, 4, 5}, 0b001000)}}));
 }
 
-/// A hit whose payload is too short for it has no trigger type, whatever the header of its stream says.
-TEST(NumberMatch, PayloadTooShortForATriggerTellsNone) {
+/// A hit whose payload is too short has no trigger type, whatever the header of its stream states.
+TEST(NumberMatch, PayloadTooShortForATriggerStatesNone) {
   NumberedRun run({kTriggered, kTriggered, kTriggered});
   run.add(0, 5, 7);
   run.add(0, 6, 7);
@@ -376,7 +376,7 @@ TEST(NumberMatch, TheTriggerIsDecidedBeforeTheTag) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, contradicted({1, 2}, 0b1001)}}));
 }
 
-TEST(NumberMatch, TagsAreComparedWhereOnlyTheyAreTold) {
+TEST(NumberMatch, TagsAreComparedWhereOnlyTheyAreStated) {
   NumberedRun run({kNumbered | with_tag_word(3), kNumbered | with_tag_word(3), kTriggered});
   run.add_tagged(0, 5, 1, 9);
   run.add_tagged(1, 5, 2, 8);
@@ -410,8 +410,8 @@ TEST(NumberMatch, WithoutFlagsNothingIsMatched) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, whole({0, 1})}, {6, whole({1})}}));
 }
 
-/// Headers of hostile files promise what they like.
-TEST(NumberMatch, AStreamWithoutPayloadTellsNoTrigger) {
+/// Headers of hostile files may promise anything.
+TEST(NumberMatch, AStreamWithoutPayloadStatesNoTrigger) {
   NumberedRun run({kTriggered, kTriggered});
   run.with_payload = false;
   run.hits[0] = {{5, 1, {}, 0}, {6, 1, {}, 0}};
@@ -466,13 +466,13 @@ TEST(NumberMatch, OtherDefinitionsMatchNoNumbers) {
 
 namespace {
 
-/// The same by the words of the header alone: event by event, all of it in maps.
+/// Matches by the words of the header alone: event by event, all of them in maps.
 struct Reference {
   Events events;
   std::uint64_t dropped = 0;
 };
 
-/// Takes out the sources that say something else than most, or than the first; returns how many hits they have.
+/// Removes the sources that disagree with the majority, or with the first; returns how many hits they have.
 template <class Says>
 std::uint64_t vote_out(std::map<std::uint16_t, std::vector<RefHit>>& parts, Says says) {
   std::map<std::uint32_t, std::vector<std::uint16_t>> votes;
@@ -525,11 +525,11 @@ Reference reference_of(const NumberedRun& run) {
   return out;
 }
 
-void expect_like_reference(std::uint64_t seed, bool all_tell) {
+void expect_like_reference(std::uint64_t seed, bool all_state) {
   std::mt19937_64 random(seed);
   NumberedRun run(std::vector<std::uint32_t>(2 + random() % 5, kTriggered));
   for (auto& flags : run.flags) {
-    if (!all_tell && random() % 2 == 0) flags = kNumbered;
+    if (!all_state && random() % 2 == 0) flags = kNumbered;
     if (seed % 2 == 0) flags |= with_tag_word(3);
     if (random() % 8 == 0) flags |= kOptional;
   }
@@ -551,14 +551,14 @@ void expect_like_reference(std::uint64_t seed, bool all_tell) {
     const auto slices = run.build(length, problems);
     ASSERT_EQ(events_of(slices), expected.events);
     ASSERT_EQ(out_of_step(slices), expected.dropped);
-    std::uint64_t told = 0;
-    for (const auto& problem : problems) told += problem.damage.n_hits;
-    ASSERT_EQ(told, expected.dropped);
+    std::uint64_t reported = 0;
+    for (const auto& problem : problems) reported += problem.damage.n_hits;
+    ASSERT_EQ(reported, expected.dropped);
     expect_balance(slices, hits);
   }
 }
 
-/// Numbers with triggers that differ now and then, and losses.
+/// Numbers whose triggers sometimes differ, and losses.
 NumberedRun random_run(std::mt19937_64& random) {
   NumberedRun run({kTriggered, kTriggered, kNumbered});
   for (Tick number = 0; number < 300; number += Tick(1 + random() % 3)) {
@@ -594,7 +594,7 @@ void expect_same(const BuiltSlice& found, const BuiltSlice& wanted) {
 
 }  // namespace
 
-// Matching leaves out hits for one kind of events only, and each has a margin of its own.
+// Matching drops hits for one kind of event only, and each kind has its own margin.
 TEST(NumberMatch, EachKindOfEventsIsAsIfItWereAlone) {
   std::mt19937_64 random(5);
   for (int n = 0; n < 20 && !testing::Test::HasFailure(); ++n) {
@@ -619,7 +619,7 @@ TEST(NumberMatch, RandomRunsAreMatchedLikeByTheReference) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) expect_like_reference(seed, true);
 }
 
-TEST(NumberMatch, RandomRunsInWhichSomeTellNoTriggerAreMatchedLikeByTheReference) {
+TEST(NumberMatch, RandomRunsWithSomeTriggersMissingAreMatchedAsByTheReference) {
   for (std::uint64_t seed = 101; seed <= 160; ++seed) expect_like_reference(seed, false);
 }
 

@@ -5,7 +5,7 @@
 namespace eventloom {
 namespace {
 
-/// Every number is in one bin: bins follow each other without a gap, from 0 to the largest number.
+/// Every number is in one bin: bins follow one another without gaps from 0 to the largest number.
 template <class Bins>
 void expect_a_partition() {
   std::uint64_t begin = 0;

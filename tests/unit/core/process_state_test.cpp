@@ -11,7 +11,7 @@
 namespace eventloom {
 namespace {
 
-/// Field 22 of /proc/PID/stat, counted by another way than the program's: the name holds no blank here.
+/// Field 22 of /proc/PID/stat, found in another way than the program does: this process's name contains no blank.
 std::uint64_t start_time_of(int pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string field;
@@ -35,7 +35,7 @@ TEST(ProcessStateTest, KnowsThisProcess) {
   EXPECT_EQ(process_state(self), ProcessState::running);
 }
 
-TEST(ProcessStateTest, FollowsAChildThatIsStoppedAndGoesOn) {
+TEST(ProcessStateTest, FollowsAChildThatIsStoppedAndContinued) {
   const ChildProcess child;
   const ProcessId id = id_of(child);
   EXPECT_EQ(process_state(id), ProcessState::running);
@@ -55,7 +55,7 @@ TEST(ProcessStateTest, AZombieIsDeadAndStaysSoWhenReaped) {
   const ProcessId id = id_of(child);
   child.send(SIGKILL);
   EXPECT_TRUE(comes_to(id, ProcessState::dead));
-  ASSERT_EQ(kill(child.pid(), 0), 0) << "not a zombie any more";
+  ASSERT_EQ(kill(child.pid(), 0), 0) << "no longer a zombie";
   child.exit_status();
   EXPECT_EQ(process_state(id), ProcessState::dead);
 }
@@ -77,7 +77,7 @@ TEST(ProcessStateTest, NoProcessHasAPidBelowOne) {
 TEST(ProcessStateTest, ANameWithBracketsAndBlanksDoesNotMislead) {
   const ChildProcess child([] {
     prctl(PR_SET_NAME, ") Z 1 (");
-    ChildProcess::wait_for_ever();
+    ChildProcess::wait_forever();
   });
   const auto renamed = [&] {
     std::ifstream comm("/proc/" + std::to_string(child.pid()) + "/comm");
@@ -91,7 +91,7 @@ TEST(ProcessStateTest, ANameWithBracketsAndBlanksDoesNotMislead) {
   EXPECT_TRUE(comes_to({child.pid(), 0}, ProcessState::stopped));
 }
 
-/// Exit code of a child that cannot open a file: 0 when it takes its parent for running and `gone` for dead.
+/// Exit code of a child that cannot open files: 0 if it considers its parent running and `gone` dead.
 int judged_without_files(const ProcessId& gone) {
   const ProcessId parent = this_process();
   ChildProcess child([&] {

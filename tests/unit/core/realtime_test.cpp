@@ -44,7 +44,7 @@ TEST(FifoDanger, KernelThatLeavesNothingToOthers) {
   EXPECT_FALSE(fifo_danger({.ranks = 1, .threads = 1, .cores = 8, .left_to_others = 0.05}).refused());
 }
 
-/// What the system says of the calling thread.
+/// The scheduling policy of the calling thread.
 int policy() { return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
 
 TEST(Fifo, TryingChangesNothing) {

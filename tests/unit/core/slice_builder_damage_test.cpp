@@ -37,7 +37,7 @@ TestRun random_run(std::uint64_t seed, std::string_view definition) {
   return run;
 }
 
-/// What a run must show once some of its buffers are lost.
+/// What a run must report after losing some of its buffers.
 struct Expected {
   std::vector<std::vector<RefHit>> hits;
   std::vector<std::pair<std::uint16_t, Damage>> damage;
@@ -66,7 +66,7 @@ Expected expected_of(const TestRun& run, const std::map<std::pair<std::size_t, s
   return out;
 }
 
-/// The mask of sources whose damaged epochs come within `reach` of the event.
+/// The mask of sources with damaged epochs within `reach` of the event.
 std::uint64_t mask_of(const Expected& expected, Tick first, Tick last, Tick reach) {
   std::uint64_t mask = 0;
   for (const auto& [source, d] : expected.damage) {
@@ -118,14 +118,14 @@ std::vector<std::uint32_t> words_in(const StoredBuffer& buffer) {
   return words;
 }
 
-/// Replaces the words, with a right checksum, but keeps what the buffer is said to hold.
+/// Replaces the words and corrects the checksum, but keeps what the header states.
 void replace_words(StoredBuffer& buffer, const std::vector<std::uint32_t>& words) {
   auto changed = store(buffer.header, words);
   changed.hits = buffer.hits;
   buffer = changed;
 }
 
-/// What each source sends for a slice.
+/// The bytes that each source sends for a slice.
 std::vector<std::vector<std::byte>> bytes_sent(const TestRun& run, std::uint64_t epochs_per_slice, SliceId slice) {
   std::vector<std::vector<std::byte>> bytes(run.streams.size());
   for (std::size_t s = 0; s < bytes.size(); ++s) {
@@ -206,7 +206,7 @@ TEST(SliceBuilderDamage, MoreHitsThanASliceMayHoldInAHeaderAloneDropTheBuffer) {
   buffer.header.n_hits = 1U << 30;
   replace_words(buffer, words);
   auto expected = expected_of(run, {{{0, 2}, DropCause::corrupt}});
-  expected.lost = buffer.header.n_hits;  // as for all dropped buffers, the header says how many
+  expected.lost = buffer.header.n_hits;  // as for every dropped buffer, the header gives the number
   expect_damage(run, expected, 1);
 }
 
@@ -254,7 +254,7 @@ TEST(SliceBuilderDamage, ADamagedHeaderCostsTheRestOfTheSource) {
   EXPECT_EQ(slices[0].sources_missing, std::vector<std::uint32_t>{1});
 }
 
-// A network that is late may leave an older buffer, whole, where a new one should be.
+// A late network may leave an older, intact buffer in the place of a new one.
 TEST(SliceBuilderDamage, ABufferOfAnotherSliceIsALossAndNoSilentGap) {
   const auto run = random_run(11, "gap:12,3");
   auto bytes = bytes_sent(run, 10, {4});
@@ -307,7 +307,7 @@ TEST(SliceBuilderDamage, ACutOffBufferIsNotReadBeyondItsEnd) {
 }
 
 TEST(SliceBuilderDamage, MissingEpochsEndBeforeTheTickAfterThem) {
-  // One hit at 500 and nothing looked at around it: epochs 4 and 6, of 100 ticks, do not touch it.
+  // One hit at 500, with no reach around it: epochs 4 and 6, of 100 ticks, do not touch it.
   TestRun run;
   run.definition = parse_event_definition("tag", 1000);
   run.payload.resize(4);
@@ -340,7 +340,7 @@ TEST(SliceBuilderDamage, SourcesFrom63OnShareABit) {
   EXPECT_EQ(slices[0].sources_missing, (std::vector<std::uint32_t>{62, 63, 69}));
 }
 
-/// Whatever became of them, each hit of a live source counts in one slice.
+/// Each hit of a live source is counted in one slice, whatever became of it.
 TEST(SliceBuilderDamage, HitsOfLiveSourcesAreCountedBySource) {
   for (const auto length : kSliceLengths) {
     auto run = random_run(11, "gap:12,3");

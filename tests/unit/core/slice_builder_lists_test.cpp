@@ -22,8 +22,8 @@ constexpr std::uint64_t kMinHits = 2;
 constexpr std::uint32_t kChannels = 5;
 constexpr Tick kOverlap = 60;
 
-/// Of each channel by itself: a run of hits, each at most kGap after the one before. What the program has no
-/// definition for yet: events whose hits lie between those of others.
+/// Evaluates each channel alone: a run of hits, each at most kGap after the previous one. No definition of the program
+/// has such events yet: their hits lie between those of others.
 class ChannelGap final : public EventDefinition {
  public:
   [[nodiscard]] std::string text() const override { return "channel_gap"; }
@@ -47,7 +47,7 @@ class ChannelGap final : public EventDefinition {
   }
 };
 
-/// Hits of few channels, sorted or not inside an epoch; the payload numbers the hits of a source.
+/// Hits of few channels, sorted or unsorted within an epoch; the payload numbers the hits of a source.
 TestRun make_run(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   TestRun run;
@@ -94,7 +94,7 @@ std::vector<RefEvent> reference(const std::vector<std::vector<RefHit>>& hits) {
   return events;
 }
 
-/// A slice of 10 epochs that holds the run's epochs 10 to 19, as it is saved.
+/// A slice of 10 epochs that holds epochs 10 to 19 of the run, as it is saved.
 SortedSlice saved(const TestRun& run) {
   SliceBuilder builder({run.geometry(10), {{run.definition, run.overlap}}, run.payload, run.with_payload});
   std::vector<std::vector<std::byte>> bytes(run.streams.size());
@@ -131,7 +131,7 @@ TEST(SliceBuilderLists, EventsNeedNotBeRunsOfTheSortedHits) {
   }
 }
 
-// A tag names an event by its number of hits, which must be neighbours.
+// A tag refers to an event by its number of hits, which must be adjacent.
 TEST(SliceBuilderLists, AreSavedWithoutTags) {
   const auto run = make_run(1);
   const auto sorted = saved(run);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kManySliceLengths[] = {1, 3, 10, 1000};
 
-/// Hits by hand: a list of times for each source; channels number the hits.
+/// A run with hits at given times, a list for each source; channels number the hits.
 TestRun hand_made(std::string_view definition, const std::vector<std::vector<Tick>>& times, Tick overlap = 100) {
   TestRun run;
   run.definition = parse_event_definition(definition, 1000, reference_detector(times.size()));
@@ -89,12 +89,14 @@ TEST(SliceBuilder, MultiplicityEventsByHand) {
 }
 
 TEST(SliceBuilder, CoincidencesByHand) {
-  // Windows of 10 with hits of both sources: of 10 (10 to 20), and of 100 (100 to 110), not of 15, 30 or 109.
+  // Windows of 10 with hits of both sources: those of 10 (10 to 20) and of 100 (100 to 110), not those of 15, 30 or
+  // 109.
   const std::vector<std::vector<Tick>> times = {{10, 30, 109}, {15, 100, 300}};
   const auto run = hand_made("coincidence:10,sources==2", times);
   EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{10, 100}));
   expect_reference(run);
-  // Until 20 + 10, the tick of the hit at 30, and from 100 - 70 on: both share it.
+  // The first event lasts until 20 + 10, the tick of the hit at 30; the second begins at 100 - 70: both contain that
+  // hit.
   EXPECT_EQ(event_times(hand_made("coincidence:10,sources==2,70,10", times, 1000), 1), (std::vector<Tick>{10}));
   EXPECT_EQ(event_times(hand_made("coincidence:10,sources==2,69,10", times, 1000), 1), (std::vector<Tick>{10, 100}));
 }
@@ -102,7 +104,7 @@ TEST(SliceBuilder, CoincidencesByHand) {
 TEST(SliceBuilder, GapEventsWidenedByHand) {
   const std::vector<std::vector<Tick>> times = {{2, 10, 12, 18, 30, 32, 60}};
   EXPECT_EQ(event_times(hand_made("gap:3,2,8,6", times), 1), (std::vector<Tick>{2, 30}));
-  EXPECT_EQ(event_times(hand_made("gap:3,2,12,6", times), 1), (std::vector<Tick>{2}));  // 18 is in both
+  EXPECT_EQ(event_times(hand_made("gap:3,2,12,6", times), 1), (std::vector<Tick>{2}));  // 18 is in both events
   EXPECT_EQ(event_times(hand_made("gap:3,2,7,6", times), 1), (std::vector<Tick>{10, 30}));
   expect_reference(hand_made("gap:3,2,8,6", times));
 }
@@ -140,7 +142,7 @@ TEST(SliceBuilder, NoHitsAndOneHit) {
 }
 
 TEST(SliceBuilder, LongEventIsCutAndItsRestStartsNoOther) {
-  // One run of 60 hits, 10 apart, over six epochs; the overlap keeps the first 101 ticks: 11 hits.
+  // One run of 60 hits, 10 apart, over six epochs; the overlap keeps the first 101 ticks, or 11 hits.
   std::vector<Tick> times;
   for (Tick t = 250; t < 850; t += 10) times.push_back(t);
   const auto run = hand_made("gap:10,3", {times}, 100);
@@ -192,7 +194,7 @@ TEST(SliceBuilder, RefusesAWindowOf36BitsAndMore) {
 
 namespace {
 
-/// How the hits of a random run lie.
+/// The distribution of hits in a random run.
 struct Shape {
   const char* name;
   std::size_t sources;
@@ -289,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(SliceBuilder, RandomStreams,
                          });
 
 TEST(SliceBuilder, ManyHitsInOneSliceSortRight) {
-  // Enough for several tiles of the time sort: even, crowded and empty stretches.
+  // Even, crowded and empty stretches, long enough for several tiles of the time sort.
   for (const Shape& shape : {Shape{"even", 4, 2, 1, 1, true, 0}, Shape{"bursts", 6, 3000, 300, 30, false, 0}}) {
     std::mt19937_64 random(7);
     TestRun run;

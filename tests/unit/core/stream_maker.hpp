@@ -19,17 +19,17 @@ struct StoredBuffer {
 };
 using Stream = std::vector<StoredBuffer>;
 
-/// Header and words as the format wants them, sealed.
+/// Composes and seals a buffer of this header and these words.
 StoredBuffer store(EpochBufferHeader header, const std::vector<std::uint32_t>& words);
 
-/// Encodes hits (epochs rising, times inside an epoch in any order) with `epochs_per_buffer()`
-/// epochs a buffer; epochs without hits are left out.
+/// Encodes hits (epochs ascending, times within an epoch in any order) with `epochs_per_buffer()` epochs per buffer;
+/// omits epochs without hits.
 Stream make_stream(const std::vector<RefHit>& hits, std::uint32_t epoch_ticks,
                    const std::function<std::uint32_t()>& epochs_per_buffer);
-/// The same with as many epochs in each buffer.
+/// As above, with the same number of epochs in each buffer.
 Stream make_stream(const std::vector<RefHit>& hits, std::uint32_t epoch_ticks, std::uint32_t epochs_per_buffer);
 
-/// A run of several streams, cut in slices and built one after the other.
+/// A run of several streams, cut into slices that are built one after another.
 struct TestRun {
   TimeBase base{1000, 100};
   EventDefinitionPtr definition;
@@ -37,13 +37,13 @@ struct TestRun {
   std::vector<PayloadTable> payload;
   bool with_payload = false;
   std::vector<Stream> streams;
-  std::vector<std::vector<Damage>> damage;  ///< by source, may be empty
+  std::vector<std::vector<Damage>> damage;  ///< by source; may be empty
 
   [[nodiscard]] SliceGeometry geometry(std::uint64_t epochs_per_slice) const;
-  /// Builds slices first to last, each from the buffers that overlap its sent epochs.
+  /// Builds slices first to last, each from the buffers that overlap the epochs sent for it.
   std::vector<BuiltSlice> build(std::uint64_t epochs_per_slice, SliceId first, SliceId last,
                                 std::vector<BuildProblem>& problems) const;
-  /// All slices that have data, and one more on either side.
+  /// Builds all slices with data, and one more on either side.
   std::vector<BuiltSlice> build(std::uint64_t epochs_per_slice, std::vector<BuildProblem>& problems) const;
 };
 

@@ -78,11 +78,11 @@ TEST(Subprocess, RunsWorkInAChild) {
 
 TEST(Subprocess, IsKilledAtTheDeadline) {
   EXPECT_TRUE(Subprocess([] {}).wait_until(steady_clock::now() + std::chrono::seconds(30)));
-  EXPECT_FALSE(Subprocess(ChildProcess::wait_for_ever).wait_until(steady_clock::now() + std::chrono::milliseconds(10)));
+  EXPECT_FALSE(Subprocess(ChildProcess::wait_forever).wait_until(steady_clock::now() + std::chrono::milliseconds(10)));
 }
 
 TEST(Subprocess, IsPolled) {
-  Subprocess process(ChildProcess::wait_for_ever);
+  Subprocess process(ChildProcess::wait_forever);
   EXPECT_FALSE(process.poll());
   process.kill();
   std::optional<ChildEnd> end;

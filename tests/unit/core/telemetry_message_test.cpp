@@ -44,13 +44,13 @@ void expect_same(const RankRecord& a, const RankRecord& b) {
   }
 }
 
-TEST(TelemetryMessage, TellsAllThatIsNew) {
+TEST(TelemetryMessage, SendsAllThatIsNew) {
   RankRecord heard;
   apply_telemetry(encode_telemetry(full_record(), {}), heard);
   expect_same(heard, full_record());
 }
 
-TEST(TelemetryMessage, WhatWasHeardCanBeTold) {
+TEST(TelemetryMessage, WhatWasReceivedCanBeSent) {
   RankRecord heard;
   apply_telemetry(encode_telemetry(full_record(), {}), heard);
   RankRecord again;
@@ -58,7 +58,7 @@ TEST(TelemetryMessage, WhatWasHeardCanBeTold) {
   expect_same(again, full_record());
 }
 
-TEST(TelemetryMessage, TellsChangesOnly) {
+TEST(TelemetryMessage, SendsChangesOnly) {
   const auto before = full_record();
   auto now = before;
   now.events.clear();
@@ -82,7 +82,7 @@ TEST(TelemetryMessage, RefusesHitsOfAnImpossibleSource) {
   EXPECT_THROW(apply_telemetry(encode_telemetry(record, {}), heard), std::runtime_error);
 }
 
-/// Those of channels are what is new, all else is sums.
+/// Counts of channels are increments; all others are totals.
 TEST(TelemetryMessage, HitsOfChannelsAddUp) {
   RunPicture picture(2);
   const RunPicture::Time now{};
@@ -132,7 +132,7 @@ TEST(RunPicture, SharesAreOfTheRanksThatStillSend) {
     return picture.share_sent();
   };
   EXPECT_EQ(share({{20, 100}, {30, 120}}), 20.0 / 120);
-  EXPECT_EQ(share({{10, 10}, {60, 120}}), 0.5) << "the first has no more";
+  EXPECT_EQ(share({{10, 10}, {60, 120}}), 0.5) << "the first has none left";
   EXPECT_EQ(share({{10, 10}, {120, 120}}), 1);
   EXPECT_EQ(share({{10, 10}, {60, 0}}), std::nullopt);
 }

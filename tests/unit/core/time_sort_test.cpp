@@ -16,14 +16,14 @@ namespace {
 class Random {
  public:
   explicit Random(unsigned seed) : generator_(seed) {}
-  /// From 0 to `most`.
+  /// A random number from 0 to `most`.
   std::uint64_t up_to(std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(generator_); }
 
  private:
   std::mt19937_64 generator_;
 };
 
-/// Sources with hits at random ticks, in order within each source.
+/// Sources with hits at random ticks, sorted within each source.
 struct Hits {
   Hits(Random& random, std::size_t n_sources, std::uint64_t n_per_source, std::uint64_t n_epochs,
        std::uint32_t epoch_ticks) {

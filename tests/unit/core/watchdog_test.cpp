@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// What a watchdog says, in order; read while it goes on.
+/// The messages of a watchdog, in order; may be read while it runs.
 class Said {
  public:
   struct Stuck {
@@ -67,7 +67,7 @@ class Said {
 
 Watchdog::Peer peer(int rank, const ChildProcess& child) { return {rank, {child.pid(), 0}}; }
 
-/// A peer that is no more.
+/// A peer whose process is dead.
 Watchdog::Peer dead_peer(int rank) {
   ChildProcess child;
   child.send(SIGKILL);
@@ -75,7 +75,7 @@ Watchdog::Peer dead_peer(int rank) {
   return peer(rank, child);
 }
 
-/// A peer by whose death a test learns that the watchdog has looked.
+/// A peer whose death shows a test that the watchdog has looked.
 class LookedAt {
  public:
   explicit LookedAt(int rank) : rank_(rank) {}
@@ -109,7 +109,7 @@ TEST(ActivityTest, NamesTheInnermostAndRestoresTheOuter) {
   EXPECT_EQ(current_activity().text(), "");
 }
 
-// Evidence under the thread sanitizer above all: mixtures are too rare to be met for sure.
+// Evidence mainly under the thread sanitizer: torn reads are too rare to be provoked reliably.
 TEST(ActivityTest, AnotherThreadMayAskWhileItChanges) {
   std::atomic<bool> ending{false};
   std::atomic<int> times_read{0};
@@ -121,7 +121,7 @@ TEST(ActivityTest, AnotherThreadMayAskWhileItChanges) {
     }
   });
   while (times_read < 200'000) {
-    // Changes come slower than a look takes, or looks would hardly ever find a moment without one.
+    // Changes are slower than a look; otherwise looks would hardly ever find a moment without one.
     const Activity outer("flushing to rank", 1);
     for (int i = 0; i < 50; ++i) static_cast<void>(times_read.load());
     const Activity inner("writing");
@@ -149,12 +149,12 @@ TEST(WatchdogTest, SpeaksAgainOnlyWhenAStallHasDoubled) {
   for (std::size_t i = 1; i < stuck.size(); ++i) EXPECT_GE(stuck[i].seconds, 2 * stuck[i - 1].seconds);
 }
 
-TEST(WatchdogTest, ATurnEndsAStallAndTheNextIsToldAnew) {
+TEST(WatchdogTest, ATurnEndsAStallAndTheNextIsReportedAgain) {
   Said said;
   Watchdog watchdog(said.settings(milliseconds(5)));
   ASSERT_TRUE(eventually([&] { return said.stuck().size() >= 4; }));
   watchdog.turn();
-  // The next length is the first one's again, not the double of the last.
+  // The next length starts again at the first one's, rather than doubling the last one.
   ASSERT_TRUE(eventually([&] {
     const auto stuck = said.stuck();
     return std::adjacent_find(stuck.begin(), stuck.end(), [](const auto& one, const auto& next) {
@@ -167,14 +167,14 @@ TEST(WatchdogTest, IsSilentWhileTurnsAreTaken) {
   Said said;
   const LookedAt last(9);
   Watchdog watchdog(said.settings(milliseconds(1000), {last.as_peer()}));
-  // In all longer than the warning time, each turn much shorter.
+  // Longer in total than the warning time, with each turn much shorter.
   const auto end = std::chrono::steady_clock::now() + milliseconds(1500);
   while (std::chrono::steady_clock::now() < end) watchdog.turn();
   ASSERT_TRUE(last.seen_dead_in(said));
   EXPECT_TRUE(said.stuck().empty());
 }
 
-TEST(WatchdogTest, WithoutAWarningTimeItTellsOfTheDeadOnly) {
+TEST(WatchdogTest, WithoutAWarningTimeItReportsTheDeadOnly) {
   Said said;
   const ChildProcess child;
   child.send(SIGSTOP);
@@ -236,9 +236,9 @@ TEST(WatchdogTest, NamesAStoppedPeerAndAgainWhenThatTimeHasDoubled) {
   EXPECT_TRUE(said.lost().empty());
 }
 
-TEST(WatchdogTest, APeerThatRanInBetweenIsStoppedAnew) {
+TEST(WatchdogTest, APeerThatRanInBetweenIsStoppedAgain) {
   Said said;
-  // Peers are looked at in order: who sees the first dead looks at the child next, then at the last.
+  // Peers are looked at in order: when the first is found dead, the child is looked at next, then the last.
   const LookedAt first(1);
   const ChildProcess child;
   const LookedAt last(3);
@@ -297,7 +297,7 @@ TEST(WatchdogTest, EndsWithoutWaitingForTheNextLook) {
   EXPECT_TRUE(eventually([&] { return process_state({child.pid(), 0}) == ProcessState::dead; }));
 }
 
-TEST(WatchdogTest, NeedsNoFunctionForWhatNobodyAsksFor) {
+TEST(WatchdogTest, NeedsNoFunctionForWhatIsNotAskedFor) {
   const ChildProcess child;
   child.send(SIGSTOP);
   std::atomic<int> words{0};
@@ -315,8 +315,8 @@ TEST(WatchdogTest, NeedsNoFunctionForWhatNobodyAsksFor) {
   }
 }
 
-/// The main thread of a process that never takes a turn, watched: tells through a pipe how much longer it lived than
-/// its watchdog says, at each word of the watchdog.
+/// The main thread of a watched process that never takes a turn: at each message of the watchdog, writes to a pipe how
+/// much longer it has lived than the watchdog states.
 void live_without_turns(int pipe_end) {
   const auto start = std::chrono::steady_clock::now();
   Watchdog::Settings settings;
@@ -328,7 +328,7 @@ void live_without_turns(int pipe_end) {
     if (write(pipe_end, &left_out, sizeof left_out) != sizeof left_out) _exit(1);
   };
   const Watchdog watchdog(settings);
-  ChildProcess::wait_for_ever();
+  ChildProcess::wait_forever();
 }
 
 TEST(WatchdogTest, LeavesOutTheTimeInWhichTheWholeProcessWasStopped) {

@@ -58,7 +58,7 @@ TEST_F(WatchedSinkTest, CountsEveryEvent) {
   EXPECT_EQ(hits_.of_sources(), (std::vector<std::uint64_t>{0, 0, 2000}));
 }
 
-/// Also where the slices before it were kept already, and the last ones are empty.
+/// Also when the previous slices have already been kept and the last ones are empty.
 TEST_F(WatchedSinkTest, KeepsTheEventsOfTheLastSlice) {
   TelemetrySettings settings;
   settings.counters = settings.pictures = true;
@@ -82,7 +82,7 @@ TEST_F(WatchedSinkTest, KeepsTheEventsOfTheLastSlice) {
   EXPECT_TRUE(again.events.empty());
 }
 
-/// Counting them all would take more than the tenth of a second that is saved up.
+/// Counting all of them would take more than the tenth of a second that accumulates.
 TEST_F(WatchedSinkTest, LeavesOutSlicesOfARunThatIsTooFast) {
   constexpr std::uint64_t kEvents = 600 * 100'000;
   auto record = after(600, 100'000);
@@ -93,7 +93,7 @@ TEST_F(WatchedSinkTest, LeavesOutSlicesOfARunThatIsTooFast) {
   EXPECT_EQ(counted % 100'000, 0U) << "whole slices";
   EXPECT_EQ(hits_.of_sources()[2], counted);
   auto& intervals = record[HistogramKind::interval];
-  EXPECT_EQ(intervals.count(), intervals[10]) << "none across a slice that was left out";
+  EXPECT_EQ(intervals.count(), intervals[10]) << "no distance spans a slice that was left out";
 }
 
 }  // namespace

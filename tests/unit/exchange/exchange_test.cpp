@@ -21,11 +21,10 @@ std::vector<std::byte> random_bytes(std::size_t n, std::mt19937_64& random) {
   return bytes;
 }
 
-/// For tests of what never proves itself.
+/// For tests of data that never match their checksum.
 const Patience kShort(100, std::chrono::nanoseconds(0));
 
-/// Two ranks and one ring from the first to the second over a fabric that delivers puts in any
-/// order and in pieces.
+/// Two ranks and one ring from the first to the second, over a fabric that delivers puts in any order and in pieces.
 struct Pair {
   Pair(RingGeometry geometry, std::uint64_t seed, Outbox::BodyCrc crc = Outbox::BodyCrc::staged)
       : fabric({kCreditBytes, geometry.ring_bytes()}, seed),
@@ -45,7 +44,7 @@ struct TransferCase {
 
 class EveryRing : public testing::TestWithParam<TransferCase> {};
 
-// Bodies from nothing to several times the ring, through every ring, whatever the order of delivery.
+// Bodies from zero to several times the ring's size, through every ring, in any order of delivery.
 TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
   const auto [depth, cell, largest] = GetParam();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -55,7 +54,7 @@ TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
     SliceAssembler assembler(1);
     constexpr std::uint64_t kSlices = 40;
     std::vector<std::vector<std::byte>> sent;
-    // Those of one length lie on the messages of an earlier round, headers included.
+    // Messages of equal length overwrite those of an earlier round, headers included.
     const auto length = [&, most = largest] {
       return seed % 2 == 0 ? most / 3 : random() % 4 == 0 ? 0 : random() % most;
     };
@@ -107,7 +106,7 @@ TEST(Outbox, RespectsTheWindowOfSlices) {
   EXPECT_FALSE(pair.outbox.accepts({2}));
 }
 
-TEST(Outbox, StopsWhenTheRingIsFullAndGoesOnWithCredits) {
+TEST(Outbox, StopsWhenTheRingIsFullAndContinuesWithCredits) {
   Pair pair({2, 1024}, 1);
   std::mt19937_64 random(7);
   const auto body = random_bytes(5000, random);
@@ -117,7 +116,7 @@ TEST(Outbox, StopsWhenTheRingIsFullAndGoesOnWithCredits) {
   pair.outbox.pump();
   pair.outbox.publish();
   EXPECT_FALSE(pair.outbox.free());
-  EXPECT_FALSE(pair.outbox.pump()) << "a full ring takes nothing";
+  EXPECT_FALSE(pair.outbox.pump()) << "a full ring accepts nothing";
   pair.outbox.flush();
   SliceAssembler assembler(1);
   EXPECT_EQ(pair.inbox.drain(assembler), 2U);
@@ -126,8 +125,8 @@ TEST(Outbox, StopsWhenTheRingIsFullAndGoesOnWithCredits) {
   EXPECT_TRUE(pair.outbox.pump());
 }
 
-// A descriptor alone is no proof: with the payload not (yet) as its checksum says the cell waits.
-/// Copies take 1 MiB at most: then they are published, though nobody has asked for it.
+// An intact descriptor is not enough: while the payload does not match its checksum, the cell waits.
+/// Copies take at most 1 MiB: after that they are published without request.
 TEST(Outbox, KeepsNoMoreCopiesThanItsBound) {
   for (const std::uint32_t cell : {1U << 18, 1U << 19, 1U << 20}) {
     const RingGeometry geometry{8, cell};
@@ -168,7 +167,7 @@ TEST(Inbox, LeavesACellThatDoesNotMatchItsChecksum) {
   EXPECT_TRUE(assembler.complete({0}));
 }
 
-// The notice may come before the data. What lies in the cell then is intact, but of the round before.
+// The notice may arrive before the data. The cell's contents are then intact, but belong to the previous round.
 TEST(Inbox, LeavesTheContentsOfAnEarlierRound) {
   const RingGeometry geometry{1, 1024};
   Pair pair(geometry, 3, Outbox::BodyCrc::all);
@@ -180,7 +179,7 @@ TEST(Inbox, LeavesTheContentsOfAnEarlierRound) {
   std::vector<std::byte> earlier(cell.size());
   for (std::uint64_t round = 0; round < 2; ++round) {
     for (std::uint64_t i = 0; i < 3; ++i) {
-      // The checksum of the first body is in the descriptor: the same one in both rounds would pass.
+      // The checksum of the first body is in the descriptor: the same body in both rounds would be accepted.
       const auto body = i == 0 ? std::vector<std::byte>(100) : random_bytes(100, random);
       ASSERT_TRUE(pair.outbox.accepts({3 * round + i}));
       pair.outbox.start({{3 * round + i}, 0, true, 0, {body}});
@@ -229,7 +228,7 @@ TEST(Inbox, RefusesASliceThatWasNotGranted) {
   EXPECT_THROW(pair.inbox.drain(assembler), std::runtime_error);
 }
 
-// A descriptor proves itself, and says more than the cell holds: what lies behind the ring stays unread.
+// A descriptor is intact but states more than the cell holds: memory beyond the ring is not read.
 TEST(RingConsumer, RefusesADescriptorOfMoreThanACell) {
   const RingGeometry geometry{4, 1024};
   struct Said {
@@ -250,7 +249,7 @@ TEST(RingConsumer, RefusesADescriptorOfMoreThanACell) {
   }
 }
 
-// Damage travels with a checksum though the epoch buffer behind it is put where it lies and has its own.
+// Damage records travel with a checksum although the epoch buffer after them is put from where it lies and has its own.
 TEST(Outbox, DamageRecordsAreAlwaysCoveredByAChecksum) {
   for (const std::size_t n : {1U, 3U, 40U, 300U}) {
     const RingGeometry geometry{8, 16384};
@@ -286,7 +285,7 @@ TEST(Inbox, LeavesADescriptorThatDoesNotProveItself) {
   pair.outbox.flush();
   auto window = pair.fabric.rank(1).window();
   SliceAssembler assembler(1);
-  window[9] ^= std::byte{4};  // bytes of the first descriptor
+  window[9] ^= std::byte{4};  // in the first descriptor
   EXPECT_EQ(pair.inbox.drain(assembler), 0U);
   window[9] ^= std::byte{4};
   EXPECT_EQ(pair.inbox.drain(assembler), 1U);
@@ -312,7 +311,7 @@ TEST(RingProducer, RefusesACreditForWhatItNeverSent) {
   EXPECT_THROW((void)pair.outbox.accepts({0}), std::runtime_error);
 }
 
-/// Puts arrive in any order: the second grant may be there before the first.
+/// Puts arrive in any order: the second grant may be visible before the first.
 TEST(RingProducer, TakesGrantsInTheirOrder) {
   const RingGeometry geometry{4, 256};
   LoopbackFabric fabric({kCreditBytes, geometry.ring_bytes()}, 3);
@@ -341,10 +340,11 @@ TEST(RingProducer, TakesGrantsInTheirOrder) {
   see(11, 3, 14);
   EXPECT_EQ(producer.credits(), 4U) << "the third was overwritten by the eleventh";
   see(12, 1, 14);
-  EXPECT_THROW((void)producer.credits(), std::runtime_error) << "a cell is taken back";
+  EXPECT_THROW((void)producer.credits(), std::runtime_error) << "a cell is reclaimed";
 }
 
-/// A grant for each cell would cost more than the cells: it waits until half of the ring is free, unless it is urgent.
+/// A grant for each cell would cost more than the cells: grants wait until half of the ring is free, unless they are
+/// urgent.
 TEST(RingConsumer, GrantsHalfARingAtOnce) {
   const RingGeometry geometry{4, 256};
   LoopbackFabric fabric({kCreditBytes, geometry.ring_bytes()}, 3);
@@ -368,8 +368,8 @@ TEST(RingConsumer, GrantsHalfARingAtOnce) {
   EXPECT_EQ(release(true), 4U);
 }
 
-// MPI may read the source of a put until it is flushed: the fabric throws when one was changed before. A
-// whole ring is published at once, and comes back before anything is flushed again.
+// MPI may read the source of a put until it is flushed; the fabric throws if one was changed earlier. A whole ring is
+// published at once, and its credits return before the next flush.
 TEST(RingProducer, DescriptorsStayUntilTheirPutIsFlushed) {
   for (const std::uint32_t depth : {1U, 2U, 5U}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -424,7 +424,7 @@ TEST(SliceAssembler, RefusesALossOfUnknownCause) {
   EXPECT_THROW(other.place(header, body), std::runtime_error);
 }
 
-TEST(SliceAssembler, RefusesWhatComesBehindTheEndOrTheSlice) {
+TEST(SliceAssembler, RefusesWhatComesAfterTheEndOrTheSlice) {
   SliceAssembler assembler(2);
   assembler.place({.slice = 4}, {});
   assembler.place({.slice = 4, .origin = 1}, {});
@@ -520,7 +520,7 @@ TEST(SliceAssembler, KnowsHowFarThereIsNothing) {
 TEST(SliceAssembler, TheEndOfTheDataIsThatOfTheLastOrigin) {
   SliceAssembler assembler(2);
   assembler.place({.slice = 7, .kind = ChunkHeader::kEnd}, {});
-  EXPECT_EQ(assembler.nothing_up_to({7}).value, 7U) << "the other may have something";
+  EXPECT_EQ(assembler.nothing_up_to({7}).value, 7U) << "the other source may have data";
   assembler.place({.slice = 3, .origin = 1, .kind = ChunkHeader::kEnd}, {});
   EXPECT_EQ(assembler.data_end().value, 7U);
   EXPECT_EQ(assembler.nothing_up_to({6}).value, 6U);
@@ -569,10 +569,10 @@ TEST(SliceAssembler, ForgetsGapsThatArePassed) {
   EXPECT_EQ(assembler.nothing_up_to({50}), SliceId{50});
   EXPECT_EQ(assembler.nothing_up_to({150}), SliceId{200});
   place_gap(assembler, 0, {{20}, {30}});
-  EXPECT_EQ(assembler.nothing_up_to({25}), SliceId{25}) << "it lies before all that will be taken";
+  EXPECT_EQ(assembler.nothing_up_to({25}), SliceId{25}) << "it lies before everything that will be accepted";
 }
 
-/// Builders tell of a gap while slices before it are still being built, which may come to nothing, too.
+/// Builders report a gap while they are still building earlier slices, which may turn out empty as well.
 TEST(SliceAssembler, FindsGapsInWhateverOrderTheyCome) {
   SliceAssembler assembler(1);
   place_gap(assembler, 0, {{50}, {100}});

@@ -50,7 +50,7 @@ TEST(NoteRing, EveryNoteArrivesOnceAndInOrder) {
       NotePair pair(depth, seed);
       std::mt19937_64 random(seed);
       std::vector<Note> sent;
-      // Those of one length lie on the notes of an earlier round.
+      // Notes of equal length overwrite those of an earlier round.
       const auto length = [&] { return seed % 2 == 0 ? kMost / 2 : random() % (kMost + 1); };
       for (int i = 0; i < 50; ++i) sent.push_back(random_note(length(), random));
       std::size_t n_sent = 0;
@@ -91,7 +91,7 @@ TEST(NoteRing, IsReadyForAsManyNotesAsItHasCells) {
   EXPECT_FALSE(pair.sender.has_room());
   pair.fabric.rank(0).flush_all();
   ASSERT_TRUE(pair.receiver.poll());
-  EXPECT_FALSE(pair.sender.has_room()) << "the note may still be looked at";
+  EXPECT_FALSE(pair.sender.has_room()) << "the note may still be read";
   pair.receiver.release();
   pair.fabric.rank(1).flush_all();
   EXPECT_TRUE(pair.sender.has_room());

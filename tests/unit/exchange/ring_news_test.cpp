@@ -7,8 +7,8 @@
 namespace eventloom {
 namespace {
 
-/// Says where it was written.
-class TellingWindow final : public Transport {
+/// Reports where it was written.
+class ReportingWindow final : public Transport {
  public:
   std::optional<std::vector<std::uint64_t>> written;
 
@@ -29,7 +29,7 @@ class RingNewsTest : public testing::Test {
  protected:
   static constexpr RingGeometry kGeometry{.depth = 4, .cell_bytes = 128, .between = 1024};
 
-  /// Three rings whose descriptors lie side by side.
+  /// Three rings with adjacent descriptors.
   std::vector<RingConsumer> rings() {
     std::vector<RingConsumer> rings;
     for (int sender = 0; sender < 3; ++sender) {
@@ -43,7 +43,7 @@ class RingNewsTest : public testing::Test {
     return {rings.begin(), rings.end()};
   }
 
-  TellingWindow window_;
+  ReportingWindow window_;
   std::vector<RingConsumer> rings_ = rings();
   RingNews news_{rings_};
 };
@@ -56,7 +56,7 @@ TEST_F(RingNewsTest, AreAllRingsWhereTheWindowCannotTell) {
 TEST_F(RingNewsTest, AreThoseWithANewDescriptor) {
   const auto ring = kGeometry.descriptor_bytes();
   window_.written = {2 * ring + 64, ring - 64, 2 * ring, 3 * ring, 5000};
-  EXPECT_EQ(changed(), (Rings{0, 2})) << "what lies behind the descriptors are cells";
+  EXPECT_EQ(changed(), (Rings{0, 2})) << "cells follow the descriptors";
   window_.written->clear();
   EXPECT_EQ(changed(), Rings{});
 }

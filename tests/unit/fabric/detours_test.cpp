@@ -43,7 +43,7 @@ TEST(Detours, LeadWholeRoutesOverTheOtherSpines) {
   const auto dead = dead_links(before, {"l0s1_UP", "l0s1_DOWN"});
   auto fabric = before;
   const auto changed = avoid_links(fabric, dead);
-  // From and to leaf 0: 4 nodes to 3 others that are reached over spine 1, and 12 to one.
+  // Transfers from and to leaf 0: 4 nodes to the 3 others that are reached over spine 1, and 12 nodes to one.
   EXPECT_EQ(changed.size(), 4U * 3 + 12);
   const LinkGraph graph(before);
   const std::set pairs(changed.begin(), changed.end());
@@ -59,7 +59,8 @@ TEST(Detours, LeadWholeRoutesOverTheOtherSpines) {
   }
 }
 
-// 7 uplinks carry what 8 did: 8 sources send to 56 nodes over them, 64 transfers each, one more than a node's own link.
+// 7 uplinks carry what 8 did: 8 sources send to 56 nodes over them, 64 transfers each, one more than a node's link
+// carries.
 TEST(Detours, SpreadTheTrafficEvenly) {
   auto fabric = leaf_spine(8, 8, 8);
   EXPECT_DOUBLE_EQ(ideal_rate(fabric), kLinkRate);

@@ -7,7 +7,7 @@
 namespace eventloom {
 namespace {
 
-/// Links of these rates; paths are up to each test.
+/// Links with these rates; each test chooses its paths.
 FabricRoutes links_of(std::vector<double> rates) {
   FabricRoutes fabric;
   fabric.nodes = 1;
@@ -49,7 +49,7 @@ TEST(FairShares, ALinkThatIsNotSharedLimitsEachFlow) {
   EXPECT_EQ(shares_of(shares), (std::vector<double>{2.5, 2.5, 2.5, 2.5}));
   shares.remove(0);
   shares.remove(1);
-  EXPECT_EQ(shares_of(shares), (std::vector<double>{7, 3})) << "the last has taken the number of the first";
+  EXPECT_EQ(shares_of(shares), (std::vector<double>{7, 3})) << "the last flow has taken the number of the first";
 }
 
 TEST(FairShares, AreAsBeforeWithoutTheFlowsThatHaveEnded) {

@@ -8,8 +8,8 @@ namespace eventloom {
 
 constexpr double kLinkRate = 1e9;
 
-/// Leaf switches with `per_leaf` nodes and a link to each of `spines` spines; data to a node go over the spine of its
-/// number modulo `spines`. Links "n0_UP", "n0_DOWN" of nodes, "l0s1_UP", "l0s1_DOWN" of leaf 0 and spine 1.
+/// Leaf switches with `per_leaf` nodes and a link to each of `spines` spines; data to a node take the spine given by
+/// the node's number modulo `spines`. Links "n0_UP", "n0_DOWN" of nodes, "l0s1_UP", "l0s1_DOWN" of leaf 0 and spine 1.
 inline FabricRoutes leaf_spine(std::uint32_t leaves, std::uint32_t per_leaf, std::uint32_t spines) {
   FabricRoutes fabric;
   fabric.nodes = leaves * per_leaf;

@@ -29,11 +29,11 @@ FabricRoutes with_slow_link(FabricRoutes fabric, const std::string& name, double
   return fabric;
 }
 
-/// Plays the cycle step by step. A transfer takes from a link what it takes from its slowest link.
+/// Plays the cycle step by step. A transfer loads each of its links as much as its slowest one.
 void expect_valid(const Phases& phases, const FabricRoutes& fabric, std::uint32_t ranks_per_node = 1) {
   const double full = full_rate(fabric);
   ASSERT_EQ(phases.begins.size(), std::size_t{phases.ends} * phases.ends);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> load;  // of a link in a step
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> load;  // load of a link in a step
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> sends;
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> receives;
   for (std::uint32_t source = 0; source < phases.ends; ++source) {
@@ -70,8 +70,8 @@ TEST(Phases, ArePerfectOnAFullTree) {
   }
 }
 
-// With n nodes at a leaf, n spines and N nodes in all, the best possible after an uplink has failed is
-// max(1, n (1 - n/N) / (n - 1)) times N, if the other uplinks share its traffic evenly; the shift takes 2 - n/N.
+// With n nodes on a leaf, n spines and N nodes in all, the lower bound after the failure of an uplink is max(1, n (1 -
+// n/N) / (n - 1)) times N if the other uplinks share its traffic evenly; the shift takes 2 - n/N.
 TEST(Phases, ComeCloseToTheBoundWithADeadUplink) {
   for (const auto& [leaves, n] : {std::pair(4U, 4U), std::pair(7U, 4U), std::pair(8U, 8U), std::pair(15U, 8U)}) {
     const double nodes = leaves * n;

@@ -16,7 +16,7 @@ TEST(RandomPairs, GetAllOfASwitch) {
   }
 }
 
-// Two leaves with two nodes and one link up: one pattern in three stays inside the leaves, in the others two flows
+// Two leaves with two nodes each and one uplink: one pattern in three stays within the leaves; in the others, two flows
 // share each link.
 TEST(RandomPairs, ShareLinksFairly) {
   const auto rates = random_pairs(leaf_spine(2, 2, 1), 3000, 1);
@@ -25,17 +25,17 @@ TEST(RandomPairs, ShareLinksFairly) {
   EXPECT_EQ(random_pairs(leaf_spine(2, 2, 1), 10, 4).mean, random_pairs(leaf_spine(2, 2, 1), 10, 4).mean);
 }
 
-// What one flow cannot use because its other link is slow, goes to those that it meets.
+// Capacity that a flow cannot use because of a slow link goes to the flows that share its other links.
 TEST(RandomPairs, LeaveToOthersWhatASlowLinkKeepsThemFromUsing) {
   auto fabric = leaf_spine(2, 2, 1);
   fabric.rates[link_called(fabric, "n0_UP")] = 0.2 * kLinkRate;
   fabric.rates[link_called(fabric, "n0_DOWN")] = 0.2 * kLinkRate;
-  // Inside the leaves: 0.2, 0.2, 1, 1. Across: 0.2 and 0.8 on each link.
+  // Within the leaves: 0.2, 0.2, 1, 1. Across: 0.2 and 0.8 on each link.
   EXPECT_NEAR(random_pairs(fabric, 3000, 1).mean / kLinkRate, (0.6 + 2 * 0.5) / 3, 0.01);
   EXPECT_NEAR(random_pairs(fabric, 100, 1).slowest / kLinkRate, 0.2, 1e-9);
 }
 
-// A full tree could carry any pairing; its static routes do not.
+// A full tree could carry any pairing, but its static routes do not.
 TEST(RandomPairs, LoseOnAFullTree) {
   const auto rates = random_pairs(leaf_spine(8, 8, 8), 100, 1);
   EXPECT_LT(rates.mean, 0.85 * kLinkRate);

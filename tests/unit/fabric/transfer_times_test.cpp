@@ -20,7 +20,7 @@ TEST(TransferTimes, HaveMeanDeviationAndPercentile) {
   EXPECT_EQ(times.max, 100);
 }
 
-/// Builder 0 gets two slices of 1000 and 3000 bytes from each of ranks 1 and 2, and from itself.
+/// Builder 0 receives two slices of 1000 and 3000 bytes from each of ranks 1 and 2, and from itself.
 BuiltPieces two_slices() {
   BuiltPieces pieces(3);
   for (const std::uint64_t bytes : {1000, 3000}) {
@@ -30,8 +30,8 @@ BuiltPieces two_slices() {
 }
 
 TEST(SliceArrivals, AreWhenTheLastByteOfAPieceIsThere) {
-  // Rank 1: a transfer for each piece, with headers of 10 %. Rank 2: in parts, of which the second holds the end of one
-  // piece and the begin of the next.
+  // Rank 1: a transfer for each piece, with headers of 10 %. Rank 2: parts, the second of which holds the end of one
+  // piece and the beginning of the next.
   const std::vector<Transfer> transfers{
       {1, 0, 0, 1, 1100}, {2, 0, 0, 2, 500}, {2, 0, 2, 5, 1500}, {1, 0, 1, 8, 3300}, {2, 0, 5, 12, 2000}};
   const auto arrivals = two_slices().arrivals(transfers);

@@ -25,7 +25,7 @@ Unpacked unpack(const std::vector<std::uint32_t>& words, std::uint32_t epoch_tic
   return out;
 }
 
-/// At most this many hits stay for the reader of single markers: the widest vector has 16 lanes.
+/// At most this many hits are left to the reader of single markers: the widest vector has 16 lanes.
 constexpr std::size_t kMostLeft = 15;
 constexpr std::uint32_t kEpochTicks = 500'000;
 
@@ -34,7 +34,7 @@ constexpr std::uint32_t kEpochTicks = 500'000;
 TEST(BareHits, AreUnpackedUpToTheFirstOtherWord) {
   std::mt19937 random(1);
   const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
-  // In place of a T marker or its ID.
+  // Words in place of a T marker or its ID.
   const std::vector<std::uint32_t> others_first = {encode_time(3, 2),
                                                    encode_time(3, 0),
                                                    encode_time(3, kLongGroup),
@@ -94,7 +94,7 @@ TEST(BareHits, AFallIsFoundWhereverItIs) {
       for (std::size_t i = 1; i < n; ++i) {
         auto fallen = times;
         fallen[i] = fallen[i - 1] - 1;
-        const bool falls = fallen[i - 1] != base;  // else it is now beyond all others
+        const bool falls = fallen[i - 1] != base;  // otherwise greater than all others
         const bool next_falls = i + 1 < n && fallen[i + 1] - base < fallen[i] - base;
         ASSERT_EQ(falls_anywhere(fallen, base), falls || next_falls) << i << " of " << n;
       }

@@ -10,7 +10,7 @@
 namespace eventloom::test {
 namespace {
 
-/// Two events of two and one hits with payload, and all that can be said of losses.
+/// Two events, of two hits and one hit, with payload and all fields for losses.
 BuiltSlice some_slice() {
   BuiltSlice slice;
   slice.ledger.slice = 7;

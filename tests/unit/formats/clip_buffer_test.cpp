@@ -37,7 +37,7 @@ struct ItemList {
   void schedule(std::span<const std::uint32_t> words) { items.push_back({open, 0, 0, {words.begin(), words.end()}}); }
 };
 
-/// Items of a stored buffer; `intact`: all of it is as its header says.
+/// Items of a stored buffer; `intact`: whether all of it agrees with its header.
 std::vector<Item> items_of(const Bytes& stored, const StreamHeader& stream) {
   const auto header = read_epoch_buffer_header(stored);
   EXPECT_TRUE(header && header->stored_bytes() == stored.size());
@@ -88,7 +88,7 @@ TEST(ClipStored, KeepsWhatIsInTheRange) {
   EXPECT_EQ(header->hits_before, 1U);
   EXPECT_EQ(header->source, 3U);
   EXPECT_EQ(items_of(out, stream_of()), (std::vector<Item>{{5, 20, 2, {}}, {5, 20, 3, {}}}));
-  EXPECT_EQ(std::memcmp(&*header, out.data(), sizeof *header), 0) << "the header that it returns is the one it wrote";
+  EXPECT_EQ(std::memcmp(&*header, out.data(), sizeof *header), 0) << "it returns the header that it wrote";
 }
 
 TEST(ClipStored, KeepsAllThatIsThereWhenTheRangeIsWider) {
@@ -100,7 +100,7 @@ TEST(ClipStored, KeepsAllThatIsThereWhenTheRangeIsWider) {
   EXPECT_EQ(out, bytes);
 }
 
-/// Where epochs without hits lie at the edge of the range.
+/// Epochs without hits lie at the edges of the range.
 TEST(ClipStored, CoversTheRangeNotTheHits) {
   Bytes out;
   EXPECT_EQ(clip_stored(small_buffer(), {6, 20}, stream_of(), out)->epochs(), (EpochRange{6, 8}));
@@ -115,7 +115,7 @@ TEST(ClipStored, AppendsNothingWithoutHits) {
   EXPECT_EQ(out, Bytes(8, std::byte{7}));
 }
 
-TEST(ClipStored, AppendsBehindWhatIsThere) {
+TEST(ClipStored, AppendsToWhatIsThere) {
   Bytes out;
   clip_stored(small_buffer(), {4, 5}, stream_of(), out);
   const auto first = out;
@@ -126,7 +126,7 @@ TEST(ClipStored, AppendsBehindWhatIsThere) {
   EXPECT_EQ(items_of(second, stream_of()).size(), 3U);
 }
 
-/// A view on what stands before other buffers will do.
+/// A view may extend beyond the buffer, over the buffers that follow.
 TEST(ClipStored, ReadsNoFurtherThanTheBuffer) {
   auto bytes = small_buffer();
   const auto alone = bytes;
@@ -152,17 +152,17 @@ TEST(ClipStored, RefusesWhatIsNotIntact) {
   EXPECT_FALSE(clip_stored(std::span(good).first(10), {5, 7}, stream_of(), out));
 }
 
-/// Checksums right, words wrong: in the part that would be kept, and behind it.
+/// The checksums are right but the words are wrong: in the part to be kept, and after it.
 TEST(ClipStored, RefusesWordsThatAreNotTheMarkerFormat) {
   const EpochBufferHeader header{.first_epoch = 4, .n_epochs = 4};
   const std::uint32_t hit = encode_marker(MarkerType::channel, 1);
   const std::vector<Words> wrong = {
-      {4, encode_time(10, 5), hit},                       // more words than there are
+      {4, encode_time(10, 5), hit},                       // more words than exist
       {4, encode_time(10, 511), 0xffffffff, hit},         // as many as fit 32 bits
       {4, encode_time(10, 511)},                          // the number is missing
       {4, encode_time(10, 1), hit, 9},                    // an epoch outside
       {4, encode_time(10, 1), hit, 0xf0000000},           // an unknown type
-      {4, encode_marker(MarkerType::histogram, 0x1fff)},  // bins that are not there
+      {4, encode_marker(MarkerType::histogram, 0x1fff)},  // bins that do not exist
       {4, encode_marker(MarkerType::schedule, 0xfffffff)},
       {hit},
   };
@@ -173,7 +173,7 @@ TEST(ClipStored, RefusesWordsThatAreNotTheMarkerFormat) {
   }
 }
 
-/// Items of every kind, and epochs whose low 28 bits begin anew inside of the buffer.
+/// Items of every kind, and epochs whose low 28 bits wrap within the buffer.
 TEST(ClipStored, StepsOverEveryKindOfItem) {
   constexpr Epoch kFirst((std::uint64_t{3} << 28) - 2);
   Words words;
@@ -187,7 +187,7 @@ TEST(ClipStored, StepsOverEveryKindOfItem) {
     writer.peak({1, 2, 3});
     writer.tag(9);
     writer.time(20);
-    for (std::uint32_t i = 0; i < 300; ++i) writer.channel(i, Words{i});  // more than 9 bits count
+    for (std::uint32_t i = 0; i < 300; ++i) writer.channel(i, Words{i});  // more than 9 bits can count
   }
   writer.finish();
   const EpochBufferHeader header{.first_epoch = kFirst, .n_epochs = 4, .n_hits = 4 * 301, .n_payload_words = 4 * 301};
@@ -210,7 +210,7 @@ TEST(ClipStored, StepsOverEveryKindOfItem) {
   }
 }
 
-/// Both parts of a buffer, for each place where it may be cut, hold each hit once, as an encoder would have made them.
+/// For each place where it may be cut, the two parts of a buffer hold each hit once, as if an encoder had made them.
 TEST(ClipStored, PartsMakeUpTheWhole) {
   std::mt19937 random(1);
   const auto draw = [&](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(random); };

@@ -22,7 +22,7 @@ constexpr bool kMixes =
 static_assert(kMixes<Tick, Tick>);
 static_assert(!kMixes<Tick, Epoch> && !kMixes<Epoch, Tick>);
 
-/// A constant of another type than int must not become one by way of int, which could not hold all of its values.
+/// A constant of another type than int must not be converted through int, which could not hold all of its values.
 template <class N>
 constexpr bool kOnlyExplicitly =
     std::is_constructible_v<Tick, N> && !std::is_convertible_v<N, Tick> && !kCompiles<std::plus<>, Tick, N> &&

@@ -18,7 +18,7 @@ std::vector<std::byte> ramp(int first, int step) {
 
 }  // namespace
 
-// RFC 3720, B.4, prints the bytes of the checksum as they are sent, lowest first: "aa 36 91 8a".
+// RFC 3720, B.4, prints the bytes of the checksum in the order of sending, lowest first: "aa 36 91 8a".
 TEST(Crc32c, ExamplesOfRfc3720) {
   EXPECT_EQ(crc32c(ramp(0, 0)), 0x8a9136aaU);
   EXPECT_EQ(crc32c(ramp(0xff, 0)), 0x62a8ab43U);

@@ -30,7 +30,7 @@ TEST(Datagram, LayoutIsAsDrawn) {
   header.sequence = 7;
   header.buffer_bytes = 80;
   const auto bytes = composed(header, 2);
-  // From byte 8 on.
+  // The bytes from number 8 on.
   const std::vector<unsigned char> expected = {1, 2, 0, 0, 4, 3, 2, 1,  5, 0, 0, 0, 6, 0, 0, 0, 7,
                                                0, 0, 0, 0, 0, 0, 0, 80, 0, 0, 0, 0, 0, 0, 0, 7, 7};
   ASSERT_EQ(bytes.size(), 42U);
@@ -114,12 +114,12 @@ TEST(Datagram, HeadersFitWithTheirTextCut) {
   }
 }
 
-TEST(Datagram, TheStreamHeaderTellsWhetherRequestsAreTaken) {
+TEST(Datagram, TheStreamHeaderStatesWhetherRequestsAreTaken) {
   for (const bool resends : {false, true}) {
     DatagramStream stream;
     stream.resends = resends;
     auto contents = encode_datagram_stream(stream, 1400);
-    // 8 bytes behind the padded header: "ELXT", 1.
+    // 8 bytes after the padded header: "ELXT", 1.
     EXPECT_EQ(contents.size(), 8U + 128U + (resends ? 8U : 0U));
     EXPECT_EQ(stream_of({.header = {}, .contents = contents}).resends, resends);
     if (!resends) continue;

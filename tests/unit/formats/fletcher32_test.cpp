@@ -9,7 +9,7 @@ namespace eventloom::test {
 
 namespace {
 
-/// As HDF5 1.10 computes it (H5checksum.c).
+/// The checksum as HDF5 1.10 computes it (H5checksum.c).
 std::uint32_t reference(const std::vector<std::byte>& bytes) {
   std::uint32_t sum1 = 0;
   std::uint32_t sum2 = 0;
@@ -41,7 +41,7 @@ TEST(Fletcher32, OfNothingAndOfZeros) {
   EXPECT_EQ(fletcher32(std::vector<std::byte>(5000)), 0U);
 }
 
-/// All ones are a multiple of the modulus, which is not the same as 0.
+/// All ones are a multiple of the modulus, which differs from 0.
 TEST(Fletcher32, OfOnes) {
   for (const std::size_t n : {2U, 64U, 65536U, 524280U}) {
     const std::vector<std::byte> ones(n, std::byte{0xff});

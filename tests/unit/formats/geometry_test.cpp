@@ -21,7 +21,7 @@ TEST(Geometry, MarginIsWholeEpochsAndStopsAtZero) {
   EXPECT_EQ((SliceGeometry{{1000, 100}, 1, 450, 0}.sent_epochs({2})), (EpochRange{0, 8}));
 }
 
-/// Ticks of the last epoch, of slices as long as they may be around it, and of their margins do not wrap.
+/// Ticks of the last epoch, of the longest possible slices around it and of their margins do not wrap.
 TEST(Geometry, TicksFitUpToTheLastEpoch) {
   for (const std::uint32_t epoch_ticks : {1U, 7U, 10'000U, kMaxEpochTicks}) {
     const Epoch last = max_epoch(epoch_ticks);

@@ -16,7 +16,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-/// Writes down what was visited, one line an item.
+/// Logs each visited item in one line.
 struct Log {
   std::vector<std::string> lines;
 
@@ -58,7 +58,7 @@ void expect_error(const Words& words, std::size_t word, const std::string& reaso
   EXPECT_EQ(result.error->reason, reason);
 }
 
-/// Epoch 5 and the hit of channel 2 at 16.
+/// Epoch 5, and the hit of channel 2 at time 16.
 const Words kGood = {0x00000005, 0x10080010, 0x20000002};
 
 Words after_good(const Words& more) {

@@ -21,7 +21,7 @@ Runs packed(const std::set<std::uint64_t>& slices) {
   return runs.runs();
 }
 
-/// The plain meaning of a SliceSet.
+/// A SliceSet by its plain definition.
 struct Expected {
   std::uint64_t begin = 0;
   std::set<std::uint64_t> slices;
@@ -127,7 +127,7 @@ TEST(SliceSet, ASliceInTwoRunsIsRefused) {
   EXPECT_THROW(set_of(0, {{5, 2, 3}, {0, 1, 100}}), std::invalid_argument);
   EXPECT_THROW(set_of(0, {{5, 0, 2}}), std::invalid_argument);
   EXPECT_NO_THROW(set_of(0, {{5, 0, 1}}));
-  // Far on, where the windows before are gone.
+  // Far ahead, where the earlier windows have been dropped.
   const std::uint64_t far = 50'000'000;
   EXPECT_NO_THROW(set_of(0, {{0, 1, far}, {far, 1, 1}}));
   EXPECT_THROW(set_of(0, {{0, 1, far}, {far - 1, 1, 1}}), std::invalid_argument);
@@ -179,7 +179,7 @@ TEST(SliceSet, ALongFinishedPartTakesNoMemory) {
   EXPECT_EQ(set.beyond(), (Runs{{n + 1, 1, 1}}));
 }
 
-/// Ten million slices by 7 builders whose parts end at different places, one of them behind.
+/// Ten million slices by 7 builders whose parts end at different places; one builder is behind.
 TEST(SliceSet, ManySlicesOfBuildersInTurn) {
   constexpr std::uint64_t kBuilders = 7;
   constexpr std::uint64_t kSlices = 10'000'000 / kBuilders;

@@ -31,7 +31,7 @@ SparseResult unpack_sparse(const std::vector<std::uint32_t>& words, EpochCount e
   return out;
 }
 
-/// The same, word by word, up to word `end` or the first that is wrong.
+/// The expected result, word by word, up to word `end` or the first wrong one.
 SparseResult expected(const std::vector<std::uint32_t>& words, EpochCount epochs, std::size_t end) {
   SparseResult out{0, epochs.open, {}, {}};
   while (out.n_words < end) {
@@ -54,7 +54,7 @@ SparseResult expected(const std::vector<std::uint32_t>& words, EpochCount epochs
   return out;
 }
 
-/// A stream with up to `most` hits in an epoch, some of which are left out, and now and then another word.
+/// A stream with up to `most` hits per epoch, some of which are omitted, and an occasional other word.
 std::vector<std::uint32_t> random_words(std::mt19937& random, const EpochCount& epochs, unsigned most, unsigned rare) {
   std::vector<std::uint32_t> words;
   std::uint32_t epoch = epochs.open;

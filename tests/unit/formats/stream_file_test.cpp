@@ -23,7 +23,7 @@ void append(std::vector<std::byte>& bytes, const T& value) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
 
-/// A file of which only the index and the trailer are of interest.
+/// A file for which only the index and the trailer matter.
 std::vector<std::byte> indexed_file() {
   auto file = encode_stream_header(example());
   const std::vector<IndexEntry> index = {{192, 5, 3, 10, 20, 99}, {400, 9, 1, 2, 4, 98}};
@@ -70,7 +70,7 @@ TEST(StreamFile, ShortOrSenselessHeadersAreRefused) {
 }
 
 TEST(StreamFile, FlagsAreReadAsWritten) {
-  EXPECT_EQ(kNumbered, 1U);  // there are files with these bits
+  EXPECT_EQ(kNumbered, 1U);  // files with these bits exist
   EXPECT_EQ(kTriggerInPayload, 2U);
   for (std::uint32_t flags = 0; flags <= 0x3fff; ++flags) {
     if ((flags & ~kKnownStreamFlags) != 0 || (flags & kNamedPayload) != 0) continue;

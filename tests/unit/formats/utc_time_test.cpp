@@ -108,7 +108,7 @@ TEST(UtcTime, OfATick) {
   EXPECT_EQ(utc_text(zero, std::numeric_limits<Tick>::max(), std::uint64_t{1} << 40), std::nullopt);
 }
 
-/// From the announcements of the leap seconds: the last second of UTC before each, and the one after.
+/// By the announcements of the leap seconds: the last second of UTC before each, and the one after it.
 TEST(UtcTime, WhiteRabbitStampsAreAheadByTheLeapSeconds) {
   struct Case {
     const char* utc;

@@ -1,4 +1,4 @@
-// Who gets which slice when some are finished already.
+// The assignment of slices if some of them are finished already.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::unique_ptr<Scheduler> scheduler_of(const std::string& name, std::uint64_t f
 /// 0 to 9, 12, 14, 16, 18 and 30 to 34.
 SliceSet some_finished() { return {{10}, std::vector<SliceRun>{{12, 2, 4}, {30, 1, 5}}}; }
 
-/// Each slice that is not finished goes to one builder, the one that would have got it anyway.
+/// Each unfinished slice goes to exactly one builder: the one that would have received it anyway.
 TEST(NextUnfinished, LeavesOutWhatIsFinished) {
   for (const char* name : {"round-robin", "chaotic", "unshifted"}) {
     const auto scheduler = scheduler_of(name, 10);
@@ -56,7 +56,7 @@ TEST(NextUnfinished, IsThatOfTheSchedulerWhereNothingIsFinished) {
   }
 }
 
-TEST(NextUnfinished, KnowsNoneWhereNobodyHasClaimedSoFar) {
+TEST(NextUnfinished, KnowsNoneBeforeTheFirstClaim) {
   const auto scheduler = scheduler_of("balanced", 10);
   const auto finished = some_finished();
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {10}), kNoSlice);
@@ -73,7 +73,7 @@ TEST(NextUnfinished, KnowsNoneWhereNobodyHasClaimedSoFar) {
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {11}), kNoSlice);
 }
 
-TEST(ClaimBook, SkippedSlicesAreNobodys) {
+TEST(ClaimBook, SkippedSlicesHaveNoBuilder) {
   ClaimBook book({10}, 100);
   book.skip_to({11});
   EXPECT_EQ(book.end(), SliceId{11});
@@ -90,8 +90,8 @@ TEST(ClaimBook, SkippedSlicesAreNobodys) {
   EXPECT_EQ(book.next_slice({0}, {1'000'000'000'015}), std::nullopt);
 }
 
-/// Builders take their turns as if the finished slices were not there.
-TEST(ClaimBook, NobodysSlicesDoNotChangeWhoIsNext) {
+/// Builders take turns as if the finished slices did not exist.
+TEST(ClaimBook, SkippedSlicesDoNotChangeWhoIsNext) {
   const auto plain = scheduler_of("balanced", 0);
   const auto gaps = scheduler_of("balanced", 0);
   const std::vector<std::uint32_t> room(kBuilders, 4);

@@ -17,7 +17,7 @@
 namespace eventloom {
 namespace {
 
-/// Builder 0 twice in a cycle; odd sources in the opposite order.
+/// Builder 0 appears twice in a cycle; odd sources have the opposite order.
 std::string table_text(std::uint32_t sources, std::uint32_t builders) {
   std::ostringstream text;
   for (std::uint32_t s = 0; s < sources; ++s) {
@@ -42,7 +42,7 @@ ScheduleSettings table_settings(const std::string& text, std::uint32_t sources, 
   return settings;
 }
 
-/// A scheduler by name; "table": one that fits.
+/// A scheduler by name; "table" has a suitable table.
 std::unique_ptr<Scheduler> scheduler_of(const std::string& name, std::uint32_t sources, std::uint32_t builders,
                                         SliceId first = {0}) {
   auto settings = name == "table" ? table_settings(table_text(sources, builders), sources, builders)
@@ -58,12 +58,12 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
-/// By builder.
+/// Whether a builder has credits, by its id.
 std::function<bool(BuilderId)> ready(std::vector<std::uint8_t> credits) {
   return [credits = std::move(credits)](BuilderId b) { return credits[b.value] != 0; };
 }
 
-/// A run without a network: sources that send, and builders that claim where they have to.
+/// Plays a run without a network: sources send, and builders claim where the schedule requires it.
 class Play {
  public:
   static constexpr std::uint32_t kInFlight = 3;
@@ -76,8 +76,8 @@ class Play {
         turn_(sources),
         room_(builders, kInFlight) {}
 
-  /// One step after the other, the sources in turn, until all is sent. `ready(step, source, builder)`:
-  /// whether there is a credit.
+  /// Runs step by step, the sources in turn, until everything is sent. `ready(step, source, builder)`: whether there is
+  /// a credit.
   template <class Ready>
   std::vector<Transfer> run(Ready ready, std::size_t max_steps = 100'000) {
     const std::uint64_t all = (end_.value - first_.value) * next_.size();
@@ -132,7 +132,7 @@ class Play {
   std::vector<Transfer> done_;
 };
 
-/// Every slice went once from each source, all to the same builder, in rising slices per builder.
+/// Every source sent every slice once, all to the same builder, whose slices ascend.
 void expect_complete(const std::vector<Transfer>& done, std::uint32_t sources, SliceId first, std::uint64_t slices) {
   EXPECT_EQ(done.size(), sources * slices);
   std::set<std::pair<std::uint64_t, std::uint32_t>> sent;
@@ -165,7 +165,7 @@ TEST_P(EveryScheduler, SendsEveryTripleExactlyOnce) {
   }
 }
 
-// One builder takes a slice only now and then.
+// One builder accepts a slice only occasionally.
 TEST_P(EveryScheduler, FinishesWithOneSlowBuilder) {
   const auto scheduler = scheduler_of(GetParam(), 4, 4);
   const auto done =
@@ -173,7 +173,7 @@ TEST_P(EveryScheduler, FinishesWithOneSlowBuilder) {
   expect_complete(done, 4, {0}, 80);
 }
 
-// The first slice at or after `from`, and every slice is exactly one builder's.
+// The first slice at or after `from`, and every slice belongs to exactly one builder.
 TEST_P(EveryScheduler, GivesEverySliceToOneBuilder) {
   constexpr std::uint32_t kFive = 5;
   for (const std::uint64_t first : {0ULL, 7ULL, 123'456'789'012ULL}) {
@@ -302,7 +302,7 @@ TEST(Unshifted, AllSourcesServeTheBuildersInTheSameOrder) {
   }
 }
 
-TEST(Chaotic, GoesOnWithTheOthersWhenOneBuilderIsStuck) {
+TEST(Chaotic, ContinuesWithTheOthersWhenOneBuilderIsStuck) {
   const auto scheduler = scheduler_of("chaotic", 2, 4);
   const auto done = Play(*scheduler, 2, 4, {0}, 40).run([](auto, auto, auto b) { return b != 1; }, 1000);
   EXPECT_EQ(done.size(), 2U * 30) << "all but the ten slices of the stuck builder";
@@ -322,8 +322,8 @@ TEST(Chaotic, ServesAllBuildersAlike) {
   EXPECT_EQ(served, std::vector<int>({100, 100, 100, 100}));
 }
 
-/// Gives every builder `room` to begin with; builder b hands one back in every tick that `period[b]`
-/// divides, if it has any slice. Returns how many each got.
+/// Gives every builder `room` at first; builder b returns one in every tick that `period[b]` divides, if it has any
+/// slice. Returns how many slices each builder got.
 std::vector<int> share(Scheduler& scheduler, const std::vector<int>& period, std::uint32_t room_of_each, int ticks) {
   std::vector<std::uint32_t> room(period.size(), room_of_each);
   std::vector<int> got(period.size());
@@ -383,7 +383,7 @@ TEST(Balanced, EqualsGoRound) {
   }
 }
 
-// Also when the equals are not all, and whatever went before.
+// This holds for some of several equal builders, and whatever happened before.
 TEST(Balanced, OfEqualsTheOneAfterTheLast) {
   const auto scheduler = scheduler_of("balanced", 1, 3);
   const std::vector<std::uint32_t> room{1, 1, 0};
@@ -397,7 +397,7 @@ TEST(Balanced, OfEqualsTheOneAfterTheLast) {
   EXPECT_EQ(got, std::vector<int>({15, 15, 0}));
 }
 
-// Sources that all began with the lowest slice would share one builder's link.
+// If all sources began with the lowest slice, they would share one builder's link.
 TEST(Balanced, SourcesBeginAtDifferentBuilders) {
   const auto scheduler = scheduler_of("balanced", 4, 4);
   const std::vector<SliceId> next{{9}, {5}, {8}, {7}};
@@ -460,7 +460,7 @@ TEST(Table, ReadsEveryKindOfLine) {
   EXPECT_EQ(table.entries[2].time_ns, 7U);
 }
 
-// The time of the last slice must fit 64 bits, however often the period comes.
+// The time of the last slice must fit 64 bits, however often the cycle repeats.
 TEST(Table, TimesAreAtMostADay) { EXPECT_EQ(table_of("0,0,0,0\nperiod,86400s\n").period_ns, 86'400'000'000'000U); }
 
 TEST(Table, RefusesTimesOfMoreThanADay) {
@@ -468,7 +468,7 @@ TEST(Table, RefusesTimesOfMoreThanADay) {
   EXPECT_THROW(table_of("86401s,0,0,0\n"), std::invalid_argument);
 }
 
-// Lines in any order: times count. Source 0 has 0 at 0, 1 at 10, 0 at 20; source 1 begins with 1.
+// Lines in any order: times decide. Source 0 has 0 at 0, 1 at 10, 0 at 20; source 1 begins with 1.
 const char* const kTimed =
     "20,0,0,0\n0,0,0,0\n10,0,0,1\n"
     "5,0,1,1\n15,0,1,0\n25,0,1,0\n"
@@ -523,13 +523,13 @@ TEST(Table, KnowsTheShortestTimeBetweenStarts) {
   EXPECT_EQ(step_of("0,0,0,0\n7,0,0,0\n20,0,0,0\nperiod,24\n"), 4U) << "from the last to the next cycle's first";
 }
 
-// The next cycle's first start is not at the beginning of the cycle.
+// The first start of the next cycle is not at the cycle's beginning.
 TEST(Table, KnowsTheShortestTimeWhenTheFirstStartIsLate) {
   EXPECT_EQ(step_of("10,0,0,0\n20,0,0,0\nperiod,25\n"), 10U) << "from 20 to 35 it is 15";
   EXPECT_EQ(step_of("10,0,0,0\nperiod,15\n"), 15U);
 }
 
-/// What a scheduler is refused with; empty when it is not.
+/// The message with which a scheduler is refused; empty if it is accepted.
 std::string refusal(const ScheduleSettings& settings) {
   try {
     make_scheduler(settings);
@@ -539,7 +539,7 @@ std::string refusal(const ScheduleSettings& settings) {
   return "";
 }
 
-/// The same of a table for two sources and two builders, without the name of the file.
+/// Likewise for a table of two sources and two builders, without the file's name.
 std::string table_refusal(const std::string& text) {
   const auto message = refusal(table_settings(text, 2, 2));
   const std::string begin = "schedule table 't': ";
@@ -550,7 +550,7 @@ std::string table_refusal(const std::string& text) {
 
 TEST(Table, AcceptsAFileThatFits) {
   EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n"), "");
-  EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n0,0,7,0\n"), "") << "a source that is not there";
+  EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n0,0,7,0\n"), "") << "a source that does not exist";
 }
 
 TEST(Table, RefusesWhatItCannotRead) {

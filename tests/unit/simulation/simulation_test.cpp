@@ -64,7 +64,7 @@ TEST(Simulation, ATableMayBeLongerThanAnArgument) {
   EXPECT_EQ(simulated(settings).messages, 2U * 2 * 4);
 }
 
-// Both directions are used at a time; the sender goes on once it knows that its data have arrived.
+// Both directions are used simultaneously; the sender continues once it knows that its data have arrived.
 TEST(Simulation, TwoNodesFillTheirLinks) {
   const std::uint64_t bytes = 1U << 20;
   const auto result = simulated(settings_for(2, bytes));
@@ -79,7 +79,7 @@ TEST(Simulation, EveryPairGetsWhatWasSent) {
     settings.schedule = schedule;
     settings.spread = 0.5;
     settings.jitter = 0.5;
-    settings.ring = {3, 16384};  // messages are cut, and wait for credits
+    settings.ring = {3, 16384};  // messages are split, and wait for credits
     settings.pairs = true;
     const auto result = simulated(settings);
     ASSERT_EQ(result.pairs.size(), 25U) << schedule;
@@ -114,7 +114,7 @@ TEST(Simulation, TheSeedDeterminesEverything) {
   EXPECT_NE(to_json(simulated(settings)).dump(), once);
 }
 
-// With one message of a source under way; with many, the links of the others are busy meanwhile.
+// A source has one message in flight at a time: with many, the links of the other builders would be busy meanwhile.
 TEST(Simulation, AllAtOneBuilderAreSlowerThanAShift) {
   auto settings = settings_for(8, 1U << 20);
   settings.transfers_in_flight = 1;
@@ -125,15 +125,15 @@ TEST(Simulation, AllAtOneBuilderAreSlowerThanAShift) {
   EXPECT_LT(share(settings), 0.6);
 }
 
-/// The more messages a source has under way, the less its link waits for acknowledgements. Figures of a probe that
-/// sends in the same order, written against SimGrid alone: 39 % with 16 under way at 4 KiB, 73 % with 64; issue 36.
-TEST(Simulation, TransfersUnderWayKeepLinksBusy) {
+/// The more messages a source has in flight, the less its link waits for acknowledgements. Figures of a probe that
+/// sends in the same order, written against SimGrid alone: 39 % with 16 in flight at 4 KiB, 73 % with 64; issue 36.
+TEST(Simulation, TransfersInFlightKeepLinksBusy) {
   auto settings = settings_for(16, 4096);
   settings.topology = "fat-tree:2;4,4;1,4;1,1";
   settings.slices = 32;
   std::vector<double> shares;
-  for (const std::uint32_t under_way : {1U, 4U, 16U, 0U}) {
-    settings.transfers_in_flight = under_way;
+  for (const std::uint32_t in_flight : {1U, 4U, 16U, 0U}) {
+    settings.transfers_in_flight = in_flight;
     shares.push_back(share(settings));
   }
   EXPECT_TRUE(std::ranges::is_sorted(std::span(shares).first(3)));
@@ -142,7 +142,7 @@ TEST(Simulation, TransfersUnderWayKeepLinksBusy) {
   EXPECT_GT(shares[3], 0.5) << "by the length of messages";
 }
 
-/// Where all builders are equally fast, those that claim slices come close to a fixed assignment.
+/// If all builders are equally fast, claiming slices costs little compared with a fixed assignment.
 TEST(Simulation, ClaimsCostLittleWhereBuildersAreEqual) {
   auto settings = settings_for(16, 1U << 18);
   settings.topology = "fat-tree:2;4,4;1,4;1,1";
@@ -152,8 +152,8 @@ TEST(Simulation, ClaimsCostLittleWhereBuildersAreEqual) {
   EXPECT_GT(share(settings), 0.85 * fixed);
 }
 
-// 8 slots of 1 ms a cycle, of which one is a source's own: 4 cycles take 4 * 8 ms, not longer although the clocks
-// differ.
+// 8 slots of 1 ms per cycle, one of which is the source's own: 4 cycles take 4 * 8 ms, and no longer although the
+// clocks differ.
 TEST(Simulation, SlotsAreKeptByClocksThatDiffer) {
   auto settings = settings_for(8, 1U << 20);
   settings.slot_ns = 1'000'000;
@@ -183,7 +183,7 @@ TEST(Simulation, SourcesTakeTheirTime) {
   EXPECT_GT(simulated(settings).seconds, 8 * (65536 / 1e8 + 1e-4));
 }
 
-// 4 leaves with 4 nodes and 2 links up: 48 of 60 flows of a leaf leave it, 24 on each link.
+// 4 leaves with 4 nodes and 2 uplinks: 48 of 60 flows of a leaf leave it, 24 on each link.
 TEST(Simulation, TheIdealIsThatOfTheMostLoadedLink) {
   auto settings = settings_for(16, 65536);
   settings.topology = "fat-tree:2;4,4;1,2;1,1";
@@ -200,7 +200,7 @@ TEST(Simulation, ASlowLinkIsTheIdealsLimit) {
   EXPECT_NE(result.links.at(0).name.find("link_2"), std::string::npos) << result.links.at(0).name;
 }
 
-// Two leaves with 2 nodes and 2 links up, of which one carries no data: all from leaf 0 go over the other.
+// Two leaves with 2 nodes and 2 uplinks, one of which carries no data: all data from leaf 0 take the other one.
 TEST(Simulation, RoutesLeadAroundADeadLink) {
   auto settings = settings_for(4, 1U << 20);
   settings.topology = "fat-tree:2;2,2;1,2;1,1";
@@ -210,7 +210,7 @@ TEST(Simulation, RoutesLeadAroundADeadLink) {
   EXPECT_NEAR(result.ideal_rate, kRate / 4 * 3, 1);
   EXPECT_GT(result.rate(4), 0.5 * result.ideal_rate);
   for (const auto& pair : result.pairs) EXPECT_EQ(pair.delivered, 4U << 20);
-  // The other one, by its name.
+  // The other link, found by its name.
   const auto other = std::ranges::find_if(result.links, [](const auto& link) { return link.name.ends_with("_UP"); });
   ASSERT_NE(other, result.links.end());
   settings.dead_links = {other->name};
@@ -248,7 +248,8 @@ TEST(Simulation, PresetsAreTheirPlatformsInSimGridsWords) {
   }
 }
 
-/// 2 of the 7 others are beside a node's leaf; the leaf's one link carries all that its 2 nodes get from the 6 others.
+/// 2 of the 7 other nodes share a node's leaf; the leaf's single uplink carries all that its 2 nodes receive from the 6
+/// others.
 TEST(Simulation, OversubscribedSpinesLimitTheRate) {
   auto settings = settings_for(8, 65536);
   const auto ideal = [&](const char* topology) {

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// A process 100 of parent 90 with these variables.
+/// Process 100, a child of process 90, with these environment variables.
 ProcessPlace place(std::map<std::string, std::string> variables) {
   return {[variables = std::move(variables)](const char* name) -> const char* {
             const auto found = variables.find(name);
@@ -20,7 +20,7 @@ ProcessPlace place(std::map<std::string, std::string> variables) {
           100, 90};
 }
 
-/// As `srun -n 4` of Slurm 22.05 leaves them to each of its tasks.
+/// The variables that `srun -n 4` of Slurm 22.05 sets for each of its tasks.
 std::map<std::string, std::string> step(const std::string& task_pid, const std::string& rank = "0") {
   return {{"SLURM_JOB_ID", "134"},       {"SLURM_NTASKS", "4"},  {"SLURM_STEP_ID", "0"},
           {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", rank}, {"SLURM_TASK_PID", task_pid}};
@@ -70,7 +70,7 @@ TEST(Launcher, SaysHowManyRanksAreOnTheHost) {
   EXPECT_EQ(share({{"MPI_LOCALNRANKS", "3"}, {"MPI_LOCALRANKID", "0"}}), std::tuple(3, true, true));
   EXPECT_EQ(share(with(step("100"), variable("PMIX_RANK", "5"), variable("SLURM_LOCALID", "1"))),
             std::tuple(16, false, true))
-      << "srun does not say";
+      << "srun does not state it";
   EXPECT_EQ(share(with(step("50"), variable("SLURM_PTY_PORT", "33"))), std::tuple(1, true, false));
 }
 
@@ -89,9 +89,9 @@ TEST(Launcher, ShellsAndScriptsOfSlurmAreNoMismatch) {
   EXPECT_EQ(
       launcher_mismatch(place(with(step("90"), variable("SLURM_PTY_PORT", "33"), variable("PMI_SIZE", "4"))), 1).what,
       "");
-  // A test program far below a task.
+  // A test program that a task starts through other processes.
   EXPECT_EQ(launcher_mismatch(place(step("50")), 1).what, "");
-  // mpirun -np 1 in a job: its daemon on another host is a task of srun, its rank is not.
+  // `mpirun -np 1` in a job: its daemon on another host is a task of srun, but its rank is not.
   EXPECT_EQ(launcher_mismatch(place(with(step("90"), variable("OMPI_COMM_WORLD_SIZE", "1"))), 1).what, "");
   EXPECT_EQ(
       launcher_mismatch(place(with(step("90"), variable("PMI_SIZE", "1"), variable("MPI_LOCALNRANKS", "1"))), 1).what,

@@ -26,7 +26,7 @@ TEST(SameSetup, NamesWhatDiffersAndHow) {
 
 namespace {
 
-/// What two ranks are refused with; "" where they are not.
+/// The message with which two ranks are refused; "" if they are accepted.
 std::string refusal(const std::function<void(const Collective& ranks)>& compare) {
   std::string why;
   run_as_ranks(2, [&](const Collective& ranks) {

@@ -22,7 +22,7 @@ TEST(TemporaryFolder, IsRemovedWithAllThatItHolds) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-/// Under any name that can be foreseen.
+/// The predictable name is taken by somebody else's folder, which must be left alone.
 TEST(TemporaryFolder, IsNeverAFolderThatWasThereBefore) {
   const auto before = std::filesystem::temp_directory_path() / ("eventloom-test-" + std::to_string(getpid()));
   std::filesystem::create_directories(before);
@@ -32,7 +32,7 @@ TEST(TemporaryFolder, IsNeverAFolderThatWasThereBefore) {
   std::filesystem::remove_all(before);
 }
 
-TEST(TemporaryFolder, NoPlaceForItIsToldInOneLine) { EXPECT_THROW(TemporaryFolder("no/such/folder"), UserError); }
+TEST(TemporaryFolder, LackOfAPlaceIsReportedInOneLine) { EXPECT_THROW(TemporaryFolder("no/such/folder"), UserError); }
 
 }  // namespace
 }  // namespace eventloom

@@ -9,7 +9,7 @@
 namespace eventloom {
 namespace {
 
-/// Bins 0, 1, 2, ... along each axis; the count of a cell is 100 times its first number plus its second.
+/// Bins 0, 1, 2, ... along each axis; the count of a cell is 100 times its first bin plus its second.
 HistogramRecord numbered_cells(std::size_t first, std::size_t second) {
   HistogramRecord histogram{"h", "", {}, {}, 3, 4};
   for (const auto bins : {first, second}) {
@@ -36,7 +36,7 @@ TEST(JoinedBins, OfTwoAxes) {
   const auto joined = joined_bins(numbered_cells(3, 5), 2);
   EXPECT_EQ(joined.axes[0].edges, (std::vector<double>{0, 2, 3}));
   EXPECT_EQ(joined.axes[1].edges, (std::vector<double>{0, 3, 5}));
-  // Rows 0 and 1 with columns 0 to 2, then 3 and 4; row 2 with the same.
+  // Rows 0 and 1 with columns 0 to 2, then with 3 and 4; row 2 likewise.
   EXPECT_EQ(joined.counts, (std::vector<std::uint64_t>{306, 214, 603, 407}));
 }
 
@@ -45,7 +45,7 @@ TEST(JoinedBins, FewStayAsTheyAre) {
   EXPECT_EQ(joined_bins(histogram, 4).counts, histogram.counts);
 }
 
-/// The first axis goes to the right, the second one up.
+/// The first axis points right, the second one up.
 TEST(HistogramPlot, PutsCellsInTheirPlace) {
   const auto plot = plot_of(numbered_cells(2, 3), false);
   ASSERT_TRUE(plot.grid);

@@ -13,8 +13,8 @@ namespace {
 TEST(JsonMessage, KeepsAllBytes) {
   const std::string odd = "\xff\xfe";
   run_as_ranks(2, [&](const Collective& ranks) {
-    const auto told = all_gather_json(ranks, {odd, ranks.rank()});
-    EXPECT_EQ(told[1], (nlohmann::json{odd, 1}));
+    const auto gathered = all_gather_json(ranks, {odd, ranks.rank()});
+    EXPECT_EQ(gathered[1], (nlohmann::json{odd, 1}));
     EXPECT_EQ(broadcast_json(ranks, ranks.rank() == 0 ? nlohmann::json(odd) : nlohmann::json()), odd);
   });
 }

@@ -18,7 +18,7 @@ namespace {
 
 using Samples = std::vector<double>;
 
-constexpr double kBinWidth = 1.01;  // what the header promises
+constexpr double kBinWidth = 1.01;  // as the header states
 constexpr double kRounding = 1e-9;
 
 struct Distribution {
@@ -41,7 +41,7 @@ LatencyHistogram histogram_of(const Samples& samples) {
   return histogram;
 }
 
-/// The least sample that at least `per_mille` of all do not exceed, in whole numbers.
+/// The smallest sample that at least `per_mille` of all samples do not exceed, computed with integers.
 double exact(Samples samples, std::size_t per_mille) {
   std::ranges::sort(samples);
   const auto rank = std::max<std::size_t>((per_mille * samples.size() + 999) / 1000, 1);
@@ -54,11 +54,11 @@ void expect_percentiles(const Samples& samples) {
   const auto histogram = histogram_of(samples);
   for (const std::size_t per_mille : {0, 1, 10, 250, 500, 501, 900, 990, 999, 1000}) {
     const double truth = exact(samples, per_mille);
-    const double told = histogram.percentile(static_cast<double>(per_mille) / 10);
-    EXPECT_GE(told, truth * (1 - kRounding)) << per_mille << " of " << samples.size();
-    EXPECT_LE(told, truth * kBinWidth) << per_mille << " of " << samples.size();
-    EXPECT_GE(told, histogram.min());
-    EXPECT_LE(told, histogram.max());
+    const double reported = histogram.percentile(static_cast<double>(per_mille) / 10);
+    EXPECT_GE(reported, truth * (1 - kRounding)) << per_mille << " of " << samples.size();
+    EXPECT_LE(reported, truth * kBinWidth) << per_mille << " of " << samples.size();
+    EXPECT_GE(reported, histogram.min());
+    EXPECT_LE(reported, histogram.max());
   }
 }
 
@@ -128,7 +128,7 @@ TEST(LatencyHistogram, OneSlowInThousandShowsOnlyAtTheTop) {
 TEST(LatencyHistogram, TimesOutsideTheBinsCount) {
   const auto histogram = histogram_of({-5, 0, 0.5, 100, 2e12, 3e12});
   EXPECT_EQ(histogram.count(), 6U);
-  EXPECT_EQ(histogram.percentile(50), -5);  // not told apart from 0 and 0.5
+  EXPECT_EQ(histogram.percentile(50), -5);  // same bin as 0 and 0.5
   EXPECT_NEAR(histogram.percentile(60), 100, 1);
   EXPECT_EQ(histogram.percentile(70), 3e12);
   EXPECT_EQ(histogram.max(), 3e12);

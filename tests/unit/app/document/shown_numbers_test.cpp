@@ -16,7 +16,7 @@
 namespace eventloom {
 namespace {
 
-/// Those of tests/system/test_pictures.py, which gives them to the page.
+/// The same examples as in tests/system/test_pictures.py, which gives them to the page.
 TEST(ChannelText, HasSystemAndSubsystem) {
   const std::vector<std::pair<std::uint32_t, std::string>> cases = {{0, "0"},
                                                                     {3, "3"},
@@ -35,7 +35,7 @@ TEST(SeriesColour, DiffersForEachOfManyNumbers) {
   EXPECT_EQ(colours.size(), 512U);
   EXPECT_EQ(series_colour(6), "#666666");
   EXPECT_EQ(colour_number_of_group(5), 5U);
-  EXPECT_EQ(colour_number_of_group(6), 7U) << "grey is for no group";
+  EXPECT_EQ(colour_number_of_group(6), 7U) << "grey means no group";
 }
 
 TEST(TickText, DiffersFromTickToTick) {

@@ -45,7 +45,7 @@ class Printed : public testing::Test {
  protected:
   ~Printed() override { std::filesystem::remove(file_); }
 
-  /// A program that adds what `what` prints to a file.
+  /// A command that appends the output of `what` to a file.
   [[nodiscard]] Words that_prints(const std::string& what) const {
     return {"sh", "-c", what + " >> \"$0\"", file_.string()};
   }
@@ -83,7 +83,7 @@ TEST_F(Printed, NothingOfThisProgramIsOpenInIt) {
   EXPECT_EQ(printed(), "0 1 2 3 ") << "3 is the folder that ls reads";
 }
 
-/// It reads from a pipe into which nobody writes before.
+/// The command waits for input on a pipe to which nothing is written, until it is terminated.
 TEST(AlarmCommand, IsEndedWhenItTakesLongerThanAsked) {
   const auto pipe = testing::TempDir() + "alarm-pipe";
   std::filesystem::remove(pipe);
@@ -96,7 +96,7 @@ TEST(AlarmCommand, IsEndedWhenItTakesLongerThanAsked) {
     command.finish(std::chrono::milliseconds(50));
   }
   std::signal(SIGPIPE, SIG_IGN);
-  EXPECT_EQ(write(writer, "x", 1), -1) << "whoever reads what it prints would wait for it";
+  EXPECT_EQ(write(writer, "x", 1), -1) << "a reader of its output would wait forever";
   EXPECT_EQ(errno, EPIPE);
   close(writer);
   std::filesystem::remove(pipe);

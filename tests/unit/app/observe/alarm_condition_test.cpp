@@ -13,7 +13,7 @@
 namespace eventloom {
 namespace {
 
-/// Two ranks, the second with source 3, watched second by second.
+/// Two ranks, the second with source 3, observed once a second.
 class Watched {
  public:
   Watched() : picture_(2) {
@@ -25,7 +25,7 @@ class Watched {
   SourceRow& source() { return records_[1].sources[3]; }
   void be_silent(int rank) { silent_[rank] = true; }
 
-  /// A second later, after the reports of the ranks.
+  /// Observes a second later, after the reports of the ranks.
   std::shared_ptr<const RunSnapshot> look(const std::string& state = "running") {
     now_ += std::chrono::seconds(1);
     Heartbeat::Silence silence;
@@ -102,9 +102,9 @@ TEST(AlarmCondition, RefusesWhatItDoesNotKnow) {
                            "rate:-1>1",  "rate:4294967296>1",
                            "rate:1:2>1", "nothing>0",
                            "Lost>0",     "ring_fill:0>1"}) {
-    const auto told = refusal(text);
-    EXPECT_TRUE(told.starts_with("--alarm '" + std::string(text) + "': ")) << text << ": " << told;
-    EXPECT_EQ(told.find('\n'), std::string::npos);
+    const auto refused = refusal(text);
+    EXPECT_TRUE(refused.starts_with("--alarm '" + std::string(text) + "': ")) << text << ": " << refused;
+    EXPECT_EQ(refused.find('\n'), std::string::npos);
   }
 }
 
@@ -171,7 +171,7 @@ TEST(AlarmCondition, APauseIsNoSlowRun) {
     EXPECT_EQ(value("rate<1", *snapshot), std::nullopt);
     EXPECT_LT(value("stalled>5s", *snapshot).value(), 1);
   }
-  EXPECT_EQ(value("rate<1", *run.look()), std::nullopt) << "of the pause for the most part";
+  EXPECT_EQ(value("rate<1", *run.look()), std::nullopt) << "most of it lies in the pause";
   for (int second = 0; second < 4; ++second) run.look();
   EXPECT_EQ(value("rate<1", *run.look()), 0);
 }
@@ -200,7 +200,7 @@ TEST(AlarmCondition, ASilentRankDoesNothing) {
   run.be_silent(1);
   std::vector<std::optional<double>> rates;
   for (int second = 0; second < 5; ++second) rates.push_back(value("rate:3<1", *run.look()));
-  EXPECT_GT(rates[0].value(), 50) << "of what it has told";
+  EXPECT_GT(rates[0].value(), 50) << "by its own reports";
   EXPECT_EQ(rates[4], 0);
 }
 

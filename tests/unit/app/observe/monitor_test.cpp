@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::seconds;
 
-/// Of a rank that has reported at this time.
+/// The picture of a rank that has reported at this time.
 RunPicture picture_of(std::uint64_t hits, std::uint64_t bytes, int second = 1) {
   RankRecord record;
   record.head.slices_sent = hits;
@@ -100,7 +100,7 @@ TEST(PrometheusText, AlarmsAreEscaped) {
   EXPECT_EQ(json["alarms"][1]["value"], nullptr);
 }
 
-/// Ranks report once a second, snapshots are taken at other times.
+/// Ranks report once a second, and snapshots are taken at other times.
 TEST(RunTracker, RatesGoByTheTimesOfTheReports) {
   RunTracker tracker({}, {});
   std::vector<double> rates;
@@ -135,7 +135,7 @@ TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   EXPECT_TRUE(StatusJson::accept(to_text(json)));
 }
 
-/// Ranks do not all report at once: one that has done so once has done that since the beginning.
+/// Ranks do not all report at once: the first report of a rank counts since the beginning.
 TEST(RunTracker, RatesOfTheFirstSecondsAreThoseOfAllRanks) {
   RunTracker tracker({}, {});
   const auto at = [](int second) { return RunTracker::Time(seconds(second)); };

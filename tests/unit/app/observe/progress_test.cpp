@@ -13,7 +13,7 @@
 namespace eventloom {
 namespace {
 
-/// What is shown of a run of which a snapshot is taken about once a second.
+/// The lines shown for a run whose snapshots are taken about once a second.
 std::vector<std::string> lines_of(ProgressStyle style, int n) {
   std::ostringstream said;
   const auto before = spdlog::default_logger();
@@ -39,7 +39,7 @@ TEST(Progress, ALineEveryFiveSeconds) {
             (std::vector<std::string>{"after 5 s", "after 10 s", "after 15 s", "after 20 s"}));
 }
 
-/// Looks are a little late: lines are not, however long the run.
+/// Snapshots are taken a little late; the lines do not drift, however long the run.
 TEST(Progress, AnHourHasTwelveLinesAMinute) { EXPECT_EQ(lines_of(ProgressStyle::lines, 3600).size(), 726); }
 
 RunSnapshot large_run() {

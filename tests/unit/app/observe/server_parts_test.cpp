@@ -27,12 +27,12 @@ using std::chrono::seconds;
 TEST(Pace, RestsOnceTheShareIsUsed) {
   Pace pace(0.1, seconds(2));
   EXPECT_EQ(pace.rest_after(seconds(1000), seconds(0)).count(), 0);
-  EXPECT_EQ(pace.rest_after(seconds(1000), seconds(2)).count(), 0) << "what was saved up";
+  EXPECT_EQ(pace.rest_after(seconds(1000), seconds(2)).count(), 0) << "what has accumulated";
   EXPECT_DOUBLE_EQ(pace.rest_after(seconds(1000), seconds(3)).count(), 10);
   EXPECT_NEAR(pace.rest_after(seconds(1010), seconds(3)).count(), 0, 1e-9);
   EXPECT_DOUBLE_EQ(pace.rest_after(seconds(1020), seconds(5)).count(), 10);
   EXPECT_EQ(pace.rest_after(seconds(9000), seconds(7)).count(), 0);
-  EXPECT_DOUBLE_EQ(pace.rest_after(seconds(9000), seconds(8)).count(), 10) << "no more than the most is saved up";
+  EXPECT_DOUBLE_EQ(pace.rest_after(seconds(9000), seconds(8)).count(), 10) << "no more than the limit accumulates";
 }
 
 TEST(Token, IsPrintableAndNeitherShortNorLong) {
@@ -71,7 +71,7 @@ TEST(NameOfAsker, IsHarmlessAndShort) {
   }
 }
 
-/// Lines of the log while it is there.
+/// Collects the lines of the log during its lifetime.
 class Log {
  public:
   Log() {
@@ -91,7 +91,7 @@ class Log {
   std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> sink_ = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
 };
 
-TEST(RefusalLog, TellsAFewAMinute) {
+TEST(RefusalLog, LogsAFewAMinute) {
   const Log log;
   RefusalLog refusals;
   const auto at = [](int second) { return RefusalLog::Time(seconds(1000 + second)); };
@@ -108,7 +108,7 @@ TEST(RefusalLog, TellsAFewAMinute) {
 TEST(Viewers, AreWaitedForWhileTheyLook) {
   Viewers viewers;
   const auto at = [](int second) { return Viewers::Time(seconds(1000 + second)); };
-  EXPECT_TRUE(viewers.all_saw_the_end(at(0))) << "there is nobody";
+  EXPECT_TRUE(viewers.all_saw_the_end(at(0))) << "there are no viewers";
   viewers.looked("page", false, at(0));
   viewers.looked("top", false, at(1));
   EXPECT_FALSE(viewers.all_saw_the_end(at(2)));

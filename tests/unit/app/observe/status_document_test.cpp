@@ -43,18 +43,18 @@ TEST(StatusDocument, HasChannelsFiltersAndClocks) {
   EXPECT_EQ(json["filters"][0]["rejected"], 2);
 }
 
-/// A second later nothing has come to what there was.
+/// A second later nothing has changed.
 TEST(StatusDocument, APausedRunHasNoRate) {
   RunTracker tracker({}, {});
   RunPicture picture(1);
-  RankRecord told;
+  RankRecord reported;
   std::shared_ptr<RunSnapshot> snapshot;
   const auto look = [&](int second, std::uint64_t hits, const char* state) {
     RankRecord record;
     record.counters[Metric::hits_in] = record.counters[Metric::hits_read] = hits;
     record.builders[0] = {0, 0, 0, 0, hits, 0};
-    picture.take(0, encode_telemetry(record, told), RunPicture::Time(seconds(second)));
-    told = record;
+    picture.take(0, encode_telemetry(record, reported), RunPicture::Time(seconds(second)));
+    reported = record;
     snapshot = tracker.take(RunTracker::Time(seconds(second)), picture, {state});
     return snapshot->figures.hits_per_s;
   };
@@ -65,7 +65,7 @@ TEST(StatusDocument, APausedRunHasNoRate) {
   EXPECT_EQ(status_document({}, *snapshot, {}, {})["builders"][0]["hits_per_s"], 0);
 }
 
-/// Events come from several writers, each with the last first.
+/// Events come from several writers, the latest of each first.
 TEST(StatusDocument, LatestEventsAreThoseOfTheLatestTimes) {
   RunPicture picture(2);
   for (std::uint64_t n = 0; n < 40; ++n) {
@@ -117,7 +117,7 @@ TEST(StatusDocument, HasNamesAndGroupsOfTheDetector) {
   EXPECT_FALSE(without["events"][0]["hits"].contains("name") || without["events"][0]["hits"].contains("group"));
 }
 
-/// Bins one wide have a linear axis.
+/// A histogram with bins of width one has a linear axis.
 TEST(StatusDocument, HistogramsOfSmallNumbersAreLinear) {
   for (const std::uint64_t greatest : {127, 128}) {
     RankRecord record;
@@ -134,15 +134,14 @@ TEST(StatusDocument, HistogramsOfSmallNumbersAreLinear) {
   }
 }
 
-/// Two ranks with sources, whose rings to two builders on ranks 2 and 3 are so full in percent, as long as is looked
-/// at.
+/// Two ranks with sources, whose rings to two builders on ranks 2 and 3 stay filled by `fill` percent.
 std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2>, 2>& fill,
                                     const std::array<double, 2>& busy, const std::string& state = "running") {
   RunDescription run;
   run.ranks.resize(4);
   RunTracker tracker({}, {});
   RunPicture picture(4);
-  std::vector<RankRecord> told(4);
+  std::vector<RankRecord> reported(4);
   std::vector<std::string> remarks;
   for (int second = 1; second <= 3; ++second) {
     const RunTracker::Time now{seconds(second)};
@@ -151,8 +150,8 @@ std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2
       const auto busy_ns = static_cast<std::uint64_t>(1e9 * busy[r % 2] * second);
       if (r >= 2) record.builders[r - 2] = {r - 2, 0, 0, 0, 0, busy_ns};
       for (std::uint32_t b = 0; r < 2 && b < 2; ++b) record.links[b] = {b, fill[r][b], 100, 0, 0};
-      picture.take(static_cast<int>(r), encode_telemetry(record, told[r]), now);
-      told[r] = record;
+      picture.take(static_cast<int>(r), encode_telemetry(record, reported[r]), now);
+      reported[r] = record;
     }
     remarks = rank_remarks(run, *tracker.take(now, picture, {state}));
   }

@@ -23,7 +23,7 @@ BuiltSlice slice_of(std::initializer_list<Tick> times) {
 
 constexpr double kHour = 3600e9;
 
-/// From the first hit to now, by the clock: between what it is before and after.
+/// The latency is the time from the first hit to now: it lies between the clock's readings before and after the call.
 TEST(EventLatency, IsTheAgeOfTheFirstHit) {
   const std::int64_t started = unix_now_ns() - std::int64_t{7200} * 1'000'000'000;
   EventLatency latency(started, 500);
@@ -46,7 +46,7 @@ TEST(EventLatency, CountsEachEventThatTheSliceOwns) {
   EXPECT_EQ(latency.histogram().count(), 3U);
 }
 
-/// Clocks of two hosts may differ, so that events seem to be built before they were.
+/// The clocks of two hosts may differ, so that an event seems to be built before it happened.
 TEST(EventLatency, MayBeNegative) {
   EventLatency latency(unix_now_ns() + std::int64_t{3600} * 1'000'000'000, 1000);
   latency.add(slice_of({0}));

@@ -30,7 +30,7 @@ RunRecord record() {
   return record;
 }
 
-/// The one difference that `change` makes, in words.
+/// The only difference that `change` causes, in words.
 std::string difference(const std::function<void(RunRecord&)>& change) {
   auto now = record();
   change(now);
@@ -48,7 +48,7 @@ bool has(const std::string& text, const std::vector<std::string>& words) {
 
 TEST(Differences, NoneBetweenEqualRuns) { EXPECT_TRUE(differences(record(), record()).empty()); }
 
-/// Where, when, with which program and how it is written.
+/// Changes where, when, by which program and how the output is written.
 TEST(Differences, NoneInWhatDoesNotChangeTheResult) {
   auto now = record();
   now.setup = "builders = 7\n";
@@ -101,7 +101,7 @@ TEST(Differences, NameTheSource) {
   for (const auto& [change, words] : cases) EXPECT_TRUE(has(difference(change), words)) << difference(change);
 }
 
-/// Of another file everything differs: that it is another is enough.
+/// If the file is another one, its other differences are not listed.
 TEST(Differences, AnotherSourceIsOneDifference) {
   const auto text = difference([](RunRecord& r) {
     r.sources[0].uri = "file:z.epochs";

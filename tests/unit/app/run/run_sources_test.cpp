@@ -40,7 +40,7 @@ struct Unwatched final : LiveWait {
   void wait(std::size_t /*live*/, std::size_t /*known*/) override {}
 };
 
-/// Ends the process with code 0 if exactly those sources that are not known are finished.
+/// Ends the process with code 0 if exactly the sources that are not known have finished.
 [[noreturn]] void end_while_waiting(const std::vector<bool>& known, const std::vector<bool>& finished) {
   catch_stop_signals();
   std::raise(SIGINT);
@@ -52,7 +52,7 @@ struct Unwatched final : LiveWait {
 
 using WaitForLiveDeathTest = testing::Test;
 
-TEST(WaitForLiveDeathTest, ARunEndedBeforeItBeginsGoesOnToListenToSourcesThatHaveBegun) {
+TEST(WaitForLiveDeathTest, ARunEndedBeforeItBeginsStillListensToSourcesThatHaveBegun) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(end_while_waiting({true, true}, {false, false}), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(end_while_waiting({true, false}, {false, true}), testing::ExitedWithCode(0), "");

@@ -18,7 +18,7 @@ SourceInfo board(const std::string& name, std::int64_t started_ns) {
   return info;
 }
 
-/// Its data begin at `first_ns`.
+/// A source whose data begin at `first_ns`.
 SourceInfo stamped(const std::string& name, std::int64_t first_ns) {
   SourceInfo info;
   info.name = name;
@@ -28,7 +28,7 @@ SourceInfo stamped(const std::string& name, std::int64_t first_ns) {
   return info;
 }
 
-TEST(TimeOrigin, IsUnknownWhereNobodyStatesIt) {
+TEST(TimeOrigin, IsUnknownUnlessStated) {
   const auto origin = find_time_origin("", {SourceInfo(), SourceInfo()});
   EXPECT_EQ(origin.time_of_tick_0, "");
   EXPECT_TRUE(origin.contradictions.empty());
@@ -54,17 +54,17 @@ TEST(TimeOrigin, TablesStateItByTheirOrigin) {
   EXPECT_NE(origin.contradictions[0].find("by the origin= of 'u1.csv', +60 s"), std::string::npos);
 }
 
-TEST(TimeOrigin, ContradictionsOfMoreThanAMillisecondAreTold) {
+TEST(TimeOrigin, ContradictionsOfMoreThanAMillisecondAreReported) {
   const auto now = parse_unix_ns("2026-11-21T10:00:00Z");
   EXPECT_TRUE(find_time_origin("", {board("a", now), board("b", now + 999'999)}).contradictions.empty());
-  const auto told = find_time_origin("", {board("a", now), board("b", now + 2'000'000), board("c", now - 5'000'000)});
-  EXPECT_EQ(told.time_of_tick_0, "2026-11-21T10:00:00Z");
-  ASSERT_EQ(told.contradictions.size(), 2U);
+  const auto origin = find_time_origin("", {board("a", now), board("b", now + 2'000'000), board("c", now - 5'000'000)});
+  EXPECT_EQ(origin.time_of_tick_0, "2026-11-21T10:00:00Z");
+  ASSERT_EQ(origin.contradictions.size(), 2U);
   EXPECT_EQ(
-      told.contradictions[0],
+      origin.contradictions[0],
       "tick 0 is at 2026-11-21T10:00:00Z by 'a', but at 2026-11-21T10:00:00.002000000Z by 'b', +0.002 s: the former "
       "is kept");
-  EXPECT_EQ(told.contradictions[1], "1 more sources contradict 'a' likewise");
+  EXPECT_EQ(origin.contradictions[1], "1 more sources contradict 'a' likewise");
 }
 
 TEST(TimeOrigin, WhatIsGivenCounts) {
@@ -75,8 +75,8 @@ TEST(TimeOrigin, WhatIsGivenCounts) {
   EXPECT_TRUE(find_time_origin(utc_text(kTaiZero), {stamped("wr", 0)}).contradictions.empty());
 }
 
-/// What a board states is not trusted.
-TEST(TimeOrigin, ExtremesAreTold) {
+/// The times that a board states are not trusted.
+TEST(TimeOrigin, ExtremesAreReported) {
   for (const auto stated : {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_EQ(find_time_origin("2026-11-21T10:00:00Z", {board("a", stated)}).contradictions.size(), 1U);
   }

@@ -16,7 +16,7 @@ bool partners(const PlacedHit& a, const PlacedHit& b, double speed, Tick slack) 
   return dt <= dr / speed + static_cast<double>(slack);
 }
 
-/// All counted anew after each hit that is taken out.
+/// Recounts all partners after each removed hit.
 std::size_t by_hand(std::vector<PlacedHit> hits, double speed, Tick slack) {
   for (;;) {
     std::size_t fewest = hits.size();
@@ -46,14 +46,14 @@ TEST(CausalSet, ByHand) {
 }
 
 TEST(CausalSet, OfEqualsTheLastGoes) {
-  // At 0, 10, 20 in one place with a slack of 10: the middle is a partner of both, the ends have one each. Without the
-  // last two remain; were the first taken out, two, too; the middle would leave one.
+  // Three hits at 0, 10, 20 in one place with a slack of 10: the middle one is a partner of both, the outer ones have
+  // one each. Removing the last one leaves two, as does removing the first; removing the middle one would leave one.
   EXPECT_EQ(causal_set_size(std::vector<PlacedHit>{{0, {}}, {10, {}}, {20, {}}}, 1, 10), 2U);
-  // Four in a row: the ends have one partner. 0 10 20 30 -> 0 10 20 -> 0 10.
+  // Four in a row: the outer ones have one partner. 0 10 20 30 -> 0 10 20 -> 0 10.
   EXPECT_EQ(causal_set_size(std::vector<PlacedHit>{{0, {}}, {10, {}}, {20, {}}, {30, {}}}, 1, 10), 2U);
 }
 
-TEST(CausalSet, AgreesWithCountingAnew) {
+TEST(CausalSet, AgreesWithRecounting) {
   std::mt19937_64 random(15);
   const auto draw = [&](std::uint64_t most) { return random() % (most + 1); };
   for (int i = 0; i < 2000; ++i) {

@@ -27,7 +27,7 @@ DetectorPtr two_groups() {
 
 EventDefinitionPtr coincidence(std::string_view text) { return parse_event_definition(text, 1000, two_groups()); }
 
-/// What is found of hits at `times`, which rise.
+/// The coincidences found in hits at `times`, which ascend.
 std::vector<Times> coincidences(std::string_view definition, const Times& times,
                                 const std::vector<std::uint32_t>& channels, const std::vector<std::uint16_t>& sources,
                                 const std::vector<double>& values = {}) {
@@ -71,7 +71,7 @@ TEST(Coincidence, LooksAsFarAsTheNextWindowReaches) {
 
 TEST(Coincidence, WindowsAreClosedAndJoinedWhereTheyShareATick) {
   EXPECT_EQ(of_one_source("coincidence:5,n_hits>=2", {10, 15, 21, 40, 46}), (std::vector<Times>{{10, 15}}));
-  // Accepted are those of 10 (to 15) and 15 (to 20), which share 15.
+  // The windows of 10 (to 15) and 15 (to 20) are accepted; they share 15.
   EXPECT_EQ(of_one_source("coincidence:5,n_hits>=2", {10, 15, 20, 30}), (std::vector<Times>{{10, 15, 20}}));
   // [10, 14] and [16, 20] share no tick, [10, 16] and [16, 22] do.
   EXPECT_EQ(of_one_source("coincidence:4,n_hits>=2", {10, 11, 16, 17}), (std::vector<Times>{{10, 11}, {16, 17}}));
@@ -131,7 +131,7 @@ TEST(Coincidence, WindowsOfTermsExtendTheEvent) {
   const std::vector<std::uint32_t> channels = {5, 1, 0, 5, 0};
   const std::vector<std::uint16_t> sources = {1, 0, 0, 1, 0};
   const auto found = [&](const std::string& definition) { return coincidences(definition, times, channels, sources); };
-  // Of 95 the windows are [95, 100] and [175, 195], of 100 [100, 105] and [180, 200].
+  // The windows of 95 are [95, 100] and [175, 195], those of 100 are [100, 105] and [180, 200].
   EXPECT_EQ(found("coincidence:5,channel:1>=1&&B[80,100]>=1"), (std::vector<Times>{{95, 100, 180}}));
   EXPECT_EQ(found("coincidence:5,channel:1>=1&&B[86,100]>=1"), std::vector<Times>());
   EXPECT_EQ(found("coincidence:5,channel:0>=1&&B[-90,-90]>=1"), (std::vector<Times>{{10, 95, 100}}));

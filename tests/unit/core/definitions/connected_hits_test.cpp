@@ -45,7 +45,7 @@ std::vector<std::uint32_t> reached(std::span<const PlacedKey> hits, Neighbourhoo
   return all;
 }
 
-/// Every set by its definition: a hit begins one if no earlier hit is connected with it through hits up to `longest`
+/// Every set by its definition: a hit opens one if no earlier hit is connected with it through hits up to `longest`
 /// later.
 Sets expected(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest) {
   Sets sets;
@@ -79,7 +79,8 @@ TEST(ConnectedHits, AreThoseOfAllPairs) {
   }
 }
 
-/// Dense pixels of three chips, at their edges, too: as found by the grid, which is compared with all pairs above.
+/// Dense pixels on three chips and at their edges: the result equals that of the grid, which is compared with all pairs
+/// above.
 TEST(ConnectedHits, OfPixelsAreThoseOfTheGrid) {
   std::mt19937 random(5);
   std::vector<PlacedKey> hits(6000);
@@ -99,7 +100,7 @@ TEST(ConnectedHits, OfPixelsAreThoseOfTheGrid) {
   }
 }
 
-/// Each set that is cut has one more hit, by which it is seen to be longer.
+/// Each cut set has one more hit, which shows that it was longer.
 TEST(ConnectedHits, LongSetsAreCutByTheirDefinition) {
   std::size_t cut = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {

@@ -8,7 +8,7 @@ namespace eventloom::test {
 
 namespace {
 
-/// A slice of [100, 200) in which events may be 30 long.
+/// The slice [100, 200), in which events may be 30 ticks long.
 constexpr SliceBounds kBounds{5000, 100, 200, 30};
 
 std::vector<bool> truncated(const EventList& list) {
@@ -25,7 +25,7 @@ TEST(EventList, TakesEventsWithAHitInTheSlice) {
   list.restart(keys, kBounds);
   EXPECT_TRUE(list.add_run({0, 2}));   // ends before the slice
   EXPECT_TRUE(list.add_run({2, 4}));   // reaches into it
-  EXPECT_TRUE(list.add_run({5, 8}));   // reaches out of it
+  EXPECT_TRUE(list.add_run({5, 8}));   // extends beyond it
   EXPECT_FALSE(list.add_run({6, 8}));  // begins behind it
   EXPECT_EQ(times_of(list), (std::vector<Times>{{99, 100}, {199, 200, 210}}));
 }

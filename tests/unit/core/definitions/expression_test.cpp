@@ -22,12 +22,12 @@ Expression parsed(std::string_view text, ExpressionUse use = ExpressionUse::filt
   return parse_expression(text, 1000, with_groups(), use);
 }
 
-/// Whether the expression holds where the terms have these truths, by number.
+/// Whether the expression holds if its terms, by number, have these truth values.
 bool holds(std::string_view text, const std::vector<bool>& terms) {
   return parsed(text).holds([&](std::size_t term) { return terms.at(term); });
 }
 
-/// The text and the marks below it, without their indent.
+/// The text and the marks below it, without their indentation.
 std::string mistake_in(const std::string& text, ExpressionUse use = ExpressionUse::filter) {
   try {
     parsed(text, use);
@@ -42,10 +42,10 @@ std::string mistake_in(const std::string& text, ExpressionUse use = ExpressionUs
   return "";
 }
 
-/// Where the mistake is, by the columns of its marks.
+/// The position of the mistake: the columns of its marks.
 std::string marks_in(const std::string& text, ExpressionUse use = ExpressionUse::filter) {
-  const auto told = mistake_in(text, use);
-  return told.substr(0, told.find_first_not_of(" ^", told.find('^')) - 1);
+  const auto mistake = mistake_in(text, use);
+  return mistake.substr(0, mistake.find_first_not_of(" ^", mistake.find('^')) - 1);
 }
 
 }  // namespace

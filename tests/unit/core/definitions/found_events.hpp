@@ -9,7 +9,7 @@ namespace eventloom::test {
 
 using Times = std::vector<Tick>;
 
-/// Keys of hits at these times, which rise; their numbers are their places.
+/// Keys of hits at these times, which ascend; hits are numbered by their place.
 inline std::vector<HitKey> keys_at(const Times& times) {
   std::vector<HitKey> keys;
   for (const Tick t : times)
@@ -27,7 +27,8 @@ inline std::vector<Times> times_of(const EventList& list) {
   return out;
 }
 
-/// What `definition` finds in a slice of [0, 1000) whose builder sees from the absolute tick `start` on.
+/// The events that `definition` finds in a slice of [0, 1000) whose builder counts ticks from the absolute tick
+/// `start`.
 inline std::vector<Times> found(std::string_view definition, const Times& times, Tick start = 0) {
   const auto keys = keys_at(times);
   EventList events;

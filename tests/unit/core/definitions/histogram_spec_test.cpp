@@ -20,7 +20,7 @@ HistogramSpec parsed_histogram(std::string_view text, bool numbered = false) {
   return parse_histogram(text, 1000, numbered, two_groups());
 }
 
-/// Numbers at the edges, next to them and between: the bin is the one whose edges enclose the number.
+/// Tests numbers at the edges, next to them and between them: the bin is the one whose edges enclose the number.
 TEST(HistogramAxis, BinsAreWhatTheirEdgesSay) {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 300; ++trial) {

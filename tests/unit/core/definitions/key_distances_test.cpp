@@ -33,7 +33,7 @@ std::vector<std::uint32_t> expected_close(const std::vector<HitKey>& keys, std::
   return positions;
 }
 
-/// One after another, as the definition says.
+/// Evaluates the definition hit by hit.
 std::vector<std::uint32_t> expected_starts(const std::vector<HitKey>& keys, Tick gap) {
   std::vector<std::uint32_t> starts;
   for (std::uint32_t i = 0; i < keys.size(); ++i) {

@@ -36,7 +36,7 @@ TEST(Multiplicity, LengthsThatDoNotFitAreTheLargest) {
 }
 
 TEST(Multiplicity, FindsBinsWithEnoughHitsAndTheirNeighbours) {
-  // Bins 2 (20 21 29) and 3 (30 31 39) are hot; 19 and 40 lie beside them.
+  // Bins 2 (20 21 29) and 3 (30 31 39) are hot; 19 and 40 lie in the bins next to them.
   const Times times = {19, 20, 21, 29, 30, 31, 39, 40};
   EXPECT_EQ(found("multiplicity:10,3", times), (std::vector<Times>{{20, 21, 29, 30, 31, 39}}));
   EXPECT_EQ(found("multiplicity:10,3,1,1", times), (std::vector<Times>{times}));
@@ -50,7 +50,7 @@ TEST(Multiplicity, WidenedIntervalsThatTouchAreOneEvent) {
 }
 
 TEST(Multiplicity, BinsCountFromTickZeroOfTheRun) {
-  // Seen from tick 7 on: bin 1 ends at 13 of these ticks.
+  // Ticks counted from tick 7: bin 1 ends at 13 of these ticks.
   EXPECT_EQ(found("multiplicity:10,2", {11, 12, 13}, 7), (std::vector<Times>{{11, 12}}));
   EXPECT_TRUE(found("multiplicity:10,2", {12, 13}, 7).empty());
 }

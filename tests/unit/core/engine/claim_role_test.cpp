@@ -25,8 +25,8 @@ struct Case {
   std::uint32_t in_flight = 4;           ///< slices that a builder claims at a time
   std::uint64_t ahead = 96;              ///< slices assigned beyond the lowest one not yet built
   std::uint32_t notes = 4;               ///< cells of a ring
-  std::uint32_t at_once = 1;             ///< slices that a builder builds in a turn, at most
-  std::vector<unsigned> turns{1, 1, 1};  ///< builder b has a turn in one of turns[b] steps, on average
+  std::uint32_t at_once = 1;             ///< slices that a builder builds in a turn at most
+  std::vector<unsigned> turns{1, 1, 1};  ///< builder b takes a turn in one of turns[b] steps, on average
 };
 
 ScheduleSettings schedule_of(const Case& setting) {
@@ -44,7 +44,7 @@ RingGeometry notes_of(const Case& setting) {
           note_cell_bytes(std::max<std::uint64_t>(sizeof(Assignment) + setting.ahead * 4, sizeof(Claim)))};
 }
 
-/// Claims as a BuilderRole does; builds in no time.
+/// Claims like a BuilderRole; building takes no time.
 struct FakeBuilder {
   BuilderId id;
   SliceId from = kFirst;
@@ -52,13 +52,13 @@ struct FakeBuilder {
   bool finished = false;
 };
 
-/// One rank: a source, a builder, and, on rank 0, the assigner.
+/// One rank: a source, a builder and, on rank 0, the assigner.
 struct Rank {
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<ClaimRole> claims;
   FakeBuilder builder;
-  std::vector<std::uint32_t> learned;  ///< builders of the slices from the first on
-  std::uint64_t given = 0;             ///< of them, those of its own builder
+  std::vector<std::uint32_t> learned;  ///< builders of the slices, beginning with the first
+  std::uint64_t given = 0;             ///< slices of its own builder among them
 };
 
 class Cluster {
@@ -76,9 +76,9 @@ class Cluster {
   }
 
   void run() {
-    for (auto& rank : ranks_) tell(rank);
+    for (auto& rank : ranks_) publish(rank);
     for (int step = 0; step < 200'000 && !all_done(); ++step) turn(static_cast<int>(random_() % kRanks));
-    // Messages in flight arrive, as at the end of a run.
+    // Delivers the messages in flight, as at the end of a run.
     for (int i = 0; i < 10 * static_cast<int>(setting_.slices); ++i) {
       for (int r = 0; r < kRanks; ++r) turn(r);
     }
@@ -94,14 +94,14 @@ class Cluster {
   [[nodiscard]] std::uint64_t assigned() const { return book_->end().value - kFirst.value; }
   [[nodiscard]] std::uint64_t notes_sent() const { return assigner_->notes_sent(); }
   [[nodiscard]] std::uint64_t built(std::size_t builder) const { return ranks_[builder].builder.built; }
-  /// The most slices ever assigned beyond the lowest one not built.
+  /// The largest distance of an assigned slice from the lowest one not built.
   [[nodiscard]] std::uint64_t furthest() const { return furthest_; }
 
  private:
   void add_rank(int r) {
     Rank rank;
     rank.scheduler = make_scheduler(schedule_of(setting_));
-    rank.builder.id = {static_cast<std::uint32_t>(r)};  // with as many sources as ranks
+    rank.builder.id = {static_cast<std::uint32_t>(r)};  // as many sources as ranks
     const auto& to = map_.to_assigner[static_cast<std::size_t>(r)];
     const auto& from = map_.from_assigner[static_cast<std::size_t>(r)];
     rank.claims =
@@ -177,15 +177,15 @@ class Cluster {
       ++built_[next->value - kFirst.value];
       EXPECT_EQ(built_[next->value - kFirst.value], 1) << "slice " << next->value;
     }
-    tell(rank);
+    publish(rank);
   }
 
-  // A source sends a slice once it has learned its builder.
+  // A source sends a slice once it has learned the slice's builder.
   [[nodiscard]] bool sent_by_all(SliceId slice) const {
     return std::ranges::all_of(ranks_, [&](const Rank& r) { return kFirst.value + r.learned.size() > slice.value; });
   }
 
-  void tell(Rank& rank) {
+  void publish(Rank& rank) {
     Claim claim;
     claim.builder = rank.builder.id.value;
     claim.built = rank.builder.built;
@@ -210,7 +210,7 @@ class Cluster {
   SliceSet finished_;
   std::unique_ptr<AssignerRole> assigner_;
   const ClaimBook* book_ = nullptr;  ///< the assigner's
-  std::vector<int> built_;           ///< by slice from the first on: how often
+  std::vector<int> built_;           ///< how often each slice was built, beginning with the first
   std::uint64_t n_built_ = 0;        ///< the first n_built_ slices are all built
   std::uint64_t furthest_ = 0;
 };
@@ -259,7 +259,7 @@ TEST(Claims, ASlowBuilderGetsFewer) {
 }
 
 // A very slow builder stops the others when they are `ahead` slices ahead.
-TEST(Claims, NobodyGetsTooFarAhead) {
+TEST(Claims, NoBuilderGetsTooFarAhead) {
   for (const std::uint64_t ahead : {1ULL, 2ULL, 5ULL, 20ULL}) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Case setting{.seed = seed, .slices = 100, .ahead = ahead, .turns = {1, 1, 50}};

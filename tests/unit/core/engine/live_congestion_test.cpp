@@ -14,8 +14,8 @@ using std::chrono::seconds;
 
 SteadyTime at(seconds time) { return SteadyTime{} + std::chrono::hours(1) + time; }
 
-/// A source that is full because the run is slow, while its peer has more, and another source that is far ahead because
-/// it has few hits.
+/// One source is full because the run is slow while its peer has more data, and another one is far ahead because it has
+/// few hits.
 class LiveCongestion : public testing::Test {
  protected:
   LiveCongestion() {
@@ -45,7 +45,7 @@ class LiveCongestion : public testing::Test {
   std::shared_ptr<spdlog::logger> before_;
 };
 
-/// The missing data have arrived but could not be taken in: giving the source up would lose them.
+/// The missing data have arrived but could not be accepted: giving the source up would lose them.
 TEST_F(LiveCongestion, DataNotYetTakenAreNotOverdue) {
   for (int time = 1; time < 5; ++time) inputs_.receive(at(seconds(time)));
   ASSERT_EQ(dense_.feed.takes, 10U);
@@ -61,13 +61,13 @@ TEST_F(LiveCongestion, DataNotYetTakenAreNotOverdue) {
   EXPECT_FALSE(has_said("slices are built without it"));
 }
 
-/// A turn without new data is idle even if a source is full: others need the core.
+/// A turn without new data is idle even if a source is full, since others need the core.
 TEST_F(LiveCongestion, AFullSourceIsNoWork) {
   ASSERT_FALSE(dense_.stream.progress().listens);
   EXPECT_EQ(inputs_.receive(at(seconds(1))), 0U);
 }
 
-/// Its sender has not stopped: the source is not read.
+/// A full source's sender has not stopped: the source is only not read.
 TEST_F(LiveCongestion, AFullSourceIsNotSilent) {
   for (int time = 1; time < 60; ++time) inputs_.receive(at(seconds(time)));
   EXPECT_FALSE(has_said("source 1 (fake) has sent nothing"));

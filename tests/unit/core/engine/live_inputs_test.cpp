@@ -48,7 +48,7 @@ class LiveInputsTest : public testing::Test {
   void receive(nanoseconds time) { inputs_->receive(at(time)); }
 
   /// Number of lines with `word` since the last call.
-  std::size_t told(const std::string& word) {
+  std::size_t reports(const std::string& word) {
     std::istringstream lines(said_.str());
     said_.str({});
     std::size_t n = 0;
@@ -96,7 +96,7 @@ TEST(Frontier, NeverFalls) {
   EXPECT_EQ(frontier.at(at(seconds(3))), Epoch(100));
 }
 
-/// A step soon after another one, and nothing after it.
+/// A step soon after another one, followed by nothing.
 TEST(Frontier, RemembersItsLastStep) {
   Frontier frontier;
   frontier.advance(at({}), 10, seconds(2));
@@ -130,7 +130,7 @@ TEST_F(LiveInputsTest, AnEpochThatOthersPassedLongAgoIsGivenUp) {
   EXPECT_TRUE(ready_second(10));
   EXPECT_EQ(second.given_up, (GivenUp{{10, true}}));
   EXPECT_TRUE(first.given_up.empty());
-  EXPECT_EQ(told("source 4 (second)"), 1U);
+  EXPECT_EQ(reports("source 4 (second)"), 1U);
 }
 
 TEST_F(LiveInputsTest, ASourceThatHasEndedHasPassedTheMarginsSentWithItsLastData) {
@@ -174,7 +174,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheRestOfTheSliceIsEmpty) {
   receive(milliseconds(999));
   EXPECT_FALSE(ready_first(11));
   receive(seconds(1));
-  EXPECT_FALSE(inputs().request(0, {10, 20})) << "nobody has come so far";
+  EXPECT_FALSE(inputs().request(0, {10, 20})) << "no source has come that far";
   EXPECT_TRUE(ready_first(11));
   EXPECT_TRUE(ready_second(11));
   EXPECT_EQ(first.passed, std::vector<Epoch>{11});
@@ -202,7 +202,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentEpochs) {
   }
 }
 
-/// Slices shorter than the silence.
+/// Slices are shorter than the silence.
 TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
   first.come(50);
@@ -214,8 +214,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   EXPECT_EQ(second.passed, (std::vector<Epoch>{11, 12}));
 }
 
-/// Served files: data of the slower one must not become late because the connection to both is interrupted for a
-/// second.
+/// Served files: data of the slower source must not become late because both connections are interrupted for a second.
 TEST_F(LiveInputsTest, ASourceFarBehindIsNotPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
   first.come(1000);
@@ -316,7 +315,7 @@ TEST_F(LiveInputsTest, ProgressOnAnyRankKeepsTheSliceOpen) {
   EXPECT_FALSE(ready_first(20));
 }
 
-/// Its sender holds data back for longer.
+/// The sender holds back data for longer than the silence.
 TEST_F(LiveInputsTest, QuietGetsLongerWhenASourceSendsWhatWasPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
@@ -324,7 +323,7 @@ TEST_F(LiveInputsTest, QuietGetsLongerWhenASourceSendsWhatWasPassed) {
   receive({});
   ++first.late_passed;
   receive(seconds(1));
-  EXPECT_EQ(told("source 3 (first) was silent"), 1U);
+  EXPECT_EQ(reports("source 3 (first) was silent"), 1U);
   EXPECT_FALSE(ready_first(11));
   receive(seconds(2));
   EXPECT_TRUE(ready_first(11));
@@ -338,7 +337,7 @@ TEST_F(LiveInputsTest, WithoutATimeoutNothingIsGivenUp) {
   EXPECT_FALSE(ready_second(1));
 }
 
-/// The last data of the others came soon after those before them; nothing follows.
+/// The last data of the others came soon after their previous ones; nothing follows.
 TEST_F(LiveInputsTest, ABurstMakesEverythingItPassedOverdue) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
@@ -361,7 +360,7 @@ TEST_F(LiveInputsTest, AnAbsentSourceIsNotWaitedFor) {
   receive(milliseconds(2001));
   EXPECT_TRUE(ready_second(20));
   EXPECT_EQ(second.given_up, (GivenUp{{10, true}, {20, true}}));
-  EXPECT_EQ(told("source 4"), 1U) << "once";
+  EXPECT_EQ(reports("source 4"), 1U) << "once";
 }
 
 TEST_F(LiveInputsTest, ASourceThatHasCaughtUpIsWaitedForAgain) {
@@ -371,22 +370,22 @@ TEST_F(LiveInputsTest, ASourceThatHasCaughtUpIsWaitedForAgain) {
     receive(seconds(second_of_time));
   }
   EXPECT_TRUE(ready_second(80));
-  EXPECT_EQ(told("is back"), 0U);
+  EXPECT_EQ(reports("is back"), 0U);
   second.come(70);
   receive(milliseconds(10'001));
-  EXPECT_EQ(told("is back"), 0U) << "others were there more than two seconds ago";
+  EXPECT_EQ(reports("is back"), 0U) << "others were there more than two seconds ago";
   EXPECT_TRUE(ready_second(100)) << "still absent";
   second.come(80);
   first.come(110);
   receive(milliseconds(10'002));
-  EXPECT_EQ(told("source 4 (second) is back at epoch 80"), 1U);
+  EXPECT_EQ(reports("source 4 (second) is back at epoch 80"), 1U);
   EXPECT_FALSE(ready_second(110));
   receive(milliseconds(10'100));
   receive(milliseconds(12'100));
   EXPECT_TRUE(ready_second(110));
 }
 
-/// Sources without a common pace may be far apart: no data are lost for that unless memory runs out.
+/// Sources without a common pace may be far apart: that loses no data unless memory runs out.
 TEST_F(LiveInputsTest, ASourceThatMakesProgressIsWaitedForUntilAnotherIsFull) {
   begin({.epoch_timeout = seconds(2)});
   first.come(1000);
@@ -399,7 +398,7 @@ TEST_F(LiveInputsTest, ASourceThatMakesProgressIsWaitedForUntilAnotherIsFull) {
   EXPECT_TRUE(ready_second(100));
 }
 
-/// A wrong clock does not measure time for the others, and is not waited for.
+/// A source with a wrong clock does not measure time for the others and is not waited for.
 TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   begin({.epoch_timeout = {}, .epochs_per_second = 100});
   first.come(10);
@@ -408,7 +407,7 @@ TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   second.jumped = Epoch(1'000'000);
   first.come(20);
   receive(milliseconds(1));
-  EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
+  EXPECT_EQ(reports("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
   EXPECT_EQ(inputs().peer_watermark(), Epoch(20));
   EXPECT_TRUE(ready_second(20));
   EXPECT_FALSE(ready_second(21)) << "no source has passed it";
@@ -418,7 +417,7 @@ TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   second.jumped.reset();
   second.come(25);
   receive(milliseconds(2));
-  EXPECT_EQ(told("source 4 (second) is back at epoch 25"), 1U);
+  EXPECT_EQ(reports("source 4 (second) is back at epoch 25"), 1U);
   EXPECT_FALSE(ready_second(26));
 }
 
@@ -433,7 +432,7 @@ TEST_F(LiveInputsTest, ASourceThatKeepsJumpingIsReportedTenTimes) {
     second.jumped.reset();
     receive(milliseconds(2 * time + 1));
   }
-  EXPECT_EQ(told("source 4 (second)"), 20U) << "with its returns";
+  EXPECT_EQ(reports("source 4 (second)"), 20U) << "with its returns";
 }
 
 TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
@@ -451,7 +450,7 @@ TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
   EXPECT_EQ(second.expected, Epoch(1'000'000));
 }
 
-/// Of two sources that have jumped to different places, only that at the accepted one goes on there.
+/// Of two sources that have jumped to different places, only the one at the accepted place continues.
 TEST_F(LiveInputsTest, AJumpToAnotherPlaceThanTheAcceptedOneIsNot) {
   constexpr Epoch kAccepted = 1'000'000;
   constexpr Epoch kNear = 60 * 100;
@@ -480,7 +479,7 @@ TEST_F(LiveInputsTest, ASourceThatHasJumpedBackHasAVote) {
   EXPECT_EQ(majority(inputs().votes()), Epoch(0)) << "one of two is not more than half";
 }
 
-/// All but one jump: that one is behind, and not waited for although it makes progress.
+/// All sources but one jump: the run does not wait for that one, although it makes progress.
 TEST_F(LiveInputsTest, ASourceThatDoesNotJumpWithTheOthersIsLeftBehind) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   for (int time = 0; time <= 5; ++time) {
@@ -499,7 +498,7 @@ TEST_F(LiveInputsTest, TimePassesForASilentSource) {
   EXPECT_EQ(second.expected, Epoch(3010));
 }
 
-/// The end of a run does not wait for data that may never come, even where no source is ahead.
+/// The end of a run does not wait for data that may never come, even if no source is ahead.
 TEST_F(LiveInputsTest, HurryEndsAllWaits) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
@@ -516,7 +515,7 @@ TEST_F(LiveInputsTest, HurryEndsAllWaits) {
   EXPECT_TRUE(ready_second(20));
   EXPECT_EQ(first.given_up, (GivenUp{{20, true}})) << "the other source has data there";
   EXPECT_EQ(second.given_up, (GivenUp{{20, false}}));
-  EXPECT_EQ(told("caught up"), 0U);
+  EXPECT_EQ(reports("caught up"), 0U);
 }
 
 TEST_F(LiveInputsTest, HurryEndsWaitsWithoutATimeout) {
@@ -529,7 +528,7 @@ TEST_F(LiveInputsTest, HurryEndsWaitsWithoutATimeout) {
   EXPECT_TRUE(ready_first(20)) << "all are silent";
 }
 
-/// Data that a source still holds are delivered before it is given up, unless that takes too long.
+/// Data that a source still holds are delivered before it is given up, unless this takes too long.
 TEST_F(LiveInputsTest, HurryWaitsForDataHeldBack) {
   begin({.epoch_timeout = seconds(2)});
   first.holds = true;
@@ -537,7 +536,7 @@ TEST_F(LiveInputsTest, HurryWaitsForDataHeldBack) {
   inputs().hurry();
   receive(milliseconds(199));
   EXPECT_FALSE(ready_first(20));
-  EXPECT_FALSE(first.finished) << "it may have more to say";
+  EXPECT_FALSE(first.finished) << "it may have more data";
   receive(milliseconds(200));
   EXPECT_FALSE(ready_first(20));
   EXPECT_TRUE(first.finished);
@@ -558,8 +557,8 @@ TEST_F(LiveInputsTest, HurryTakesReceivedData) {
   EXPECT_TRUE(first.given_up.empty());
 }
 
-/// What it sent last may lie in epochs that are not complete: it lacks nothing.
-TEST_F(LiveInputsTest, HurryTakesASourceThatHasSentAsMuchAsTheOthersForWhole) {
+/// The last data of a source may lie in epochs that are not complete: nothing of it is missing.
+TEST_F(LiveInputsTest, HurryConsidersASourceAsFarAsTheOthersComplete) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   second.come(4);
@@ -572,7 +571,7 @@ TEST_F(LiveInputsTest, HurryTakesASourceThatHasSentAsMuchAsTheOthersForWhole) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
 }
 
-/// That the run has ended a source does not make the others be behind it.
+/// A source that the run has ended does not make the others lag behind it.
 TEST_F(LiveInputsTest, HurryEndsSourcesOneAfterTheOther) {
   begin({.epoch_timeout = seconds(2), .passed_at_end = 5});
   first.come(10);
@@ -599,13 +598,13 @@ TEST_F(LiveInputsTest, AnOptionalSourceThatIsSilentIsNotWaitedFor) {
   EXPECT_FALSE(ready_second(10));
   receive(milliseconds(260));
   EXPECT_TRUE(ready_second(10));
-  EXPECT_FALSE(ready_second(11)) << "nobody has passed it yet";
+  EXPECT_FALSE(ready_second(11)) << "no source has passed it yet";
   EXPECT_EQ(second.settled, (std::vector<Epoch>{10}));
   EXPECT_TRUE(second.passed.empty()) << "--flush-after has nothing to do with it";
   EXPECT_TRUE(second.given_up.empty());
   first.come(20);
   receive(milliseconds(300));
-  EXPECT_FALSE(ready_second(20)) << "its next data may be under way";
+  EXPECT_FALSE(ready_second(20)) << "its next data may be in flight";
   receive(milliseconds(350));
   EXPECT_TRUE(ready_second(20));
   second.come(21);
@@ -641,7 +640,7 @@ TEST_F(LiveInputsTest, AnOptionalSourceIsNotMissingAtTheEnd) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
 }
 
-TEST_F(LiveInputsTest, NumbersAreToldWhereTheOthersAre) {
+TEST_F(LiveInputsTest, NumbersAreExpectedWhereTheOthersAre) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   receive({});
@@ -655,15 +654,15 @@ TEST_F(LiveInputsTest, SilenceIsReportedAgainWhenItHasDoubled) {
   for (int time = 0; time <= 100; ++time) {
     first.come(static_cast<Epoch>(time) + 1);
     receive(seconds(time));
-    if (told("source 4 (second) has sent nothing") != 0) reported_at.push_back(time);
+    if (reports("source 4 (second) has sent nothing") != 0) reported_at.push_back(time);
   }
   EXPECT_EQ(reported_at, (std::vector{10, 20, 40, 80}));
   second.come(1);
   receive(seconds(101));
   receive(seconds(110));
-  EXPECT_EQ(told("source 4"), 0U);
+  EXPECT_EQ(reports("source 4"), 0U);
   receive(seconds(111));
-  EXPECT_EQ(told("source 4"), 1U) << "it is silent again";
+  EXPECT_EQ(reports("source 4"), 1U) << "it is silent again";
 }
 
 TEST_F(LiveInputsTest, SilenceIsNotReportedAfterTheEndOrWithoutStallWarning) {
@@ -671,12 +670,12 @@ TEST_F(LiveInputsTest, SilenceIsNotReportedAfterTheEndOrWithoutStallWarning) {
   first.ended = second.ended = true;
   receive({});
   receive(seconds(100));
-  EXPECT_EQ(told("source"), 0U);
+  EXPECT_EQ(reports("source"), 0U);
   first.ended = second.ended = false;
   begin({.epoch_timeout = {}, .stall_warning = {}});
   receive({});
   receive(seconds(100));
-  EXPECT_EQ(told("source"), 0U);
+  EXPECT_EQ(reports("source"), 0U);
 }
 
 }  // namespace

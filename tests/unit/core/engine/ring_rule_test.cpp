@@ -20,7 +20,7 @@ TEST(RingRule, ARingHoldsMoreThanAMessage) {
         const RingNeeds needs{.message_bytes = message, .rings = rings, .l2_cache = cache};
         const auto ring = ring_size(needs);
         EXPECT_GE(ring.messages(message), 2U) << message;
-        // Four unless they exceed the cache.
+        // A ring holds four messages unless they exceed the cache.
         if (4 * message + 64 * kKiB < cache / 2) {
           EXPECT_GE(ring.messages(message), 4U) << message << ", " << cache;
         }
@@ -76,7 +76,7 @@ TEST(RingRule, MemoryIsKeptAndMessagesAsLongAsItAllows) {
     for (std::uint64_t memory = 64 * kMiB; memory > 512 * kKiB; memory = memory * 3 / 4) {
       const auto ring = ring_size({.message_bytes = message, .rings = 10, .memory = 10 * memory});
       EXPECT_LE(bytes_of(ring), memory) << message;
-      // Twice the room of two messages, and the rule has no reason to hold fewer.
+      // With twice the room of two messages, the rule has no reason to hold fewer.
       if (4 * message + 16 * kKiB <= memory) {
         EXPECT_GE(ring.messages(message), 2U) << message << " in " << memory;
       }
@@ -102,7 +102,7 @@ TEST(RingRule, EachStepMakesRingsSmallerAndTheCheapestComeFirst) {
     for (int step = 0; shrink(ring, message); ++step) {
       ASSERT_LT(step, 200);
       ASSERT_LT(bytes_of(ring), bytes_of(before)) << message;
-      // Once rings hold less than two messages they do not hold two again.
+      // Once rings hold fewer than two messages, larger messages never get room for two again.
       ASSERT_FALSE(less && ring.messages(message) >= 2) << message;
       less = ring.messages(message) < 2;
       before = ring;

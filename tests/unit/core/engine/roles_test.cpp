@@ -38,7 +38,7 @@ TEST(RolesWithHomes, SourcesOfOnePortRunOnTheRankOfTheFirst) {
   EXPECT_EQ(all.source_ranks(), (std::vector{0, 1, 4}));
 }
 
-/// With more sources than ranks, too: all of a port on one rank.
+/// All sources of a port are on one rank, even if there are more sources than ranks.
 TEST(RolesWithHomes, WrapAroundTheRanks) {
   const auto all = roles(6, 2, {0, 1, 2, 2, 2, 5});
   for (const std::uint16_t source : {2, 3, 4}) EXPECT_EQ(all.rank_of(SourceId{source}), 0);
@@ -55,7 +55,7 @@ TEST(RolesWithHomes, BuildersAndFiltersStayWhereTheyAre) {
   EXPECT_EQ(with.exchange_ranks(), (std::vector{0, 4}));
 }
 
-/// Ranks without a source have no ring to a builder.
+/// Ranks without a source have no rings to builders.
 TEST(RolesWithHomes, RingsAreOfRanksWithSources) {
   const auto all = roles(4, 6, {0, 1, 1, 1});
   const RingMap map(all, RingGeometry{}, std::nullopt);

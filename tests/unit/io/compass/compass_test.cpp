@@ -22,7 +22,7 @@ TEST(CompassColumns, AreFoundInAnyOrder) {
   EXPECT_EQ(columns->channel, 4U);
   EXPECT_EQ(columns->calibrated, 5U);
   EXPECT_EQ(columns->energy, CompassColumns::kNone);
-  EXPECT_EQ(columns->count, 6U) << "samples are any number of columns";
+  EXPECT_EQ(columns->count, 6U) << "samples take any number of columns";
   EXPECT_TRUE(columns->samples);
   EXPECT_EQ(columns->unread, std::vector<std::string>{"EXTRA"});
 }

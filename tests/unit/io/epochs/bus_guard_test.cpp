@@ -51,11 +51,11 @@ TEST_F(LostFile, LeavesOthersAlone) {
   }
   EXPECT_TRUE(all_are(other.bytes(), std::byte{0x5a}));
   EXPECT_FALSE(other.lost());
-  const MappedFile next(other_path);  // takes the place of the one that was lost
+  const MappedFile next(other_path);  // takes the place of the lost one
   EXPECT_FALSE(next.lost());
 }
 
-/// Faults in memory that nobody watches end the program as ever.
+/// Faults in memory that is not guarded still terminate the program.
 TEST_F(LostFile, PassesOtherFaultsOn) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto path = write(Bytes(4 * kPage));
@@ -69,20 +69,20 @@ TEST_F(LostFile, PassesOtherFaultsOn) {
   EXPECT_EXIT(fault(), testing::KilledBySignal(SIGBUS), "");
 }
 
-/// A recording of a buffer of some pages for each epoch.
+/// A recording with a buffer of some pages per epoch.
 StreamMaker long_recording() {
   StreamMaker maker;
   for (Epoch epoch = 0; epoch < 200; ++epoch) maker.add(epoch, 2000);
   return maker;
 }
 
-/// What a walk through a source, slice after slice, came to.
+/// The result of reading a source slice by slice.
 struct Account {
   std::uint64_t hits = 0;
   std::uint64_t lost = 0;
 };
 
-/// Ten epochs at a time; the file is cut to `bytes` before epoch `cut`.
+/// Reads ten epochs at a time; cuts the file to `bytes` before epoch `cut`.
 Account walk(EpochsSource& source, const std::string& path, Epoch cut, std::uint64_t bytes) {
   Account account;
   SliceData data;
@@ -119,7 +119,7 @@ TEST_F(LostFile, ARecordingThatIsCutWhileItIsReadIsDamageFromThereOn) {
   }
 }
 
-/// Afterwards the source is one that ends in damage: nothing of the file is read again.
+/// Afterwards the source ends in damage, and the file is not read again.
 TEST_F(LostFile, ALostRecordingComesToAnEnd) {
   const auto path = write(long_recording().with_index());
   EpochsSource source(path);
@@ -138,7 +138,7 @@ TEST_F(LostFile, ALostRecordingComesToAnEnd) {
   EXPECT_TRUE(source.tail_damage());
   data.clear();
   source.collect({150, 160}, data);
-  EXPECT_EQ(data.damage.size(), 1U) << "damage goes on for ever";
+  EXPECT_EQ(data.damage.size(), 1U) << "damage has no end";
 }
 
 }  // namespace

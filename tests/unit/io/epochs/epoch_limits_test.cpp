@@ -56,8 +56,8 @@ TEST_F(EpochLimits, EpochsWithoutTicksAreDamage) {
   }
 }
 
-/// Number 1 is missing, number 2 has no time: all of their hits are accounted for, once.
-TEST_F(EpochLimits, EpochsWithoutTicksBehindAGapAreCounted) {
+/// Number 1 is missing and number 2 has no time: all of their hits are accounted for once.
+TEST_F(EpochLimits, EpochsWithoutTicksAfterAGapAreCounted) {
   StreamMaker maker;
   maker.add(0, 4);
   maker.add(make_buffer(kLastEpoch + 7, 5, 2, 4 + 3));
@@ -69,7 +69,7 @@ TEST_F(EpochLimits, EpochsWithoutTicksBehindAGapAreCounted) {
   EXPECT_EQ(source.hits_read(), 14U);
   SliceData between;
   source.collect({20, 21}, between);
-  EXPECT_EQ(between.damage.size(), 1U) << "nobody knows when these hits were";
+  EXPECT_EQ(between.damage.size(), 1U) << "the times of these hits are unknown";
 }
 
 TEST_F(EpochLimits, ACutBufferOfEpochsWithoutTicksIsDamageOfTheEnd) {
@@ -115,7 +115,7 @@ TEST_F(EpochLimits, NamesWhereTheNextDamageBegins) {
   EXPECT_EQ(source.next_beginning(4), kFar);
 }
 
-/// What stretches of damage a range touches does not depend on what was forgotten before it.
+/// Which damage a range shows does not depend on what was forgotten before it.
 TEST_F(EpochLimits, ForgetsDamageThatIsOver) {
   StreamMaker maker;
   for (Epoch i = 0; i < 40; i += 2) maker.add(make_buffer(10 * i, 1, i.value, i.value));

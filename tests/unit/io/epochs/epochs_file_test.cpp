@@ -41,7 +41,7 @@ void write_file(const std::string& path, const Bytes& bytes) {
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// What a source gives for a range: the hits of all buffers whose words are intact, and the damage.
+/// What a source returns for a range: the hits of all buffers with intact words, and the damage.
 struct Collected {
   std::vector<TimedChannel> hits;
   std::uint64_t hits_in_corrupt_words = 0;
@@ -66,7 +66,7 @@ Collected collect(EpochsSource& source, EpochRange range) {
   for (auto piece : data.pieces) {
     while (!piece.empty()) {
       const auto header = read_epoch_buffer_header(piece);
-      EXPECT_TRUE(header) << "a source must give buffers with good headers only";
+      EXPECT_TRUE(header) << "a source must return buffers with good headers only";
       if (!header) return out;
       const auto words = words_of(*header, piece);
       if (words_intact(*header, words)) {
@@ -113,7 +113,7 @@ class EpochsFile : public testing::Test {
     spdlog::set_level(spdlog::level::info);
   }
 
-  /// Offsets of the epoch buffers, the end of the last one behind them.
+  /// Offsets of the epoch buffers, and the end of the last one.
   [[nodiscard]] std::vector<std::size_t> buffer_offsets() const {
     std::vector<std::size_t> offsets{decode_stream_header(good_).first_buffer_offset};
     while (const auto header = read_epoch_buffer_header(std::span(good_).subspan(offsets.back()))) {
@@ -122,8 +122,8 @@ class EpochsFile : public testing::Test {
     return offsets;
   }
 
-  /// Opens a changed file and holds what can be said of any change against the truth: no hit that
-  /// was not recorded, none twice, and those that are missing are accounted for.
+  /// Opens a changed file and checks what must hold for any change: every hit was recorded, none appears twice, and
+  /// those missing are accounted for.
   void expect_sound(const Bytes& bytes, const std::string& what, bool lossless = false) {
     write_file(path_, bytes);
     std::unique_ptr<EpochsSource> source;
@@ -141,13 +141,13 @@ class EpochsFile : public testing::Test {
     std::uint64_t lost = all.hits_in_corrupt_words;
     for (const auto& damage : all.damage) lost += damage.n_hits;
     EXPECT_EQ(source->hits_read(), all.hits.size() + lost) << what << ": the account does not add up";
-    // A file cut exactly between two buffers is one that was not closed: that is said, too.
-    const bool complained =
+    // A file cut exactly between two buffers was not closed, which is reported, too.
+    const bool reported =
         lost != 0 || source->anomalies() != 0 || !all.damage.empty() || source->index_state() == IndexState::missing;
     if (lossless) {
       EXPECT_EQ(all.hits, hits_) << what;
     } else if (all.hits != hits_) {
-      EXPECT_TRUE(complained) << what << ": hits are missing and nothing is said";
+      EXPECT_TRUE(reported) << what << ": hits are missing and nothing is reported";
     }
   }
 
@@ -220,7 +220,7 @@ TEST_F(EpochsFile, CountsABufferCutInTheMiddle) {
   EXPECT_EQ(all.damage[0].file_offset, offsets[offsets.size() - 2]);
 }
 
-/// With and without the index: buffer 2 again behind buffer 4.
+/// Buffer 2 again after buffer 4, with and without the index.
 TEST_F(EpochsFile, CountsADuplicatedBuffer) {
   const auto offsets = buffer_offsets();
   const Bytes copy(good_.begin() + static_cast<std::ptrdiff_t>(offsets[2]),
@@ -255,7 +255,7 @@ TEST_F(EpochsFile, CountsSwappedBuffers) {
   }
 }
 
-// The damage of a stretch must show in every range that touches it, whichever is asked for first.
+// Damage must show in every range that touches it, whichever is read first.
 TEST_F(EpochsFile, ShowsDamageInEveryRangeThatTouchesIt) {
   const auto offsets = buffer_offsets();
   Bytes bad = good_;

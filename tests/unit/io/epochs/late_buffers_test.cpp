@@ -45,7 +45,7 @@ TEST(LateBuffers, LateOnesFindTheirGap) {
   EXPECT_EQ(scan.hits, 9 * kHits);
 }
 
-/// All odd numbers, then all even ones, from the last on.
+/// All odd numbers, then all even ones, each beginning with the last.
 std::vector<std::uint64_t> odd_then_even(std::uint64_t n) {
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t i = 1; i < n; i += 2) numbers.push_back(i);
@@ -60,7 +60,7 @@ TEST(LateBuffers, EachOfManyGapsIsFound) {
   EXPECT_EQ(scan.hits, kBuffers * kHits);
 }
 
-/// With a look at all gaps for each, ten times as many take a hundred times as long.
+/// If each buffer searched all gaps, ten times as many would take a hundred times as long.
 TEST(LateBuffers, TimeGrowsWithTheNumberOfGaps) {
   const auto time_of = [](std::uint64_t n) {
     const auto numbers = odd_then_even(n);

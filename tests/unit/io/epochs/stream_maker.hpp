@@ -19,7 +19,7 @@ namespace eventloom::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// Files are made by hand here, so that epochs, numbers and counts may be what no writer would write.
+/// Files are composed by hand here, so that epochs, numbers and counts may be ones that no writer would write.
 inline StreamHeader stream_header() {
   StreamHeader header;
   header.source = 7;
@@ -48,7 +48,7 @@ inline Bytes make_buffer(Epoch epoch, std::uint32_t hits, std::uint64_t sequence
   return buffer;
 }
 
-/// The buffers in this order at their places in a file, as the header's offsets and the index say.
+/// The buffers in this order, at the offsets given by their headers and the index.
 class StreamMaker {
  public:
   void add(Bytes buffer) {
@@ -63,13 +63,13 @@ class StreamMaker {
     bytes_.insert(bytes_.end(), buffer.begin(), buffer.end());
   }
 
-  /// The next in order.
+  /// Adds the next buffer in sequence.
   void add(Epoch epoch, std::uint32_t hits) { add(make_buffer(epoch, hits, index_.size(), hits_)); }
 
   [[nodiscard]] std::uint64_t hits() const { return hits_; }
   [[nodiscard]] const Bytes& without_index() const { return bytes_; }
 
-  /// `more_hits`: in the trailer, than there are.
+  /// `more_hits`: excess of the trailer's count over the hits in the file.
   [[nodiscard]] Bytes with_index(std::uint64_t more_hits = 0) const {
     StreamFileTrailer trailer;
     trailer.index_offset = bytes_.size();
@@ -115,13 +115,13 @@ class EpochFiles : public testing::Test {
       ("epochs_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
-/// Hits in whole buffers of what a source gave.
+/// The number of hits in whole buffers that a source returned.
 inline std::uint64_t hits_in(const SliceData& data) {
   std::uint64_t hits = 0;
   for (auto piece : data.pieces) {
     while (!piece.empty()) {
       const auto header = read_epoch_buffer_header(piece);
-      EXPECT_TRUE(header) << "a source gives whole buffers";
+      EXPECT_TRUE(header) << "a source returns whole buffers";
       if (!header) return hits;
       hits += header->n_hits;
       piece = piece.subspan(header->stored_bytes());

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
 constexpr std::size_t kLmdStart = 48;
-constexpr std::size_t kLmdOfOneHit = 16 + 12 + 4 * 9;  ///< of one hit that is not LMD
+constexpr std::size_t kLmdOfOneHit = 16 + 12 + 4 * 9;  ///< of one hit without LMD payload
 constexpr std::size_t kHldOfOneHit = 32 + 16 + 4 * 10;
 
 BuiltSlice slice_of(std::size_t events) {
@@ -86,7 +86,7 @@ TEST_F(CompanionsTest, APartHasAFileOfEachFormat) {
   EXPECT_EQ(fs::file_size(folder_ / "out_0000.lmd"), infos[0].bytes);
 }
 
-TEST_F(CompanionsTest, NumbersGoOnWhereTheWriterContinues) {
+TEST_F(CompanionsTest, NumbersContinueWithTheWriter) {
   settings_.first_event = 100;
   add(false, 0, 7);
   Companions companions(settings_);
@@ -100,7 +100,7 @@ TEST_F(CompanionsTest, NumbersGoOnWhereTheWriterContinues) {
   EXPECT_EQ(read("out_0008.lmd").at(12 + 3), 101U);
 }
 
-/// The slice that has no room is in none of the files, and the events of the next part have the numbers that follow.
+/// A slice that does not fit is in none of the files, and the events of the next part have the numbers that follow.
 TEST_F(CompanionsTest, ASliceWithoutRoomInOneFormatIsTakenBackFromTheOthers) {
   add(false, 0);
   add(true, 32 + 3 * kHldOfOneHit + 32);

@@ -21,7 +21,7 @@ using namespace test;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLmdHeader = 48;
-constexpr std::size_t kHitEvent = 16 + 12 + 4 * 9;  ///< bytes of an LMD event of one hit that is not LMD
+constexpr std::size_t kHitEvent = 16 + 12 + 4 * 9;  ///< bytes of an LMD event of one hit without LMD payload
 
 class EventFilesTest : public testing::Test {
  protected:
@@ -80,7 +80,7 @@ TEST_F(EventFilesTest, NothingAtAllIsAFile) {
   EXPECT_EQ(read("out_0000.lmd").size() * 4, kLmdHeader);
 }
 
-/// No file is longer than asked for, and none could hold the first event of the next.
+/// No file exceeds the requested size, and none had room for the first event of the next.
 TEST_F(EventFilesTest, FilesEndAtASize) {
   const auto summary = write(7, kLmdHeader + 3 * kHitEvent);
   EXPECT_EQ(summary.events, 7U);
@@ -88,7 +88,7 @@ TEST_F(EventFilesTest, FilesEndAtASize) {
   EXPECT_EQ(fs::file_size(folder_ / "out_0001.lmd"), kLmdHeader + 3 * kHitEvent);
   EXPECT_EQ(fs::file_size(folder_ / "out_0002.lmd"), kLmdHeader + kHitEvent);
   EXPECT_EQ(summary.bytes, 3 * kLmdHeader + 7 * kHitEvent);
-  EXPECT_EQ(read("out_0001.lmd").at(12 + 3), 4U) << "numbers go on";
+  EXPECT_EQ(read("out_0001.lmd").at(12 + 3), 4U) << "numbers continue";
 }
 
 TEST_F(EventFilesTest, TheEndOfAnHldFileCounts) {
@@ -102,7 +102,7 @@ TEST_F(EventFilesTest, TheEndOfAnHldFileCounts) {
   EXPECT_EQ(read("out08010212001.hld").at(8 + 6), 1U) << "the event has the run number of its file";
 }
 
-TEST_F(EventFilesTest, AnEventThatIsLongerHasAFileOfItsOwn) {
+TEST_F(EventFilesTest, AnEventThatIsLongerHasItsOwnFile) {
   const auto summary = write(3, kLmdHeader + 1);
   EXPECT_EQ(summary.files.size(), 3U);
 }

@@ -10,7 +10,7 @@
 #include "core/dataflow/event_hits.hpp"
 #include "io/event_files/event_items.hpp"
 
-/// Built events, and bytes in words, written from the descriptions of the formats alone.
+/// Built events, and bytes composed of words, written from the descriptions of the formats alone.
 namespace eventloom::test {
 
 using Words = std::vector<std::uint32_t>;
@@ -31,14 +31,14 @@ struct MadeEvent {
     payload.insert(payload.end(), words.begin(), words.end());
     return *this;
   }
-  /// Of LMD: a subevent 10/1 with the id 5.
+  /// Adds a hit with LMD payload: a subevent 10/1 with the id 5.
   MadeEvent& lmd(Tick time, std::uint16_t source, std::uint32_t number, std::uint32_t trigger, const Words& data) {
     const auto n = static_cast<std::uint32_t>(data.size());
     Words words = {5 + n, trigger << 16, number, 2 + 2 * n, 1 << 16 | 10, 5};
     words.insert(words.end(), data.begin(), data.end());
     return hit(time, source, 5, words);
   }
-  /// Of HLD: a subevent 0x8000.
+  /// Adds a hit with HLD payload: a subevent 0x8000.
   MadeEvent& hld(Tick time, std::uint16_t source, std::uint32_t number, std::uint32_t id, std::uint32_t tag,
                  const Words& data) {
     const auto n = static_cast<std::uint32_t>(data.size());

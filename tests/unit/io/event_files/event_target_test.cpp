@@ -77,7 +77,7 @@ TEST(EventTarget, NamesOfSeveralWritersDiffer) {
   EXPECT_EQ(name("hld:x?ebnumber=3", 1, 2), "x0801021200004.hld");
 }
 
-/// In the order in which they count.
+/// Run numbers in order of precedence.
 TEST(EventTarget, RunNumbersOfHld) {
   const auto description = [](std::uint32_t run) {
     return "hld:x\n" + std::string(hld_subevent_rule()) + hld_origin_text(run);

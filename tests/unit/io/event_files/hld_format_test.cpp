@@ -36,7 +36,7 @@ Words hld_subevent(std::uint32_t tag, const Words& data, std::uint32_t id = 0x80
   return words;
 }
 
-TEST(HldFormat, NamesTellTheTimeOfTheRun) {
+TEST(HldFormat, NamesHoldTheTimeOfTheRun) {
   const auto name = [](std::uint32_t run, unsigned builder, std::uint32_t number) {
     return HldFormat({"xx", run, builder}, EventSplitter({}, 1), HldEventMaker({})).file_name(number);
   };
@@ -70,7 +70,7 @@ TEST(HldFormat, AnEventWithoutSubevents) {
   EXPECT_EQ(written_hld(event), hld_event(0x2001, 55, {}));
 }
 
-/// Built from several sources: numbers count the events of the output, as those of DABC's builder do.
+/// Events built from several sources: numbers count the events of the output, as those of DABC's builder do.
 TEST(HldFormat, SubeventsOfSeveralSources) {
   MadeEvent event;
   event.hld(55, 2, 55, 0x2000, 3, {1}).hld(55, 3, 55, 0x200d, 3, {2});

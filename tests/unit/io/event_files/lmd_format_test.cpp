@@ -46,7 +46,7 @@ TEST(LmdFormat, AnEventWithoutSubevents) {
   EXPECT_EQ(written_lmd(event), (Words{4, 1 << 16 | 10, 14 << 16 | 6, 55}));
 }
 
-/// As DABC's combiner does: the header is that of the first.
+/// The header is that of the first event, as with DABC's combiner.
 TEST(LmdFormat, SubeventsOfSeveralEventsAndSources) {
   MadeEvent event;
   event.lmd(100, 0, 55, 3, {1}).lmd(101, 0, 56, 4, {2}).lmd(102, 1, 7, 1, {3});
@@ -74,7 +74,7 @@ TEST(LmdFormat, WithoutPayloadAtAll) {
   EXPECT_EQ(written_lmd(event), lmd_event(1, 9, lmd_subevent(0x4c45, {1, 1, kTickPs, 0, 5, 0, 4, 1, 0})));
 }
 
-/// Hits that claim to be LMD, but are not, lose nothing either.
+/// Hits that claim to be LMD but are not lose nothing either.
 TEST(LmdFormat, HitsThatBreakTheRule) {
   MadeEvent event;
   event.hit(5, 0, 1, {17});

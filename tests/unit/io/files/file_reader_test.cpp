@@ -21,10 +21,10 @@
 namespace eventloom {
 namespace {
 
-/// More than several buffers, and no multiple of anything.
+/// Longer than several buffers, and not a multiple of any.
 constexpr std::size_t kLong = 3'000'017;
 
-/// The byte that stands at `offset` in every file here.
+/// The byte at `offset` in every file here.
 std::byte byte_at(std::uint64_t offset) { return std::byte(offset * 2654435761U >> 13 & 0xffU); }
 
 class FileReading : public testing::Test {
@@ -252,7 +252,7 @@ TEST_F(FileReading, ARefusedFileIsNotLeftOpen) {
   ::close(after);
 }
 
-/// Without a writer an open FIFO would wait for ever.
+/// Opening a FIFO without a writer would wait forever.
 TEST_F(FileReading, AFifoIsRefusedAtOnce) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   std::atomic<bool> done = false;

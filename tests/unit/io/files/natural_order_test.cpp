@@ -10,7 +10,7 @@
 namespace eventloom {
 namespace {
 
-/// In order; digits count as numbers, equal ones follow the order of all bytes.
+/// In ascending order: digits compare as numbers; if these are equal, all bytes decide.
 const std::vector<std::string> kInOrder = {"",
                                            "a",
                                            "a/2",

@@ -41,7 +41,7 @@ TEST_F(OwnFiles, ALockIsKnownByItsText) {
     const OutputLock lock(folder_ / "run.h5");
     EXPECT_TRUE(OutputLock::is_lock(folder_ / "run.h5.lock"));
   }
-  EXPECT_TRUE(fs::is_empty(folder_)) << "taken away at its end";
+  EXPECT_TRUE(fs::is_empty(folder_)) << "removed at its end";
   put("run.h5.lock", "eventloom-lock: process 1 on a host that died, whose name was longer than this one's\n");
   {
     const OutputLock lock(folder_ / "run.h5");
@@ -71,7 +71,7 @@ TEST_F(OwnFiles, ACopyBeginsWithItsMarkUntilItIsWhole) {
     file.sync();
     file.publish();
   });
-  // The first block is one of 8 MiB: until the other end is closed nothing but the mark is written.
+  // The first block has 8 MiB: until the reader closes, only the mark is written.
   while (text_of("made.partial").size() < 6) std::this_thread::yield();
   EXPECT_EQ(text_of("made.partial"), "a mark");
   seen.set_value();

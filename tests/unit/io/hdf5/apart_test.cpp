@@ -24,8 +24,8 @@ TEST(Apart, WhatCrashesDies) {
 
 class ApartTest : public FolderTest {};
 
-/// Takes no time of the processor.
-TEST_F(ApartTest, WhatWaitsForEverDies) {
+/// The child waits without using processor time.
+TEST_F(ApartTest, WhatWaitsForeverDies) {
   const auto fifo = folder / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(dies_apart([&] { std::ifstream(fifo).get(); }, {.clock = std::chrono::milliseconds(100)}),

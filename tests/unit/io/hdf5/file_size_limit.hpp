@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// Lets no file of this process grow beyond `bytes`, as long as it lives.
+/// Limits the files of this process to `bytes` for its lifetime.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-/// Reads files with the plain C interface of HDF5, apart from the code under test.
+/// Reads files with HDF5's plain C interface, independently of the code under test.
 namespace plain {
 
 inline hid_t open(const std::filesystem::path& path) {
@@ -25,7 +25,7 @@ inline bool has(const std::filesystem::path& path, const std::string& object) {
   return found;
 }
 
-/// A whole dataset, which must be stored as little-endian unsigned numbers of T's size, or as doubles.
+/// Reads a whole dataset, which must be stored as little-endian unsigned integers of T's size, or as doubles.
 template <class T>
 std::vector<T> column(const std::filesystem::path& path, const std::string& name) {
   static_assert(std::is_unsigned_v<T> || std::is_same_v<T, double>);
@@ -47,8 +47,8 @@ std::vector<T> column(const std::filesystem::path& path, const std::string& name
   return values;
 }
 
-/// Puts `values` in the place of a dataset, each in a chunk of its own with a checksum, as Eventloom stores columns.
-/// The file then has no list of its datasets and attributes with checksums, as those of earlier versions.
+/// Replaces a dataset by `values`, each in its own chunk with a checksum, as Eventloom stores columns. The file then
+/// lacks the list of its datasets and attributes with checksums, like those of earlier versions.
 inline void replace_column(const std::filesystem::path& path, const std::string& name,
                            const std::vector<std::uint64_t>& values) {
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
@@ -71,7 +71,7 @@ inline void replace_column(const std::filesystem::path& path, const std::string&
   if (written < 0) throw std::runtime_error("cannot write " + name);
 }
 
-/// Rows of a chunk; filters of the dataset.
+/// Rows per chunk, and filters of a dataset.
 struct Storage {
   hsize_t chunk_rows = 0;
   int filters = 0;
@@ -90,8 +90,8 @@ inline Storage storage(const std::filesystem::path& path, const std::string& nam
   return result;
 }
 
-/// A text attribute of `object` ("/" for the root), which must be of variable length and in UTF-8; those
-/// of a list with a bar between them.
+/// A text attribute of `object` ("/" for the root), which must have variable length and be UTF-8; a list is joined by
+/// "|".
 inline std::string attribute(const std::filesystem::path& path, const std::string& object, const std::string& name) {
   const hid_t file = open(path);
   const hid_t at = H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);

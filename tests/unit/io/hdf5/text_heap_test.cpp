@@ -30,7 +30,7 @@ class TextHeapTest : public FolderTest {
   }
 };
 
-/// A file of others, with `user_bytes` before it. A null pointer is an element that is not written.
+/// Writes a file with HDF5 itself, after `user_bytes`. A null pointer is an element that is not written.
 void write_by_hdf5(const std::filesystem::path& path, const std::vector<const char*>& texts, hsize_t user_bytes) {
   const H5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_userblock(creation.get(), user_bytes);
@@ -62,7 +62,7 @@ TEST_F(TextHeapTest, ReadsFromSeveralHeaps) {
   EXPECT_EQ(read_texts(open.get(), "texts"), texts);
 }
 
-/// HDF5 1.10 itself crashes on some of these, and does not terminate on others.
+/// HDF5 1.10 itself crashes on some of these files, and does not terminate on others.
 TEST_F(TextHeapTest, FindsEachFlippedBit) {
   const RunIndex index{true, {{"muon", "run.muon.h5", "gap:25ns,4"}, {"noise", "run.noise.h5", "multiplicity:50ns,2"}}};
   write_run_index(file(), index);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-/// All that a file gives, in words: "1" an event by its number, "event@32" damage by its extent and offset.
+/// The items of a file in words: "1" is an event by its number, "event@32" damage by its extent and offset.
 std::vector<std::string> items_of(const Bytes& bytes) {
   const TemporaryFile temporary(bytes);
   HldFile file(temporary.path());
@@ -118,7 +118,7 @@ TEST(HldFile, TheSizeOfAnEventMayLackTheLastPadding) {
   EXPECT_EQ(items_of(last), (Items{"1"}));
 }
 
-TEST(HldFile, EventsOfRunsAreTold) {
+TEST(HldFile, EventsOfRunsAreReported) {
   Bytes bytes = begin_run();
   append(bytes, plain_event(1));
   append(bytes, end_run());
@@ -271,7 +271,7 @@ TEST(HldFile, DamageAtTheStartIsNoReasonToRefuse) {
 }
 
 TEST(HldFile, NoStretchIsSearchedTwice) {
-  // Each second event is followed by 4 bytes that shift the others: every search in steps of 8 bytes goes far.
+  // Each second event is followed by 4 bytes that shift the rest, so that every search in steps of 8 bytes goes far.
   Bytes bytes = plain_event(0);
   for (std::uint32_t i = 1; i < 20000; ++i) {
     append(bytes, plain_event(i));

@@ -38,7 +38,7 @@ struct SubeventSpec {
   std::uint32_t trigger_number = 0;
 };
 
-/// Padded to 8 bytes.
+/// A subevent padded to 8 bytes.
 inline Bytes subevent(const SubeventSpec& spec) {
   Bytes bytes;
   put(bytes, static_cast<std::uint32_t>(16 + 4 * spec.words.size()), spec.big_endian);
@@ -67,7 +67,7 @@ inline Bytes event(const EventSpec& spec, const std::vector<Bytes>& subevents = 
   return bytes;
 }
 
-/// An event of one subevent of two words that tell its number.
+/// An event with one subevent of two words that depend on its number.
 inline Bytes plain_event(std::uint32_t number) {
   return event({.number = number}, {subevent({.words = {number, ~number}})});
 }
@@ -81,7 +81,7 @@ inline Bytes plain_events(const std::vector<std::uint32_t>& numbers) {
 inline Bytes begin_run() { return event({.number = 0, .id = 0x00010002}); }
 inline Bytes end_run() { return event({.number = 0, .id = 0x00010003}); }
 
-/// A file that goes with the object.
+/// A file that is removed with the object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const Bytes& bytes)

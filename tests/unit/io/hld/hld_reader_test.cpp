@@ -17,7 +17,7 @@ std::unique_ptr<HitReader> open(const std::vector<std::string>& paths, const std
   return open_hld(uri, paths, {3}, base);
 }
 
-/// All blocks of a reader as one.
+/// All blocks of a reader combined.
 struct Read {
   HitBlock all;
   std::size_t blocks = 0;
@@ -144,7 +144,7 @@ TEST(HldReader, NumbersWrapAround) {
   EXPECT_EQ(read.payload_of(3)[3], 1U);
 }
 
-/// In either byte order; an event whose subevents do not have the word is left out.
+/// Numbers in either byte order; an event whose subevents lack the word is dropped.
 TEST(HldReader, NumbersInTheData) {
   Bytes bytes;
   for (const std::uint32_t n : {0xfffeU, 0xffffU, 0x10000U, 0x10001U}) {
@@ -182,7 +182,7 @@ TEST(HldReader, TheUnfinishedFirstCopyOfAnEventGoes) {
   append(bytes, event({.number = 2}, {a}));
   append(bytes, event({.number = 2}, {a, b}));
   append(bytes, event({.number = 3}, {b}));
-  append(bytes, event({.number = 3}, {a, b}));  // no copy of the one before
+  append(bytes, event({.number = 3}, {a, b}));  // not a copy of the previous one
   append(bytes, event({.number = 4}));
   append(bytes, event({.number = 4}, {a}));
   const auto read = read_bytes(bytes);
@@ -191,7 +191,7 @@ TEST(HldReader, TheUnfinishedFirstCopyOfAnEventGoes) {
             (Texts{"repeated_incomplete:1 before 1", "duplicate:2 before 4", "repeated_incomplete:1 before 4"}));
 }
 
-TEST(HldReader, WhatWasLostBehindAnEventStaysInOrderWhenItGoes) {
+TEST(HldReader, LossesAfterADroppedEventStayInOrder) {
   auto broken = plain_event(901);
   overwrite(broken, 32, 5, true);
   Bytes bytes = plain_events({1, 900});
@@ -208,14 +208,14 @@ TEST(HldReader, TheLastEventIsTakenBackAfterAWildJump) {
   EXPECT_EQ(losses_of(read), (Texts{"out_of_step:1 before 2"}));
 }
 
-/// Blocks end between events, and wherever they end no event is lost or taken back too late.
+/// Blocks end between events, and wherever they end, no event is lost or taken back too late.
 TEST(HldReader, BlocksEndOnlyWhereTheLastEventIsSure) {
   const std::uint32_t n = 3000;
   for (std::uint32_t at = 0; at < 60; ++at) {
     Bytes bytes;
     for (std::uint32_t i = 0; i < n; ++i) {
       append(bytes, event({.number = i}, {subevent({.words = Words(200, i)})}));
-      if (i % 60 == at) append(bytes, plain_event(i + 100000));  // goes, once the next one is known
+      if (i % 60 == at) append(bytes, plain_event(i + 100000));  // dropped once the next one is known
       if (i % 60 == at) append(bytes, plain_event(i));           // goes at once
     }
     const auto read = read_bytes(bytes);
@@ -347,7 +347,7 @@ TEST(HldReaderTdc, DamagedTimesAreLosses) {
   auto data = tdc(0xe000, {kHeader, time_word(1, 1), kEpoch | 1, time_word(2, 2)});
   const auto cut = tdc(0xe000, {kHeader, kEpoch | 1, time_word(3, 3), time_word(4, 4)});
   data.insert(data.end(), cut.begin(), cut.end());
-  data[5] += 1U << 16;  // one word more than there is
+  data[5] += 1U << 16;  // one word more than exists
   const auto read = read_bytes(tdc_event(1, data), "tdc");
   EXPECT_EQ(read.all.channel, (Words{0xe00002}));
   EXPECT_EQ(losses_of(read), (Texts{"corrupt:1 before 0", "corrupt:2 before 1"}));
@@ -359,7 +359,7 @@ TEST(HldReaderTdc, DamagedTimesAreLosses) {
   EXPECT_EQ(unknown.anomalies, 1U);
 }
 
-TEST(HldReaderTdc, TimesGoOnWhereTheEpochCounterWraps) {
+TEST(HldReaderTdc, TimesContinueWhereTheEpochCounterWraps) {
   auto bytes = tdc_event(1, tdc(0xe000, {kHeader, kEpoch | 0x0fffffff, time_word(1, 0)}));
   append(bytes, tdc_event(1, tdc(0xe000, {kHeader, kEpoch | 0, time_word(1, 0)})));
   const TimeBase base{.tick_ps = 5000};
@@ -384,7 +384,7 @@ TEST(HldReaderTdc, ManyTimesComeInManyBlocks) {
   }
 }
 
-// What the user may have written
+// Keys written by the user
 
 TEST(HldReader, KeysThatMakeNoSense) {
   const TemporaryFile file(plain_event(1));

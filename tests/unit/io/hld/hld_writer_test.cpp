@@ -29,7 +29,7 @@ HldEventHeader header(std::uint32_t id, std::uint32_t number) {
   return event;
 }
 
-/// The events of a file, each by way of its hits, in the file's own byte orders.
+/// The events of a file, converted to hits and back, in the file's own byte orders.
 Bytes rewritten(const Bytes& file) {
   const TemporaryFile given(file);
   HldFile reader(given.path());
@@ -37,7 +37,7 @@ Bytes rewritten(const Bytes& file) {
   std::vector<std::byte> out;
   while (reader.next() == HldFile::Item::event) {
     HitBlock block;
-    maker->append(reader.event(), 1, block, reader.complaints());
+    maker->append(reader.event(), 1, block, reader.defect_log());
     const auto begin = begin_hld_event(header(reader.event().id, reader.event().number), out);
     for (std::size_t i = 0; i < block.size(); ++i) {
       const auto hit = read_hld_hit(block.payload_of(i), {});
@@ -104,7 +104,7 @@ TEST(HldWriter, DatesCountMonthsFromZeroAndYearsFrom1900) {
   EXPECT_EQ(event.time, 0x00173b3bU);
 }
 
-/// A payload that breaks the rule in any one of its fields.
+/// A payload that violates the rule in any of its fields.
 TEST(HldWriter, OtherPayloadStandsForNothing) {
   const Words subevent = {8, 1 << 16, 0x2001, 5, 20, 0x00020011, 0x8000, 1, 11};
   EXPECT_TRUE(read_hld_hit(subevent, {}).has_value());
@@ -125,7 +125,7 @@ TEST(HldWriter, OtherPayloadStandsForNothing) {
   EXPECT_FALSE(read_hld_hit(Words{4, 1 << 16, 0x2001, 5, 16}, {}).has_value());
 }
 
-/// Their hits have no byte order, the header of the stream has one for each id.
+/// The hits lack a byte order; the stream's header has one for each id.
 TEST(HldOrigin, StreamsOfEarlierVersions) {
   const std::string text =
       "a first line\nNumber of the run: 4294967294\nByte order of the subevents in the file: little-endian, but not of "
@@ -140,7 +140,7 @@ TEST(HldOrigin, StreamsOfEarlierVersions) {
   EXPECT_TRUE(order_of(0x8020, 0));
   EXPECT_TRUE(order_of(0xffffffff, 0));
   EXPECT_FALSE(order_of(0x8000, 0)) << "an id that is not named";
-  EXPECT_FALSE(order_of(0x8020, 2)) << "what the hit says counts";
+  EXPECT_FALSE(order_of(0x8020, 2)) << "the hit's own value counts";
   EXPECT_TRUE(order_of(0x8000, 1));
   const auto big = parse_hld_origin("Number of the run: 1\nByte order of the subevents in the file: big-endian\n");
   EXPECT_TRUE(big->big_endian && big->others.empty());

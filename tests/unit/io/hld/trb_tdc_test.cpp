@@ -15,7 +15,7 @@ constexpr std::uint32_t kDebug = 0x40000000;
 
 std::uint32_t head(std::uint32_t words, std::uint32_t address) { return words << 16 | address; }
 
-/// Addresses of the hits that `words` give.
+/// Addresses of the hits in `words`.
 std::vector<std::uint32_t> addresses_of(const std::vector<std::uint32_t>& words, std::string_view list = "") {
   TrbTdcDecoder decoder{TdcAddresses(list)};
   decoder.decode(words);
@@ -43,10 +43,10 @@ TEST(TrbTdc, TimesBelongToTheEpochBeforeThem) {
   EXPECT_TRUE(decoder.faults().empty());
 }
 
-TEST(TrbTdc, TdcsAreToldByTheirWords) {
+TEST(TrbTdc, TdcsAreRecognisedByTheirWords) {
   EXPECT_EQ(addresses_of({head(3, 0x0123), kHeaderWord, kEpochWord, kTimeWord}), Words{0x0123});
   EXPECT_EQ(addresses_of({head(5, 0xe000), kHeaderWord, kDebug, kEpochWord, kTimeWord, 0}), Words{0xe000});
-  // A trigger system: begins alike, with counters behind it.
+  // A trigger system's subevent begins alike, but counters follow.
   EXPECT_TRUE(addresses_of({head(4, 0x8000), 0x2006f0b7, 0x600001c4, 0x8dc8467a, 0x00000007, head(0, 1)}).size() <= 1);
   EXPECT_EQ(addresses_of({head(5, 0x8000), 0x2006f0b7, 0x600001c4, 0, 0x8dc8467a, 0}), Words{});
   EXPECT_EQ(addresses_of({head(3, 0xe000), 0x00000001, kEpochWord, kTimeWord}), Words{});
@@ -137,7 +137,7 @@ TEST(TdcClock, RefusesTicksThatDoNotDivideItsStep) {
   EXPECT_THROW(TdcClock(10000), std::invalid_argument);
 }
 
-TEST(TdcClock, TheEpochCounterGoesOnWhereItIsNearest) {
+TEST(TdcClock, TheEpochCounterContinuesWhereItIsNearest) {
   constexpr std::uint64_t kPeriod = 1U << 28;
   TdcClock clock(5000);
   const auto epoch = [&clock](std::uint32_t counter) {

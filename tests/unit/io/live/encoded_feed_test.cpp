@@ -15,7 +15,7 @@ namespace {
 
 using Times = std::vector<Tick>;
 
-/// Reads hits at these times, block by block.
+/// Returns hits at these times, block by block.
 class TimesReader final : public HitReader {
  public:
   explicit TimesReader(std::vector<Times> blocks) : blocks_(std::move(blocks)) {}
@@ -56,8 +56,8 @@ TEST(EncodedFeed, DeliversAllHits) {
   EXPECT_EQ(epochs_fed({{0, 1000}, {1500, 7000}}), (std::vector<Epoch>{0, 1, 1, 7}));
 }
 
-/// Epochs begin again, behind those of which everything has been delivered.
-TEST(EncodedFeed, DeliversWhatComesBehindAClockThatHasGoneBack) {
+/// Epochs restart after those that have been delivered completely.
+TEST(EncodedFeed, DeliversWhatComesAfterAClockThatHasGoneBack) {
   constexpr Tick kHours = 2 * Tick{3600} * 1'000'000'000;
   constexpr Epoch kThere = epoch_of(kHours, kEpochTicks);
   EXPECT_EQ(epochs_fed({{kHours, kHours + 1000, kHours + 2000, kHours + 3000}, {kHours + 4000}, {3000, 4000}, {5000}}),

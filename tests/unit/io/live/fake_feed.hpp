@@ -31,7 +31,7 @@ struct Hit {
   friend auto operator<=>(const Hit&, const Hit&) = default;
 };
 
-/// One stored epoch buffer; the epochs of `hits` rise.
+/// One stored epoch buffer; the epochs of `hits` ascend.
 inline Bytes make_buffer(const std::vector<Hit>& hits) {
   EpochBufferEncoder encoder(7, kEpochTicks, 0, {});
   for (const auto& hit : hits) encoder.add(tick_of_epoch(hit.epoch, kEpochTicks) + 1, hit.channel, {});
@@ -40,7 +40,7 @@ inline Bytes make_buffer(const std::vector<Hit>& hits) {
   return bytes;
 }
 
-/// `n` hits in one epoch, or in one epoch after the other.
+/// `n` hits in one epoch, or distributed over consecutive epochs.
 inline Bytes make_buffer(Epoch first, std::uint32_t n, Epoch n_epochs = 1) {
   std::vector<Hit> hits;
   for (Epoch epoch = first; epoch < first + n_epochs; ++epoch) {
@@ -61,7 +61,7 @@ struct HitList {
   void schedule(std::span<const std::uint32_t>) {}
 };
 
-/// The hits of whole stored epoch buffers back to back.
+/// The hits of contiguous stored epoch buffers.
 inline std::vector<Hit> hits_in(std::span<const std::byte> buffers) {
   std::vector<Hit> hits;
   const PayloadTable no_payload;
@@ -85,7 +85,7 @@ inline std::vector<Hit> hits_in(const SliceData& data) {
   return hits;
 }
 
-/// Hands over what a test puts in.
+/// Delivers what a test puts in.
 class FakeFeed final : public LiveFeed {
  public:
   FeedBatch next;
@@ -139,7 +139,7 @@ class FakeFeed final : public LiveFeed {
   std::string name_ = "fake";
 };
 
-/// A stream, and the feed that it has.
+/// A stream and its feed.
 struct Live {
   explicit Live(FeedStream::Settings settings = {}) : Live(std::make_unique<FakeFeed>(), std::move(settings)) {}
 

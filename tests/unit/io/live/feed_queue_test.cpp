@@ -14,10 +14,10 @@ namespace {
 
 constexpr auto kDeadline = std::chrono::seconds(20);
 
-/// Whether `thread` is through within the deadline.
+/// Whether `thread` ends within the deadline.
 bool ends(std::future<bool>& thread) { return thread.wait_for(kDeadline) == std::future_status::ready; }
 
-/// Lets the other thread run until it waits, most likely: a queue that is not bounded shows by it.
+/// Lets the other thread run until it most likely waits, which shows whether a queue is bounded.
 void give_way() {
   for (int i = 0; i < 1000; ++i) std::this_thread::yield();
 }
@@ -86,7 +86,7 @@ TEST(FeedQueue, IsFullAtItsSize) {
   EXPECT_TRUE(queue.try_push(buffer, {}));
 }
 
-/// A recording needs to know of a loss when it takes the buffers around it.
+/// A recording must know of a loss when it takes the buffers around it.
 TEST(FeedQueue, DamageIsTakenWithTheBuffersThatItCameWith) {
   const auto buffer = make_buffer(1, 1);
   FeedQueue queue(std::size_t{1} << 20);
@@ -139,7 +139,7 @@ TEST(FeedQueue, StopLetsAWaitingReceiverGoAndTakesNoMore) {
   EXPECT_FALSE(queue.push(buffer)) << "though there is room";
 }
 
-/// Two threads, a queue that is full most of the time: all arrives, in order.
+/// Two threads and a queue that is full most of the time: everything arrives, in order.
 TEST(FeedQueue, NothingIsLostBetweenTwoThreads) {
   constexpr Epoch kBuffers = 20'000;
   constexpr std::size_t kBytes = 200;

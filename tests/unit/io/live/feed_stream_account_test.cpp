@@ -21,12 +21,12 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 30;
 
 struct OfEpoch {
   std::vector<Hit> hits;
-  std::uint64_t lost = 0;  ///< by damage that begins here
+  std::uint64_t lost = 0;  ///< in damage that begins here
   bool missing = false;
   friend bool operator==(const OfEpoch&, const OfEpoch&) = default;
 };
 
-/// What one slice was sent.
+/// The data sent for one slice.
 struct Sent {
   EpochRange epochs;
   std::vector<Hit> hits;
@@ -46,8 +46,8 @@ struct Sent {
   }
 };
 
-/// A peer that sends buffers of one to four epochs, loses some, leaves gaps, and is late in saying how far it is.
-/// Every hit has a channel of its own, so that each can be followed.
+/// A peer that sends buffers of one to four epochs, loses some, leaves gaps, and reports its position late. Every hit
+/// has its own channel, so that each can be traced.
 class Peer {
  public:
   explicit Peer(std::mt19937& random) : random_(random), at_(draw(0, 12)) {}
@@ -64,7 +64,7 @@ class Peer {
     feed.next.ended = true;
   }
 
-  /// Sent since it was last asked, buffer by buffer.
+  /// Hits sent since the last call, buffer by buffer.
   std::vector<std::vector<Hit>> take_sent() { return std::exchange(sent_, {}); }
   std::uint64_t take_lost() { return std::exchange(lost_, 0); }
 
@@ -96,9 +96,9 @@ class Peer {
   std::uint64_t lost_ = 0;
 };
 
-/// A run of one live source and several builders, played as the source role plays it, in random order: what comes is
-/// taken in, slices are sent with their margins when they are there or given up, what nobody needs is forgotten; then
-/// the source ends by itself, or the run before it.
+/// Plays a run of one live source and several builders as the source role does, in random order: it accepts data, sends
+/// slices with their margins when they are complete or given up, and forgets data that no builder needs; then the
+/// source ends by itself, or the run ends first.
 class Play {
  public:
   Play(unsigned seed, FeedStream::Settings settings) : random_(seed), peer_(random_), live_(std::move(settings)) {
@@ -129,9 +129,9 @@ class Play {
   [[nodiscard]] FeedStream& stream() { return live_.stream; }
   [[nodiscard]] std::uint64_t count(const std::string& name) { return live_.count(name); }
   [[nodiscard]] const std::map<std::uint64_t, Sent>& slices() const { return slices_; }
-  /// All that the stream has taken from its feed.
+  /// All hits that the stream has taken from its feed.
   [[nodiscard]] const std::vector<Hit>& taken() const { return taken_; }
-  /// The same and what it has taken from its feed when the run was over.
+  /// Those, and the hits taken from the feed after the end of the run.
   [[nodiscard]] const std::vector<Hit>& received() const { return received_; }
   [[nodiscard]] std::uint64_t hits_given() const { return taken_.size() + lost_; }
   [[nodiscard]] std::uint64_t hits_late() const { return late_; }
@@ -191,7 +191,7 @@ class Play {
     for (const auto& hits : peer_.take_sent()) received_.insert(received_.end(), hits.begin(), hits.end());
   }
 
-  /// A buffer is late when it begins before what has been decided; what it has before the run is not part of it.
+  /// A buffer is late if it begins before what has been decided; its part before the run's beginning does not count.
   void judge(std::vector<Hit> hits) {
     const auto before = std::erase_if(hits, [&](const Hit& hit) { return hit.epoch < begin_; });
     before_ += before;
@@ -211,7 +211,7 @@ class Play {
     for (const auto& hits : early_) judge(hits);
   }
 
-  /// Whether the next slice of a builder is there; one time in `patience` it is given up.
+  /// Whether the next slice of a builder is complete; one in `patience` is given up.
   bool there(std::size_t builder, std::uint64_t patience) {
     const auto epochs = sent_epochs(next_[builder]);
     if (live_.request(epochs)) return true;
@@ -286,7 +286,7 @@ class Play {
   std::uint64_t before_ = 0;
 };
 
-/// Each hit is in one place: in the slice that owns it, in damage that one slice accounts for, or outside of the run.
+/// Each hit is in one place: in the slice that owns it, in damage that one slice accounts for, or outside the run.
 void expect_account(Play& play) {
   ASSERT_TRUE(play.all_sent());
   EXPECT_EQ(play.stream().hits_read(), play.owned_hits().size() + play.owned_losses());
@@ -294,7 +294,7 @@ void expect_account(Play& play) {
   EXPECT_EQ(play.stream().hits_read() + left_out, play.hits_given());
 }
 
-/// What two slices were both sent is the same in both.
+/// Data sent for two slices are the same in both.
 void expect_decided_once(const Play& play) {
   std::map<Epoch, OfEpoch> known;
   for (const auto& [slice, sent] : play.slices()) {
@@ -336,7 +336,7 @@ TEST_F(FeedStreamAccount, OfARunThatKeepsUp) {
     late += play.hits_late();
     beyond += play.count("hits_after_the_end");
   }
-  EXPECT_GT(late, kSeeds / 4) << "the model plays what it is to test";
+  EXPECT_GT(late, kSeeds / 4) << "the model exercises what it is meant to test";
   EXPECT_GT(beyond, kSeeds / 4);
 }
 
@@ -355,7 +355,7 @@ TEST_F(FeedStreamAccount, OfARunThatIsTooSlowAndDrops) {
   EXPECT_GT(congested, kSeeds);
 }
 
-/// It drops nothing but where a slice alone is too large.
+/// It drops data only where a single slice is too large.
 TEST_F(FeedStreamAccount, OfARunThatIsTooSlowAndWaits) {
   for (unsigned seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -8,17 +8,17 @@ namespace eventloom::test {
 namespace {
 
 constexpr std::uint32_t kSession = 5;
-/// The earlier invocations finished 100 hits, up to epoch 50.
+/// Earlier invocations finished 100 hits, up to epoch 50.
 constexpr LivePast kPast{PeerPlace{kSession, 40}, 100, 50, 0};
 
-/// A board that counts; `n` hits in the epoch.
+/// A board that counts its hits sends `n` of them in the epoch.
 void send(Live& live, Epoch epoch, std::uint32_t n, std::uint64_t before) {
   live.feed.is_counting = true;
   live.feed.add(make_buffer(epoch, n));
   live.feed.next.sent = PeerCount{kSession, before + n};
 }
 
-/// What a board says of itself when it is heard in the middle.
+/// The position that a board reports when the run begins to hear it in mid-stream.
 void join(Live& live, Epoch first) {
   live.feed.next.damage.push_back({.first_epoch = 0, .n_epochs = first, .cause = DropCause::lost});
 }
@@ -67,7 +67,7 @@ TEST(FeedStreamReturn, WhereNothingWasSentNothingIsMissing) {
   EXPECT_TRUE(live.stream.remarks().empty());
 }
 
-/// Nobody else will have them.
+/// No other invocation will have these data.
 TEST(FeedStreamReturn, WhatComesBeforeTheBeginningIsLost) {
   Live live;
   live.stream.resume_after(kPast);
@@ -95,7 +95,7 @@ TEST(FeedStreamReturn, ASourceHeardLaterIsComparedThen) {
   EXPECT_EQ(lost(live.collect({70, 80})), 11U);
 }
 
-TEST(FeedStreamReturn, WhatNobodyKnowsIsAnAnomaly) {
+TEST(FeedStreamReturn, AnUnknownPlaceIsAnAnomaly) {
   Live live;
   const auto before = live.stream.anomalies();
   live.stream.resume_after(kPast);

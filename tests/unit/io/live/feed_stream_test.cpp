@@ -15,7 +15,7 @@ namespace {
 
 constexpr Epoch kFar = std::numeric_limits<Epoch>::max();
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
-/// Of a stored epoch buffer with one hit: an epoch, a time and a channel marker, padded.
+/// Size of a stored epoch buffer with one hit: an epoch, a time and a channel marker, padded.
 constexpr std::size_t kBufferSize = sizeof(EpochBufferHeader) + 4 * sizeof(std::uint32_t) + sizeof(IndexEntry);
 
 FeedStream::Settings holding(std::size_t bytes) {
@@ -25,7 +25,7 @@ FeedStream::Settings dropping(std::size_t bytes) {
   return {.buffer_bytes = bytes, .drop_when_full = true, .record = {}};
 }
 
-/// Buffers of one epoch and one hit each, taken in one by one.
+/// Accepts buffers of one epoch and one hit each, one by one.
 void feed_epochs(Live& live, EpochRange epochs) {
   for (Epoch epoch = epochs.begin; epoch < epochs.end; ++epoch) {
     live.feed.add(make_buffer(epoch, 1));
@@ -64,7 +64,7 @@ TEST(FeedStream, OneThatEndsEmptyIsKnown) {
   EXPECT_TRUE(live.request({0, 1000}));
 }
 
-/// A source that joins a stream that is under way, and one that hears it from its start.
+/// One source joins a running stream, and another hears it from its start.
 TEST(FeedStream, KnowsWhetherItsPeerHadSentBefore) {
   Live fresh;
   feed_epochs(fresh, {5, 7});
@@ -110,7 +110,7 @@ TEST(FeedStream, NamesWhereSomethingBegins) {
   EXPECT_EQ(live.stream.next_beginning(7), Epoch(9));
 }
 
-TEST(FeedStream, GoesOnWhereItHasGotTo) {
+TEST(FeedStream, ContinuesFromItsPosition) {
   Live live;
   live.feed.add(make_buffer(3, 1, 2));
   live.feed.next.complete = Epoch(1'000'000'000'000);
@@ -122,7 +122,7 @@ TEST(FeedStream, GoesOnWhereItHasGotTo) {
   EXPECT_EQ(live.count("hits_dropped_late"), 1U);
 }
 
-TEST(FeedStream, EndsBehindItsLastDataOrDamage) {
+TEST(FeedStream, EndsAfterItsLastDataOrDamage) {
   Live live;
   feed_epochs(live, {3, 5});
   EXPECT_EQ(live.stream.end_epoch(), std::nullopt);
@@ -155,7 +155,7 @@ TEST(FeedStream, SaysWhetherAnythingHasCome) {
   EXPECT_EQ(live.stream.receive(), 0U);
   live.stream.give_up(100, true);
   live.feed.next.complete = 5;
-  EXPECT_NE(live.stream.receive(), 0U) << "a word of a source that has been given up";
+  EXPECT_NE(live.stream.receive(), 0U) << "a report of a source that has been given up";
   EXPECT_EQ(live.stream.receive(), 0U);
 }
 
@@ -180,7 +180,7 @@ TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   EXPECT_EQ(live.count("epochs_given_up"), 17U);
 }
 
-/// Its peer has sent further than it has said that it is complete.
+/// The peer has sent further than it has reported complete.
 TEST(FeedStreamGivesUp, WhatIsThereIsNotMissing) {
   Live live;
   live.feed.add(make_buffer(0, 1, 5));
@@ -194,7 +194,7 @@ TEST(FeedStreamGivesUp, WhatIsThereIsNotMissing) {
   EXPECT_EQ(live.count("epochs_given_up"), 5U);
 }
 
-/// The run takes no more: what the feed held back comes, and then it is for the run to say what is missing.
+/// The run accepts no more: it receives what the feed held back, and then states what is missing.
 TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   Live live;
   feed_epochs(live, {0, 3});
@@ -214,7 +214,7 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{0, 1, 2, 5, 5}));
 }
 
-TEST(FeedStreamFinishes, WhatNobodyTookIsCounted) {
+TEST(FeedStreamFinishes, WhatWasNotTakenIsCounted) {
   Live live;
   feed_epochs(live, {0, 3});
   live.feed.add(make_buffer(5, 7));
@@ -223,8 +223,8 @@ TEST(FeedStreamFinishes, WhatNobodyTookIsCounted) {
   EXPECT_EQ(live.stream.hits_read(), 3U);
 }
 
-/// Lost on the way, too, and of a stream that the run has ended.
-TEST(FeedStreamFinishes, WhatComesBehindItsEndIsCounted) {
+/// Also counts hits lost on the way, and those of a stream that the run has ended.
+TEST(FeedStreamFinishes, WhatComesAfterItsEndIsCounted) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, false);
@@ -235,7 +235,7 @@ TEST(FeedStreamFinishes, WhatComesBehindItsEndIsCounted) {
   EXPECT_EQ(live.stream.hits_read(), 3U);
 }
 
-/// Nothing is complete, but it is known where it begins.
+/// Nothing is complete yet, but its beginning is known.
 TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
   Live live;
   live.feed.next.first_epoch = Epoch(40);
@@ -244,7 +244,7 @@ TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
   EXPECT_EQ(live.stream.first_epoch(), Epoch(40));
 }
 
-TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
+TEST(FeedStreamGivesUp, WhereNoSourceHasDataNothingIsMarked) {
   Live live;
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, false);
@@ -271,7 +271,7 @@ TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   EXPECT_EQ(live.stream.progress().late_passed, 1U);
 }
 
-/// Stretches passed one after the other are one: hits of the first are late, too.
+/// Adjacent stretches that were passed form one: hits of the first are late, too.
 TEST(FeedStreamPasses, LateHitsOfAnEarlierStretchAreNoticed) {
   Live live;
   feed_epochs(live, {0, 3});
@@ -297,7 +297,7 @@ TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   EXPECT_EQ(live.stream.receive(), 0U) << "it was received before, and only asked for now";
   EXPECT_TRUE(live.stream.settle(10));
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{5, 5}));
-  EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any more";
+  EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any longer";
   EXPECT_EQ(live.feed.settled.size(), 1U);
   EXPECT_TRUE(live.request({0, 20}));
   live.feed.next.seen_end = 22;
@@ -305,7 +305,7 @@ TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   live.feed.add(make_buffer(19, 1));
   live.stream.receive();
   EXPECT_EQ(live.count("hits_dropped_late"), 1U);
-  EXPECT_EQ(live.stream.progress().late_passed, 0U) << "of what --flush-after has ended";
+  EXPECT_EQ(live.stream.progress().late_passed, 0U) << "in what --flush-after has ended";
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
 }
 
@@ -324,7 +324,7 @@ TEST(FeedStreamSettles, AtOnceWhereItsFeedHoldsNothingBackOrHasEnded) {
   EXPECT_TRUE(live.stream.settle(20));
 }
 
-/// Late hits are counted by the first epoch that is still open, and mark none as missing that is not.
+/// Late hits are counted in the first epoch that is still open, and do not mark others as missing.
 TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   Live live;
   live.stream.give_up(10, true);
@@ -343,7 +343,7 @@ TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   EXPECT_EQ(live.stream.hits_read(), 9U);
 }
 
-TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
+TEST(FeedStreamHolds, NoMoreThanItMayAndContinuesWhenSomeIsForgotten) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 100});
   EXPECT_EQ(live.feed.takes, 10U);
@@ -378,7 +378,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
   EXPECT_EQ(live.stream.hits_read(), 100U);
 }
 
-/// However long the run stands still, what is dropped takes no memory; here each buffer has a gap behind it.
+/// However long the run stalls, dropped buffers take no memory; here, a gap follows each of them.
 TEST(FeedStreamHolds, FewRecordsOfManyDroppedBuffers) {
   Live live(dropping(10 * kBufferSize));
   live.feed.add(make_buffer(0, 1));
@@ -389,7 +389,7 @@ TEST(FeedStreamHolds, FewRecordsOfManyDroppedBuffers) {
   EXPECT_LT(live.collect({0, 4000}).damage.size(), 100U);
 }
 
-/// To wait would be for ever.
+/// Waiting would never end.
 TEST(FeedStreamHolds, NoSliceThatIsTooLarge) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 11});
@@ -402,7 +402,7 @@ TEST(FeedStreamHolds, NoSliceThatIsTooLarge) {
   EXPECT_GT(live.count("hits_dropped_congested"), 30U);
 }
 
-/// Its memory is released by whole chunks: that of one which also holds the slices before is never free.
+/// Memory is released in whole chunks: the chunk that also holds the previous slices never becomes free.
 TEST(FeedStreamHolds, NoSliceForWhichForgettingMakesNoRoom) {
   Live live(holding(10 * kBufferSize));
   for (Epoch epoch = 0; epoch < 12; ++epoch) live.feed.add(make_buffer(epoch, 1));
@@ -412,13 +412,13 @@ TEST(FeedStreamHolds, NoSliceForWhichForgettingMakesNoRoom) {
   live.stream.release_before(8);
   EXPECT_FALSE(live.stream.progress().listens) << "it is full";
   EXPECT_FALSE(live.request({8, 16}));
-  EXPECT_TRUE(live.stream.progress().listens) << "to wait would be for ever";
+  EXPECT_TRUE(live.stream.progress().listens) << "waiting would never end";
   feed_epochs(live, {12, 16});
   EXPECT_TRUE(live.request({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size() + live.count("hits_dropped_congested"), 8U);
 }
 
-/// The slice before it is still on its way to its builder: as soon as that has it, there is room.
+/// The previous slice is on its way to its builder: its arrival makes room.
 TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 10});
@@ -433,7 +433,7 @@ TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
   EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
 }
 
-/// The builder of the slice before it has no room at present; when it has, there is room here, too.
+/// The builder of the previous slice has no room at present; when it has, there is room here, too.
 TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
   Live live(holding(10 * kBufferSize));
   feed_epochs(live, {0, 10});
@@ -448,9 +448,9 @@ TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
   EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
 }
 
-/// The slice that was too large is there, or has been given up: the next one is not dropped, whether or not its
-/// builder asks for it at once.
-TEST(FeedStreamHolds, DropsNothingBehindASliceThatWasTooLarge) {
+/// The slice that was too large is complete or given up: the next one is not dropped, whether or not its builder
+/// requests it at once.
+TEST(FeedStreamHolds, DropsNothingAfterASliceThatWasTooLarge) {
   Live there(holding(10 * kBufferSize));
   feed_epochs(there, {0, 10});
   EXPECT_FALSE(there.request({0, 20}));
@@ -468,7 +468,8 @@ TEST(FeedStreamHolds, DropsNothingBehindASliceThatWasTooLarge) {
   EXPECT_EQ(given_up.count("hits_dropped_congested"), 0U);
 }
 
-/// A buffer across the end, of which nobody can say what lies before: the slice of its first epoch accounts for it.
+/// The buffer spans the end, and how many of its hits lie before is unknown: the slice of its first epoch accounts for
+/// it.
 TEST(FeedStreamEnd, ADamagedBufferAcrossItIsOfTheRun) {
   Live live(holding(kPlenty));
   auto buffer = make_buffer(8, 1, 4);
@@ -509,7 +510,7 @@ class FeedStreamRecording : public testing::Test {
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("recording_" + std::to_string(getpid()));
 };
 
-/// Its account stands in the first epoch that is still open, which is missing all the same.
+/// The hits are counted in the first epoch that is still open, which nevertheless counts as missing.
 TEST(FeedStreamGivesUp, WhatCameLateHidesNothing) {
   Live live;
   feed_epochs(live, {0, 3});
@@ -549,7 +550,7 @@ TEST_F(FeedStreamRecording, HoldsWhatTheRunDrops) {
   EXPECT_EQ(recorded().size(), 20U);
 }
 
-/// While other sources are waited for, the run has not begun and nothing is recorded yet.
+/// While the run waits for other sources, it has not begun, and nothing is recorded yet.
 TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
   Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
   feed_epochs(live, {0, 20});
@@ -560,7 +561,7 @@ TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
   EXPECT_EQ(recorded().size(), 20U);
 }
 
-/// A loss may be heard of before what lies in front of it, and lie where no epoch is left for it.
+/// A loss may be reported before the data that precede it, and may lie where no epoch is left for it.
 TEST_F(FeedStreamRecording, HoldsAllThatIsLost) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
   feed_epochs(live, {0, 1});

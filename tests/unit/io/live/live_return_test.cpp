@@ -7,7 +7,7 @@
 namespace eventloom::test {
 namespace {
 
-/// 100 hits of it are finished; it had sent 40 before the run began.
+/// 100 of its hits are finished; it had sent 40 before the run began.
 constexpr LivePast kPastOfBoard{PeerPlace{5, 40}, 100, 7, 0};
 
 LiveReturn::First counting(std::uint32_t session, std::int64_t before) {
@@ -69,7 +69,7 @@ TEST(LiveReturn, CountsEventNumbers) {
   EXPECT_TRUE(missed(unknown(9, 7), numbered(7 * 16 - 1)).unknown) << "it has begun again";
 }
 
-TEST(LiveReturn, DoesNotKnowOfSendersThatTellNothing) {
+TEST(LiveReturn, DoesNotKnowOfSendersThatReportNothing) {
   EXPECT_TRUE(missed(unknown(0, 7), stamped(9)).unknown);
   EXPECT_TRUE(missed(unknown(3, 7), stamped(3)).unknown);
 }
@@ -86,8 +86,8 @@ TEST(LiveReturn, KeepsThePlaceWheneverItChanges) {
   EXPECT_EQ(kept.back(), (PeerPlace{6, -35}));
 }
 
-/// The place of a resumed run counts the hits of all its invocations.
-TEST(LiveReturn, KeepsItsPlaceWhenItGoesOn) {
+/// The position of a resumed run counts the hits of all its invocations.
+TEST(LiveReturn, KeepsItsPlaceWhenItContinues) {
   LiveReturn back;
   std::vector<PeerPlace> kept;
   back.keep([&](const PeerPlace& place) { kept.push_back(place); });

@@ -10,7 +10,7 @@
 namespace eventloom::test {
 namespace {
 
-/// (tick, channel) of whole buffers; epochs must rise, and none stand in two of them.
+/// (tick, channel) of contiguous buffers; epochs must ascend, and none may occur in two buffers.
 std::vector<std::pair<Tick, std::uint32_t>> ticks_in(std::span<const std::byte> buffers) {
   struct Ticks {
     std::vector<std::pair<Tick, std::uint32_t>> hits;
@@ -133,7 +133,7 @@ TEST_F(ShiftedFeedTest, HitsBeforeTickZeroAreDamage) {
   EXPECT_EQ(batch.damage[0].cause, DropCause::untimed);
 }
 
-TEST_F(ShiftedFeedTest, APeerThatJumpsBackBeginsAnew) {
+TEST_F(ShiftedFeedTest, APeerThatJumpsBackRestarts) {
   open("offset=500");
   inner_->add(make_buffer({{1000, 1}}));
   inner_->next.complete = 1000;

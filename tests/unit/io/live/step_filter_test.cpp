@@ -15,7 +15,7 @@ struct Filtered {
   StepFilter filter{kReach};
   FeedBatch batch;
 
-  /// True when what came before is to be dropped.
+  /// Returns true if the earlier data are to be dropped.
   bool take(const std::vector<Epoch>& epochs) {
     batch.clear();
     for (const auto epoch : epochs) {
@@ -38,7 +38,7 @@ struct Filtered {
 
 using Epochs = std::vector<Epoch>;
 
-TEST(StepFilter, OneThatGoesOnMayBeAsFastAsItLikes) {
+TEST(StepFilter, OneThatContinuesMayHaveAnyRate) {
   Filtered stream;
   stream.take({0});
   stream.filter.begin_at(0, kReach);
@@ -135,11 +135,11 @@ TEST(StepFilter, ARunThatBeginsElsewhereLeavesOutAll) {
   EXPECT_EQ(stream.batch.complete, Epoch(0));
 }
 
-/// A run may begin long before one of its streams does; that is no leave to jump.
+/// A run may begin long before one of its streams: that does not allow a jump.
 TEST(StepFilter, AJumpBeforeTheRunHasBegunIsOne) {
   Filtered stream;
   stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
-  EXPECT_EQ(stream.kept().size(), 4U) << "nobody knows yet where the others are";
+  EXPECT_EQ(stream.kept().size(), 4U) << "it is not yet known where the others are";
   stream.filter.begin_at(0, 10 * kReach);
   stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
   EXPECT_EQ(stream.kept(), (Epochs{0, 1}));
@@ -149,7 +149,7 @@ TEST(StepFilter, AJumpBeforeTheRunHasBegunIsOne) {
   EXPECT_EQ(late.kept(), (Epochs{2 * kReach, 2 * kReach + 1}));
 }
 
-/// What lacks between a place and a far one lies where the stream was.
+/// Data missing between a place and a far one lie where the stream was.
 TEST(StepFilter, NothingThatIsMissingReachesFar) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);

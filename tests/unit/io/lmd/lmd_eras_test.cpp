@@ -9,11 +9,11 @@ namespace {
 
 using EraStep = LmdEras::EraStep;
 
-/// What a server sends, event by event.
+/// A server's stream, event by event.
 class LmdErasTest : public testing::Test {
  protected:
   void use(EraRule rule) { eras_ = LmdEras(rule); }
-  /// What is said of an event, which is kept unless it comes again. `content`: of its data.
+  /// The verdict on an event, which is kept unless it is a repetition. `content`: of its data.
   EraStep send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
     const std::array<std::uint32_t, 2> words{content, number};
     const auto event = event_of(number, words, trigger);
@@ -21,14 +21,14 @@ class LmdErasTest : public testing::Test {
     if (step == EraStep::comes_again || (step == EraStep::continues && step_to(number).value_or(1) <= 0)) {
       return step;
     }
-    eras_.keep(event, number, step == EraStep::begins_anew);
+    eras_.keep(event, number, step == EraStep::begins_era);
     last_ = number;
     return step;
   }
   void send_all(std::uint32_t begin, std::uint32_t end, EraStep expected, std::uint32_t content = 1) {
     for (auto number = begin; number < end; ++number) EXPECT_EQ(send(number, content), expected) << number;
   }
-  /// A second copy of the last event, which is complete.
+  /// Sends a second, complete copy of the last event.
   void complete(std::uint32_t number, std::uint32_t content) {
     const std::array<std::uint32_t, 2> words{content, number};
     eras_.keep(event_of(number, words, 1), number, false);
@@ -67,15 +67,15 @@ TEST_F(LmdErasTest, AStartOpensOneIfNumbersGoBack) {
   send_all(1, 100, EraStep::continues);
   EXPECT_EQ(send(100, 1, 14), EraStep::continues);
   EXPECT_EQ(send(101), EraStep::continues);
-  EXPECT_EQ(send(1, 1, 14), EraStep::begins_anew);
+  EXPECT_EQ(send(1, 1, 14), EraStep::begins_era);
   EXPECT_EQ(send(1, 1, 14), EraStep::continues) << "a second copy";
   send_all(2, 100, EraStep::continues);
 }
 
-TEST_F(LmdErasTest, BehindAStopTheStartMayBeMissing) {
+TEST_F(LmdErasTest, AfterAStopTheStartMayBeMissing) {
   send_all(1, 100, EraStep::continues);
   EXPECT_EQ(send(100, 1, 15), EraStep::continues);
-  EXPECT_EQ(send(2), EraStep::begins_anew);
+  EXPECT_EQ(send(2), EraStep::begins_era);
 }
 
 TEST_F(LmdErasTest, WhatComesAgainOpensNone) {
@@ -83,11 +83,11 @@ TEST_F(LmdErasTest, WhatComesAgainOpensNone) {
   reconnect();
   send_all(40, 100, EraStep::comes_again);
   send_all(100, 120, EraStep::continues);
-  EXPECT_EQ(send(50, 1, 14), EraStep::begins_anew) << "over the same connection";
+  EXPECT_EQ(send(50, 1, 14), EraStep::begins_era) << "over the same connection";
 }
 
 TEST_F(LmdErasTest, EitherCopyOfAnEventIsKnownAgain) {
-  for (const std::uint32_t more : {1U, 70'000U}) {  // far behind, it is one of the first of its era
+  for (const std::uint32_t more : {1U, 70'000U}) {  // far behind: one of the first events of its era
     send_all(1, 50, EraStep::continues);
     complete(49, 7);
     send_all(50, 50 + more, EraStep::continues);
@@ -96,7 +96,7 @@ TEST_F(LmdErasTest, EitherCopyOfAnEventIsKnownAgain) {
       EXPECT_EQ(send(49, copy), EraStep::comes_again) << copy;
     }
     reconnect();
-    EXPECT_EQ(send(49, 2), EraStep::begins_anew);
+    EXPECT_EQ(send(49, 2), EraStep::begins_era);
     start_again();
   }
 }
@@ -104,7 +104,7 @@ TEST_F(LmdErasTest, EitherCopyOfAnEventIsKnownAgain) {
 TEST_F(LmdErasTest, OtherEventsOverAnotherConnectionOpenOne) {
   send_all(1, 100, EraStep::continues);
   reconnect();
-  EXPECT_EQ(send(1, 2), EraStep::begins_anew);
+  EXPECT_EQ(send(1, 2), EraStep::begins_era);
   send_all(2, 50, EraStep::continues, 2);
 }
 
@@ -114,16 +114,16 @@ TEST_F(LmdErasTest, TheBeginningOfALongEraIsRemembered) {
   for (std::uint32_t number = 0; number < 200'000; ++number) ASSERT_EQ(send(number), EraStep::comes_again) << number;
   EXPECT_EQ(send(200'000), EraStep::continues);
   reconnect();
-  EXPECT_EQ(send(50'000), EraStep::begins_anew) << "nobody knows what it was";
+  EXPECT_EQ(send(50'000), EraStep::begins_era) << "its contents are unknown";
 }
 
 TEST_F(LmdErasTest, TheUserDecides) {
-  for (const auto rule : {EraRule::repeats, EraRule::anew}) {
+  for (const auto rule : {EraRule::repeats, EraRule::new_era}) {
     use(rule);
     send(1);
     send(7);
     reconnect();
-    EXPECT_EQ(send(3, 2), rule == EraRule::anew ? EraStep::begins_anew : EraStep::comes_again);
+    EXPECT_EQ(send(3, 2), rule == EraRule::new_era ? EraStep::begins_era : EraStep::comes_again);
     send(9);
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-/// What a file gives.
+/// The contents of a file.
 struct Found {
   std::vector<std::uint32_t> numbers;
   std::vector<std::uint64_t> offsets;
@@ -95,7 +95,7 @@ TEST_F(LmdFlat, BothByteOrders) {
 }
 
 TEST_F(LmdFlat, OddWordCounts) {
-  // dlen 3: one 16-bit word of data; what follows lies between 32-bit words.
+  // dlen 3: one 16-bit word of data; the following elements are not aligned to 32 bits.
   const auto odd = Bytes().u32(3).u16(10).u16(1).u16(9).u8(0).u8(0).u16(0xbeef).text();
   const auto bytes = flat_header() + event(1, odd + subevent(4, {0x01020304})) + event(2, odd) + plain_event(3);
   for (const auto& made : {bytes, swapped(bytes)}) {
@@ -137,7 +137,7 @@ TEST_F(LmdFlat, DataThatLookLikeEvents) {
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
 }
 
-/// 101/2: its header, then offsets of `size` bytes in units of 4.
+/// 101/2: its header, followed by offsets of `size` bytes in units of 4.
 std::string index_of(const std::vector<std::uint64_t>& offsets, unsigned size) {
   Bytes bytes;
   bytes.u32(4 + offsets.size() * size / 2).u16(101).u16(2).u32(0).u32(0);
@@ -148,7 +148,7 @@ std::string index_of(const std::vector<std::uint64_t>& offsets, unsigned size) {
   return bytes.text();
 }
 
-/// In the other byte order numbers of 64 bits are swapped as a whole.
+/// In the other byte order, numbers of 64 bits are swapped as a whole.
 std::string swap_halves(std::string bytes, std::size_t at, std::size_t n) {
   for (; n > 0; --n, at += 8)
     std::swap_ranges(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at) + 4,
@@ -204,8 +204,8 @@ TEST_F(LmdFlat, LengthsThatOverflow) {
 }
 
 TEST_F(LmdFlat, SubeventsAreNotTakenForEvents) {
-  // Behind the damage come headers of subevents that could be events with numbers like their neighbours', were it not
-  // for what follows them.
+  // After the damage come subevent headers that could be events with numbers like their neighbours', except for what
+  // follows them.
   const auto decoy = subevent(0x00010000, {3, 0, 0, 0, 0});
   const auto bad = event(2, decoy + decoy, 1, 0, 0x100000);
   const auto found = found_in(write(flat_header() + plain_event(1) + bad + plain_event(3)));
@@ -237,7 +237,7 @@ TEST_F(LmdFlat, CutAnywhere) {
   }
 }
 
-TEST_F(LmdFlat, CutEventTellsItsSubevents) {
+TEST_F(LmdFlat, CutEventStatesItsSubevents) {
   const auto found = found_in(write(flat_header() + plain_event(1) + plain_event(2).substr(0, 40)));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].hits, 2U);
@@ -249,7 +249,7 @@ TEST_F(LmdFlat, HeaderLongerThanTheFile) {
   EXPECT_EQ(found.problems[0].effect, LmdEffect::breaks_off);
 }
 
-TEST_F(LmdFlat, GarbageIsNotSearchedForEver) {
+TEST_F(LmdFlat, GarbageIsNotSearchedForever) {
   std::string garbage;
   for (int i = 0; i < 100000; ++i) garbage += element(10, 1, "\x07\x07");  // events that are too short
   const auto found = found_in(write(flat_header() + garbage));
@@ -344,7 +344,7 @@ TEST_F(LmdClassic, EventsSpanBuffers) {
 }
 
 TEST_F(LmdClassic, BufferSizes) {
-  // dlen of the file header: half of a buffer, or that less the header where it is no multiple of 512.
+  // dlen of the file header: half of a buffer, or of a buffer without its header if its size is not a multiple of 512.
   for (const std::size_t size : {512UL, 560UL, 4096UL, 32768UL}) {
     auto head = classic_header(size);
     if (size >= 32768) head = head.substr(0, 48 + 100);
@@ -405,7 +405,7 @@ TEST_F(LmdClassic, FragmentAtTheEnd) {
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::breaks_off);
   EXPECT_EQ(found.problems[0].offset, 512 + 48 + plain_event(1).size());
-  EXPECT_EQ(found.problems[0].hits, 1U) << "of the subevents one has been seen to begin";
+  EXPECT_EQ(found.problems[0].hits, 1U) << "one of the subevents has begun";
 }
 
 TEST_F(LmdClassic, MissingBuffers) {
@@ -459,7 +459,7 @@ TEST_F(LmdClassic, DamagedBufferHeader) {
         classic_header() + buffer({.number = 1}, plain_event(1)) + bad + buffer({.number = 3}, plain_event(3));
     const auto found = found_in(write(bytes));
     EXPECT_EQ(found.numbers, (Numbers{1, 3}));
-    ASSERT_EQ(found.problems.size(), 1U) << "the hole is told once";
+    ASSERT_EQ(found.problems.size(), 1U) << "the hole is reported once";
     EXPECT_EQ(found.problems[0].offset, 1024U);
   }
 }

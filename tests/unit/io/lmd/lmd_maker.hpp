@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-/// LMD files in bytes, written from the format's description alone: nothing here comes from formats/lmd.hpp.
+/// LMD files composed of bytes, from the format's description alone: nothing here comes from formats/lmd.hpp.
 namespace eventloom::test {
 
-/// Bytes in which numbers are appended in little-endian order.
+/// Bytes to which numbers are appended in little-endian order.
 class Bytes {
  public:
   Bytes& u8(unsigned value) {
@@ -51,7 +51,7 @@ inline std::string subevent(std::uint32_t id, const Words& data, unsigned type =
   return bytes.text();
 }
 
-/// `dlen`: a length to lie about.
+/// `dlen`: a false length.
 inline std::string event(std::uint32_t number, const std::string& subevents, unsigned trigger = 1, unsigned dummy = 0,
                          std::int64_t dlen = -1) {
   Bytes bytes;
@@ -60,7 +60,7 @@ inline std::string event(std::uint32_t number, const std::string& subevents, uns
   return bytes.text();
 }
 
-/// An event of two subevents that tell its number.
+/// An event of two subevents whose data depend on its number.
 inline std::string plain_event(std::uint32_t number, unsigned trigger = 1) {
   return event(number, subevent(0x01020003, {number, 5}) + subevent(0x04, {number}), trigger);
 }
@@ -71,7 +71,7 @@ inline std::string element(unsigned type, unsigned subtype, const std::string& b
   return bytes.text();
 }
 
-/// A 101/1 header as DABC writes it, or with the place of an index in units of 4 bytes.
+/// A 101/1 header as DABC writes it, or with the offset of an index in units of 4 bytes.
 inline std::string flat_header(std::uint64_t table = 0, unsigned offset_bytes = 8, unsigned more_words = 0) {
   Bytes bytes;
   bytes.u32(0x7ffffff4).u16(101).u16(1).u32(table & 0xffffffffU).u32(table >> 32);
@@ -79,7 +79,7 @@ inline std::string flat_header(std::uint64_t table = 0, unsigned offset_bytes = 
   return bytes.text();
 }
 
-/// The header of a buffer of `size` bytes, of which `used` are elements.
+/// The header of a buffer of `size` bytes, `used` of which are elements.
 struct BufferFields {
   std::size_t size = 512;
   std::size_t used = 0;
@@ -97,7 +97,7 @@ inline std::string buffer_header(const BufferFields& f) {
   bytes.u32(f.mark).u32(0).u32(is_long ? f.used / 2 : 0).u32(0);
   return bytes.text();
 }
-/// The same with its elements and slack.
+/// The buffer with its elements and slack.
 inline std::string buffer(BufferFields fields, const std::string& elements) {
   fields.used = elements.size();
   Bytes bytes;
@@ -119,7 +119,7 @@ inline std::string classic_header(std::size_t size = 512) {
   return bytes.zeros(size - bytes.size()).text();
 }
 
-/// Each whole 32-bit word in the other byte order, from `begin` on.
+/// Swaps each whole 32-bit word from `begin` on.
 inline std::string swapped(std::string bytes, std::size_t begin = 0) {
   for (std::size_t i = begin; i + 4 <= bytes.size(); i += 4) {
     std::swap(bytes[i], bytes[i + 3]);
@@ -128,7 +128,7 @@ inline std::string swapped(std::string bytes, std::size_t begin = 0) {
   return bytes;
 }
 
-/// Files in a folder of the test's own.
+/// Files in the test's own folder.
 class LmdTest : public ::testing::Test {
  protected:
   void SetUp() override {

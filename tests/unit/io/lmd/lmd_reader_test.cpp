@@ -22,7 +22,7 @@ std::unique_ptr<HitReader> open(const std::vector<std::string>& paths, const std
   return open_lmd(uri, paths, SourceId{3}, base);
 }
 
-/// All blocks of a reader as one.
+/// All blocks of a reader combined.
 struct Read {
   HitBlock all;
   std::size_t blocks = 0;
@@ -33,7 +33,7 @@ struct Read {
     const auto words = all.payload_of(i);
     return {words.begin(), words.end()};
   }
-  /// Of an event with a channel of its own for each hit: the event numbers of its hits.
+  /// The event numbers of the hits; equal numbers in a row count once.
   [[nodiscard]] Words numbers() const {
     Words numbers;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -186,8 +186,8 @@ TEST_F(LmdReading, LastEventThatJumpsFarGoes) {
   EXPECT_EQ(result.all.losses[0].before, 4U);
 }
 
-TEST_F(LmdReading, LossesBehindAnEventThatGoesMoveWithIt) {
-  // Between the unfinished copy and the whole event lies damage.
+TEST_F(LmdReading, LossesAfterADroppedEventMoveWithIt) {
+  // Damage lies between the unfinished copy and the whole event.
   auto bad = plain_event(2);
   bad[16] = 9;
   const auto half = event(2, subevent(0x01020003, {2, 5}));
@@ -200,7 +200,7 @@ TEST_F(LmdReading, LossesBehindAnEventThatGoesMoveWithIt) {
   EXPECT_EQ(result.all.losses[1].before, 2U);
 }
 
-/// Big events, so that a block ends at nearly every one.
+/// An event so large that a block ends at nearly every one.
 std::string big_event(std::uint32_t number, std::size_t subevents) {
   std::string subs;
   for (std::uint32_t i = 0; i < subevents; ++i) subs += subevent(i, Words(20000, number));
@@ -224,8 +224,8 @@ TEST_F(LmdReading, AnEventGoesThoughItFilledItsBlock) {
   }
 }
 
-TEST_F(LmdReading, ACopyIsNotSoughtBehindAnEventThatWent) {
-  // 900000 goes when 2 comes again, which then is a duplicate of the kept 2, though 2 is no longer the last.
+TEST_F(LmdReading, ACopyIsNotSoughtAfterADroppedEvent) {
+  // 900000 is dropped when 2 comes again, which then duplicates the kept 2, although 2 is no longer the last.
   const auto longer = event(2, subevent(0x01020003, {2, 5}) + subevent(0x04, {2}) + subevent(0x05, {}));
   const auto result =
       read(flat(plain_event(1) + plain_event(2) + plain_event(900000) + longer + longer + plain_event(3)));
@@ -253,7 +253,7 @@ TEST_F(LmdReading, MemoryDoesNotGrowWithLosses) {
 
 // ---------------------------------------------------------------- several files
 
-TEST_F(LmdReading, NumbersGoOnFromFileToFile) {
+TEST_F(LmdReading, NumbersContinueFromFileToFile) {
   const auto half = event(3, subevent(0x01020003, {3, 5}));
   const auto one = flat(plain_event(1) + plain_event(2) + half, "1.lmd");
   const auto two = write(classic_header() + buffer({}, plain_event(3) + plain_event(4)), "2.lmd");

@@ -16,9 +16,9 @@ TEST(LmdRepeats, NothingRepeatsInOneStream) {
   EXPECT_FALSE(repeats.repeats(1, 1000));
 }
 
-TEST(LmdRepeats, WhatWasThereBeforeItBeganAnew) {
+TEST(LmdRepeats, WhatWasThereBeforeItRestarted) {
   auto repeats = after(1, 10, 10);
-  repeats.begin_anew();
+  repeats.restart();
   EXPECT_TRUE(repeats.repeats(1, 1000));
   EXPECT_TRUE(repeats.repeats(10, 1090));
   EXPECT_TRUE(repeats.repeats(5, std::nullopt)) << "an event without a time";
@@ -28,7 +28,7 @@ TEST(LmdRepeats, WhatWasThereBeforeItBeganAnew) {
 
 TEST(LmdRepeats, NumbersWrapAround) {
   auto repeats = after(0xfffffffa, 10, 10);
-  repeats.begin_anew();
+  repeats.restart();
   EXPECT_TRUE(repeats.repeats(0xfffffffa, 1000));
   EXPECT_TRUE(repeats.repeats(3, 1090));
   EXPECT_FALSE(repeats.repeats(4, 1000));
@@ -38,7 +38,7 @@ TEST(LmdRepeats, AnEventThatWasTakenBackDoesNotCount) {
   auto repeats = after(1, 10, 10);
   repeats.keep(11, 1'000'000'000);
   repeats.take_back();
-  repeats.begin_anew();
+  repeats.restart();
   EXPECT_FALSE(repeats.repeats(11, 1100));
   EXPECT_FALSE(repeats.repeats(10, 1100));
   EXPECT_TRUE(repeats.repeats(10, 1090));
@@ -46,10 +46,10 @@ TEST(LmdRepeats, AnEventThatWasTakenBackDoesNotCount) {
 
 TEST(LmdRepeats, OfTheLatestConnectionToo) {
   auto repeats = after(1, 10, 10);
-  repeats.begin_anew();
+  repeats.restart();
   repeats.keep(11, 1200);
   EXPECT_FALSE(repeats.repeats(11, 1200));
-  repeats.begin_anew();
+  repeats.restart();
   EXPECT_TRUE(repeats.repeats(11, 1200));
 }
 

@@ -21,7 +21,7 @@ std::string text(const std::vector<std::byte>& bytes) {
 
 class LmdWriterTest : public LmdTest {
  protected:
-  /// The bytes of an event that was read from `bytes`, and what its hits say of it.
+  /// Writes the event read from `bytes`, from its hits alone.
   static std::string written(const std::string& bytes) {
     LmdEvent event;
     EXPECT_TRUE(read_lmd_event(std::as_bytes(std::span(bytes)), event));
@@ -90,7 +90,7 @@ TEST_F(LmdWriterTest, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(numbers, (std::vector<std::uint32_t>{7, 8}));
 }
 
-/// A payload that breaks the rule in any one of its fields.
+/// A payload that violates the rule in any of its fields.
 TEST_F(LmdWriterTest, OtherPayloadStandsForNothing) {
   const Words subevent = {7, 1 << 16, 5, 6, 1 << 16 | 10, 1, 11, 12};
   EXPECT_TRUE(read_lmd_hit(subevent).has_value());

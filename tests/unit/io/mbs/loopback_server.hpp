@@ -26,7 +26,7 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  /// False when the client is gone. `at_once`: bytes of one system call.
+  /// Returns false when the client has disconnected. `at_once`: bytes per system call.
   bool send(const std::string& bytes, std::size_t at_once = 1U << 20) const {
     for (std::size_t at = 0; at < bytes.size();) {
       const auto sent = ::send(socket_, bytes.data() + at, std::min(at_once, bytes.size() - at), MSG_NOSIGNAL);
@@ -42,7 +42,7 @@ class Peer {
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
   }
-  /// Whether nothing has come that was not received.
+  /// Whether all received data have been read.
   [[nodiscard]] bool is_quiet() const {
     char byte = 0;
     return ::recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
@@ -51,7 +51,7 @@ class Peer {
     while (!receive(1).empty()) {
     }
   }
-  /// The connection is reset when this ends.
+  /// The connection is reset when it is closed.
   void reset_at_the_end() const {
     const linger abort{.l_onoff = 1, .l_linger = 0};
     setsockopt(socket_, SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
@@ -61,7 +61,7 @@ class Peer {
   int socket_;
 };
 
-/// Serves one client after the other on a port of its own, each as its function says, then is gone.
+/// Serves one client after another on its own port, each with its function, and then ends.
 class Server {
  public:
   using Serve = std::function<void(const Peer&)>;
@@ -99,7 +99,7 @@ class Server {
   std::thread thread_;
 };
 
-/// Sends all and closes.
+/// Sends everything and closes.
 inline Server::Serve sends(std::string bytes, std::size_t at_once = 1U << 20) {
   return [bytes = std::move(bytes), at_once](const Peer& peer) { peer.send(bytes, at_once); };
 }

@@ -11,7 +11,7 @@ namespace {
 
 MbsAddress address(const std::string& path) { return MbsAddress::of(SourceUri::of_path("lmd", path)); }
 
-TEST(MbsAddress, PortsUnlessTold) {
+TEST(MbsAddress, DefaultPorts) {
   const auto transport = address("//daq7.example/transport");
   EXPECT_EQ(transport.host, "daq7.example");
   EXPECT_EQ(transport.port, "6000");

@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 using Found = MbsDecoder::Found;
 
-/// What a decoder finds in `bytes`, given to it in pieces.
+/// The results of a decoder for `bytes`, passed to it in pieces.
 struct Decoded {
   std::vector<Found> found;
   std::vector<std::string> buffers;  ///< in little-endian words
@@ -55,13 +55,13 @@ Decoded decode(const std::string& bytes, std::size_t piece = 1U << 20) {
   return result;
 }
 
-std::string complaint_about(const std::string& bytes) {
+std::string decoder_error(const std::string& bytes) {
   MbsDecoder decoder(0);
   Decoded result;
   feed(decoder, bytes, bytes.size(), result);
   EXPECT_EQ(result.found.back(), Found::garbage);
-  EXPECT_EQ(decoder.next(), Found::garbage) << "nothing behind it is read";
-  return decoder.complaint();
+  EXPECT_EQ(decoder.next(), Found::garbage) << "nothing after it is read";
+  return decoder.defect();
 }
 
 std::vector<std::string> some_events(std::uint32_t n) {
@@ -96,13 +96,13 @@ TEST(MbsDecoder, RepliesOfDabcAreOneBuffer) {
 }
 
 TEST(MbsDecoder, HandshakesThatCannotBe) {
-  EXPECT_NE(complaint_about("SSH-2.0-OpenSSH_9.2").find("byte-order mark"), std::string::npos);
-  EXPECT_NE(complaint_about(handshake(16384, 8, 1, 2)).find("0x00000002"), std::string::npos);
+  EXPECT_NE(decoder_error("SSH-2.0-OpenSSH_9.2").find("byte-order mark"), std::string::npos);
+  EXPECT_NE(decoder_error(handshake(16384, 8, 1, 2)).find("0x00000002"), std::string::npos);
   for (const auto& bytes :
        {handshake(63, 1, 1), handshake((64U << 20) + 1, 1, 1), handshake(0xffffffff, 1, 0), handshake(0, 1, 0),
         handshake(16384, 0, 1), handshake(16384, 0xffffffff, 1), handshake(16384, 1, 0x80000000)}) {
-    EXPECT_NE(complaint_about(bytes).find("it offers buffers"), std::string::npos);
-    EXPECT_NE(complaint_about(swapped(bytes)).find("it offers buffers"), std::string::npos);
+    EXPECT_NE(decoder_error(bytes).find("it offers buffers"), std::string::npos);
+    EXPECT_NE(decoder_error(swapped(bytes)).find("it offers buffers"), std::string::npos);
   }
 }
 
@@ -154,7 +154,7 @@ TEST(MbsDecoder, LengthsThatCannotBeEndTheConnection) {
   auto sent = variable_buffers(some_events(60), 300);
   sent[2].replace(0, 4, "\xff\xff\xff\xff").replace(40, 4, "\xff\xff\xff\xff");
   EXPECT_EQ(decode(variable_handshake() + joined(sent)).buffers.size(), 2U);
-  EXPECT_NE(complaint_about(variable_handshake() + joined(sent)).find("8589934638 bytes"), std::string::npos);
+  EXPECT_NE(decoder_error(variable_handshake() + joined(sent)).find("8589934638 bytes"), std::string::npos);
   const auto larger = variable_buffer(std::string(1000, '\0'));
   EXPECT_EQ(decode(handshake(1047, 1, 0) + larger).found.back(), Found::garbage) << "larger than announced";
   EXPECT_EQ(decode(handshake(1048, 1, 0) + larger).found.back(), Found::buffer);

@@ -41,7 +41,7 @@ std::unique_ptr<LiveFeed> open(const std::string& place, const TimeBase& base = 
   return open_mbs(uri, SourceId{3}, base, settings);
 }
 
-/// What an epoch buffer holds, wherever it stands in its file.
+/// The contents of an epoch buffer, independent of its offset in a file.
 struct Stored {
   EpochBufferHeader header;
   std::vector<std::uint32_t> words;
@@ -52,7 +52,7 @@ std::vector<Stored> split(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
-      ADD_FAILURE() << "no whole epoch buffer";
+      ADD_FAILURE() << "not a whole epoch buffer";
       return buffers;
     }
     const auto words = words_of(*header, bytes);
@@ -67,14 +67,14 @@ void expect_same(const std::vector<Stored>& live, const std::vector<Stored>& fil
   ASSERT_EQ(live.size(), file.size());
   for (std::size_t i = 0; i < file.size(); ++i) {
     auto header = live[i].header;
-    header.stream_offset = file[i].header.stream_offset;  // behind a text of another length
+    header.stream_offset = file[i].header.stream_offset;  // after a text of another length
     header.header_crc = file[i].header.header_crc;
     EXPECT_EQ(std::memcmp(&header, &file[i].header, sizeof header), 0) << i;
     EXPECT_EQ(live[i].words, file[i].words) << i;
   }
 }
 
-/// Takes until `done`, or fails when that does not come.
+/// Takes data until `done`, or fails if that does not happen.
 template <class Done>
 FeedBatch take_until(LiveFeed& feed, Done done) {
   FeedBatch batch;
@@ -101,7 +101,7 @@ std::vector<Stored> buffers_of_file(const std::string& path, const std::string& 
   return split(bytes);
 }
 
-/// Lets a server's thread wait for the test.
+/// Makes a server's thread wait for the test.
 class Gate {
  public:
   void open() {
@@ -178,12 +178,12 @@ TEST(MbsFeed, StoppedThoughTheServerIsSilent) {
   const auto feed = open(server.place() + "/transport");
   feed->stop();
   const auto batch = take_all(*feed);
-  EXPECT_TRUE(batch.damage.empty()) << "nobody knows of a loss";
+  EXPECT_TRUE(batch.damage.empty()) << "no loss is known";
   EXPECT_EQ(feed->anomalies(), 0U);
   over.open();
 }
 
-TEST(MbsFeed, EndsThoughNobodyTakesAndTheServerIsSilent) {
+TEST(MbsFeed, EndsAlthoughNothingIsTakenAndTheServerIsSilent) {
   Gate over;
   Server server({[&](const Peer&) { over.wait(); }});
   open(server.place() + "/stream").reset();
@@ -199,13 +199,13 @@ TEST(MbsFeed, WhoDoesNotTakeHoldsTheServerUp) {
     for (std::uint32_t i = 1; i <= kEvents && peer.send(variable_buffer(event(i, body))); ++i) sent = i;
   }});
   const auto feed = open(server.place() + "/transport", kNumbered, {.buffer_bytes = 1U << 20});
-  int still = 0;  // looks at a server that does not get on
+  int still = 0;  // polls of a server that does not progress
   for (std::uint32_t last = 0; still < 300 && last < kEvents;
        std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
     still = sent == last ? still + 1 : 0;
     last = sent;
   }
-  EXPECT_LT(sent, kEvents / 2) << "what nobody takes stays with the server";
+  EXPECT_LT(sent, kEvents / 2) << "data not taken stay with the server";
   std::size_t most = 0;
   std::uint64_t hits = 0;
   take_until(*feed, [&](FeedBatch& batch) {

@@ -9,7 +9,7 @@
 #include "io/lmd/lmd_file.hpp"
 #include "lmd_maker.hpp"
 
-/// What an MBS server sends, in bytes, written from the protocol's description alone.
+/// The bytes that an MBS server sends, composed from the protocol's description alone.
 namespace eventloom::test {
 
 inline std::string handshake(std::uint32_t max_bytes, std::uint32_t buffers, std::uint32_t streams,
@@ -23,18 +23,18 @@ inline std::string with_count(std::string buffer, std::uint32_t elements) {
   return buffer.replace(16, 4, Bytes().u32(elements).text());
 }
 
-/// A buffer of DABC as long as what is in it.
+/// A buffer of DABC, as long as its contents.
 inline std::string variable_buffer(const std::string& events, unsigned number = 0) {
   return buffer({.size = 48 + events.size(), .number = number, .type = 100}, events);
 }
 
-/// Buffers of `size` bytes back to back, numbered from 1: events that do not fit go on in the next.
+/// Contiguous buffers of `size` bytes, numbered from 1: events that do not fit continue in the next one.
 class NativePacker {
  public:
   explicit NativePacker(std::size_t size) : size_(size) {}
 
   void add(const std::string& event) {
-    constexpr std::size_t kLeast = 24;  // of an event at a buffer's end
+    constexpr std::size_t kLeast = 24;  // fewest bytes of an event at a buffer's end
     if (room() < std::min(kLeast, event.size())) close(false);
     std::string piece = event;
     while (piece.size() > room()) {
@@ -121,7 +121,7 @@ inline std::string joined(const std::vector<std::string>& parts) {
   return all;
 }
 
-/// Handshake and buffers of a server of the other byte order.
+/// Handshake and buffers of a server with the other byte order.
 inline std::string joined_swapped(const std::vector<std::string>& parts) {
   std::string all;
   for (const auto& part : parts) all += swapped(part);

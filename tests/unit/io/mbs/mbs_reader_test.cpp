@@ -27,7 +27,7 @@ std::unique_ptr<MbsReader> connect(const std::string& place, const MbsStop& stop
                                      duration<double>(reconnect), std::nullopt, EraRule::automatic, stop);
 }
 
-/// All blocks of a reader as one.
+/// All blocks of a reader combined.
 struct Read {
   HitBlock all;
   CountsByName counts;
@@ -191,7 +191,7 @@ TEST(MbsReader, UnfinishedCopyAtTheEndOfABufferGoes) {
   Read result;
   HitBlock block;
   for (bool idle = false; !idle && reader->read(block); append(block, result.all)) {
-    idle = result.all.size() == 2 && block.size() == 0;  // all that is there has been seen
+    idle = result.all.size() == 2 && block.size() == 0;  // all existing data have been seen
   }
   seen.set_value();
   while (reader->read(block)) append(block, result.all);
@@ -211,7 +211,7 @@ Server::Serve answers(std::string greeting, std::vector<std::string> buffers, st
     for (std::size_t i = 0; i < buffers.size(); i += per_reply) {
       EXPECT_EQ(peer.receive(12), request);
       for (std::size_t k = i; k < i + per_reply; ++k) {
-        EXPECT_TRUE(peer.is_quiet()) << "the next request comes behind the whole reply";
+        EXPECT_TRUE(peer.is_quiet()) << "the next request follows the whole reply";
         peer.send(buffers[k]);
       }
     }
@@ -254,7 +254,7 @@ TEST(MbsStream, SaysWhenItStops) {
     while (reader->read(block)) append(block, result.all);
   }
   EXPECT_EQ(farewell, std::string("CLOSE\0\0\0\0\0\0\0", 12));
-  EXPECT_EQ(result.numbers(), from_to(1, 60)) << "what has come is handed over";
+  EXPECT_EQ(result.numbers(), from_to(1, 60)) << "data received are handed over";
   EXPECT_TRUE(result.all.losses.empty());
 }
 
@@ -386,7 +386,7 @@ TEST(MbsReconnect, AServerThatBeginsAgainDoublesNothing) {
   }
 }
 
-/// A place where something listens, but nothing answers as a server, is tried less and less often, and not for ever.
+/// A place where something listens but no MBS server answers is tried less and less often, and eventually given up.
 TEST(MbsReconnect, ASearchSlowsDownAndEnds) {
   constexpr int kMost = 40;
   int tried = 0;
@@ -404,7 +404,7 @@ TEST(MbsReconnect, ASearchSlowsDownAndEnds) {
   EXPECT_LE(tried, 5) << "after 0.1, 0.3, 0.7 and 1.2 s";
 }
 
-/// Each loss on the way is a hole of its own, also where an earlier connection was lost in the middle of a buffer.
+/// Each loss on the way is a separate gap, also if an earlier connection was lost in the middle of a buffer.
 TEST(MbsReconnect, EachLostConnectionLeavesAHole) {
   const auto part = [](std::uint32_t first, std::uint32_t last) {
     return variable_handshake() + joined(variable_buffers(numbered_events(first, last), 60000));
@@ -417,7 +417,7 @@ TEST(MbsReconnect, EachLostConnectionLeavesAHole) {
   EXPECT_EQ(result.holes(), 2U);
 }
 
-TEST(MbsReconnect, AServerThatGoesOnLeavesAHole) {
+TEST(MbsReconnect, AServerThatContinuesLeavesAHole) {
   for (const auto* query : {"", "time=word:0,1&from=01000005"}) {
     const auto result = read_server({sends(all_of(1, 20)), sends(all_of(31, 60))}, query, 0.3);
     auto expected = from_to(1, 20);
@@ -428,7 +428,7 @@ TEST(MbsReconnect, AServerThatGoesOnLeavesAHole) {
   }
 }
 
-TEST(MbsReconnect, ANewRunOfNumbersStaysWhereTimesGoOn) {
+TEST(MbsReconnect, ANewRunOfNumbersStaysWhereTimesContinue) {
   std::vector<std::string> events;
   for (std::uint32_t i = 1; i <= 5; ++i) events.push_back(event(i, subevent(0x01000005, {100'000 + i})));
   const auto second = variable_handshake() + joined(variable_buffers(events, 60000));
@@ -456,7 +456,7 @@ TEST(MbsReconnect, AServerThatComesLate) {
 TEST(MbsReconnect, SpanningEventsAreNotPutTogetherOverConnections) {
   const auto buffers = native_buffers(numbered_events(1, 60), 256);
   std::size_t has_more = 3;
-  while (buffers[has_more][11] == 0) ++has_more;  // the last event goes on in the next buffer
+  while (buffers[has_more][11] == 0) ++has_more;  // the last event continues in the next buffer
   const auto first = handshake(256, 1, 1) + joined({buffers.begin(), buffers.begin() + has_more + 1});
   const auto second = handshake(256, 1, 1) + joined({buffers.begin() + has_more + 1, buffers.end()});
   const auto result = read_server({sends(first), sends(second)}, "", 0.3);

@@ -25,7 +25,7 @@ std::uint64_t value_of(const std::vector<std::byte>& record, const std::string& 
   return value[0];
 }
 
-std::string complaint(const std::string& text, std::size_t record_bytes = 8) {
+std::string error_of_field(const std::string& text, std::size_t record_bytes = 8) {
   try {
     PackedField::parse(text, record_bytes, "source 'x': time=");
   } catch (const UserError& e) {
@@ -34,7 +34,7 @@ std::string complaint(const std::string& text, std::size_t record_bytes = 8) {
   return "";
 }
 
-/// The value by its definition, bit by bit.
+/// The value computed bit by bit from its definition.
 std::uint64_t by_bits(const std::byte* record, std::size_t offset, std::size_t bytes, bool big, unsigned low,
                       unsigned high) {
   std::uint64_t value = 0;
@@ -79,7 +79,7 @@ TEST(PackedField, Bits) {
 TEST(PackedField, EveryPlaceInEveryRecord) {
   std::mt19937 random(5);
   for (std::size_t size = 1; size <= 20; ++size) {
-    std::vector<std::byte> records(size * 3);  // of just this size: a sanitizer sees what lies beyond
+    std::vector<std::byte> records(size * 3);  // of exactly this size: a sanitizer detects reads beyond it
     for (auto& byte : records) byte = static_cast<std::byte>(random());
     for (const std::size_t bytes : {1U, 2U, 3U, 4U, 5U, 6U, 8U}) {
       for (std::size_t offset = 0; offset + bytes <= size; ++offset) {
@@ -134,16 +134,16 @@ TEST(PackedField, WrongDescriptionsAreNamed) {
                            "u16LE@0",
                            "u99999999999999999999le@0",
                            "u16le@99999999999999999999"}) {
-    EXPECT_NE(complaint(text).find("source 'x': time=: '" + std::string(text) + "' is not TYPE@OFFSET"),
+    EXPECT_NE(error_of_field(text).find("source 'x': time=: '" + std::string(text) + "' is not TYPE@OFFSET"),
               std::string::npos)
-        << text << ": " << complaint(text);
+        << text << ": " << error_of_field(text);
   }
   for (const auto* text : {"u8@8", "u16le@7", "u64be@1", "u8@18446744073709551615"}) {
-    EXPECT_NE(complaint(text).find("does not lie inside a record of 8 bytes"), std::string::npos) << text;
+    EXPECT_NE(error_of_field(text).find("does not lie inside a record of 8 bytes"), std::string::npos) << text;
   }
-  EXPECT_NE(complaint("u16le@0", 1).find("record of 1 bytes"), std::string::npos);
+  EXPECT_NE(error_of_field("u16le@0", 1).find("record of 1 bytes"), std::string::npos);
   for (const auto* text : {"u16le@0:5-4", "u16le@0:0-16", "u8@0:8-8", "u16le@0:18446744073709551615-0"}) {
-    EXPECT_NE(complaint(text).find("names bits that are not LOW-HIGH"), std::string::npos) << text;
+    EXPECT_NE(error_of_field(text).find("names bits that are not LOW-HIGH"), std::string::npos) << text;
   }
 }
 

@@ -20,7 +20,7 @@ constexpr TimeBase kBase{};  // ticks of 1 ns
 using Ticks = std::vector<Tick>;
 using Words = std::vector<std::uint32_t>;
 
-/// A file in the making.
+/// Composes a file.
 class Records {
  public:
   Records& le(std::uint64_t value, std::size_t bytes) {
@@ -66,8 +66,8 @@ class PackedReader : public testing::Test {
     write(text);
     return read_all(*open(keys, base));
   }
-  [[nodiscard]] std::string complaint(const std::string& text, const std::string& keys,
-                                      const TimeBase& base = kBase) const {
+  [[nodiscard]] std::string error_of(const std::string& text, const std::string& keys,
+                                     const TimeBase& base = kBase) const {
     try {
       (void)hits_of(text, keys, base);
     } catch (const UserError& e) {
@@ -76,7 +76,7 @@ class PackedReader : public testing::Test {
     return "";
   }
   [[nodiscard]] testing::AssertionResult complains(const std::string& keys, const std::string& part) const {
-    const auto said = complaint("0123456789abcdef", keys);
+    const auto said = error_of("0123456789abcdef", keys);
     if (said.find(part) != std::string::npos && said.find('\n') == std::string::npos) {
       return testing::AssertionSuccess();
     }
@@ -90,7 +90,7 @@ const std::string kShort = "record=4&time=u16le@0&channel=u16le@2";
 
 }  // namespace
 
-/// As digitizers write: board u16, channel u16, time in ps u64, energy u16, flags u16.
+/// The records of a digitizer: board u16, channel u16, time in ps u64, energy u16, flags u16.
 TEST_F(PackedReader, ListModeOfADigitizer) {
   Records file;
   file.le(1, 2).le(7, 2).le(1'000'000, 8).le(812, 2).le(0x4000, 2);
@@ -110,7 +110,7 @@ TEST_F(PackedReader, ListModeOfADigitizer) {
   EXPECT_EQ(reader->counts().counters[Metric::records], 2U);
 }
 
-/// As time taggers write, 8 bytes: bit 63 edge, 62..54 channel, 53..0 time; big-endian.
+/// The records of a time tagger, 8 bytes: bit 63 edge, 62..54 channel, 53..0 time; big-endian.
 TEST_F(PackedReader, WordsOfATimeTagger) {
   Records file;
   file.be(std::uint64_t{1} << 63 | std::uint64_t{300} << 54 | 123'456'789'012, 8).be(std::uint64_t{5} << 54 | 7, 8);
@@ -226,7 +226,7 @@ TEST_F(PackedReader, UnitsAndRounding) {
   EXPECT_EQ(hits_of(file.text(), kShort + "&unit=ps&round=down").time, (Ticks{0, 1}));
   EXPECT_EQ(hits_of(file.text(), kShort + "&unit=ps&round=nearest").time, (Ticks{0, 2}));
   EXPECT_EQ(hits_of(file.text(), kShort + "&unit=tick", {25000, 10000}).time, (Ticks{3, 1500}));
-  EXPECT_NE(complaint(file.text(), kShort + "&unit=ps").find("the time 3 ps is not a whole number"), std::string::npos);
+  EXPECT_NE(error_of(file.text(), kShort + "&unit=ps").find("the time 3 ps is not a whole number"), std::string::npos);
 }
 
 TEST_F(PackedReader, EventNumbers) {
@@ -262,7 +262,7 @@ TEST_F(PackedReader, SkipLeavesOutTheFront) {
   file.le(0xffffff, 3).le(1, 2).le(2, 2);
   EXPECT_EQ(hits_of(file.text(), kShort + "&skip=3").time, (Ticks{1}));
   EXPECT_EQ(hits_of(file.text(), kShort + "&skip=7").size(), 0U);
-  EXPECT_NE(complaint(file.text(), kShort + "&skip=8").find("skip= is more than the 7 bytes"), std::string::npos);
+  EXPECT_NE(error_of(file.text(), kShort + "&skip=8").find("skip= is more than the 7 bytes"), std::string::npos);
 }
 
 TEST_F(PackedReader, GrowingAndShrinkingFilesBreakOff) {

@@ -14,7 +14,7 @@ ClockTurns turns_of(const std::string& bits) { return ClockTurns(SourceUri::pars
 
 TEST(ClockTurns, UnwrapsNothingWithoutTheKey) { EXPECT_FALSE(ClockTurns(SourceUri::parse("csv:a.csv")).any()); }
 
-/// Times rise on average, and each may lie before earlier ones.
+/// Times rise on average, but each may precede earlier ones.
 TEST(ClockTurns, FindsTheTurnOfEachNumber) {
   constexpr std::uint64_t kPeriod = 1 << 16;
   std::mt19937_64 random(1);
@@ -35,7 +35,7 @@ TEST(ClockTurns, NothingComesBeforeTheFirstTurn) {
   EXPECT_EQ(clock.extend(65'530, 0), 65'530U) << "it cannot be 11 before 5";
 }
 
-TEST(ClockTurns, CountersOfDifferentWidthGoOnTogether) {
+TEST(ClockTurns, CountersOfDifferentWidthContinueTogether) {
   constexpr std::uint64_t kNarrow = std::uint64_t{1} << 32;
   auto clock = turns_of("0-15:32,0x10-31:48");
   for (std::uint64_t at = kNarrow / 2; at < 20 * kNarrow; at += kNarrow / 8) {
@@ -43,13 +43,13 @@ TEST(ClockTurns, CountersOfDifferentWidthGoOnTogether) {
     EXPECT_EQ(clock.extend((at + 3) % kNarrow, 15), at + 3);
   }
   EXPECT_EQ(clock.extend(5, 32), std::nullopt);
-  EXPECT_NE(clock.complaint(5, 32).find("channel 32"), std::string::npos);
+  EXPECT_NE(clock.defect(5, 32).find("channel 32"), std::string::npos);
 }
 
 TEST(ClockTurns, ANumberOfMoreBitsIsNone) {
   auto clock = turns_of("16");
   EXPECT_EQ(clock.extend(1 << 16, 0), std::nullopt);
-  EXPECT_NE(clock.complaint(1 << 16, 0).find("65536 has more than the 16 bits"), std::string::npos);
+  EXPECT_NE(clock.defect(1 << 16, 0).find("65536 has more than the 16 bits"), std::string::npos);
 }
 
 TEST(ClockTurns, RefusesOtherTexts) {

@@ -5,7 +5,7 @@
 namespace eventloom {
 namespace {
 
-TEST(ColumnName, UnitsBehindNames) {
+TEST(ColumnName, UnitsAfterNames) {
   const auto expect = [](std::string_view text, std::string_view name, std::string_view unit) {
     const ColumnName column(text);
     EXPECT_EQ(column.name, name) << text;

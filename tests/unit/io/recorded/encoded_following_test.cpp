@@ -23,7 +23,7 @@ constexpr std::chrono::hours kNever{1};
 
 using Ticks = std::vector<Tick>;
 
-/// Gives blocks of hits as they are; the channel is the position in all of them.
+/// Returns blocks of hits unchanged; the channel is the position in all of them.
 class BlockReader final : public HitReader {
  public:
   explicit BlockReader(std::vector<Ticks> blocks, std::uint32_t flags = 0) : blocks_(std::move(blocks)) {
@@ -116,10 +116,10 @@ TEST(FollowingAStream, CollectUpToWhatIsCompleteReadsNothing) {
   EXPECT_EQ(*complete, Epoch(32)) << "the last hit of the block lies in epoch 37, its buffer begins here";
   EXPECT_GT(bytes_of(live, {0, *complete}).size(), 0U);
   EXPECT_FALSE(live.end_epoch()) << "the end would be known if all had been read";
-  EXPECT_EQ(live.hits_read(), 100U) << "with no wait every hit that has come is encoded";
+  EXPECT_EQ(live.hits_read(), 100U) << "without waiting, every hit received is encoded";
 }
 
-TEST(FollowingAStream, HitsWaitForEarlierOnesAsLongAsTold) {
+TEST(FollowingAStream, HitsWaitForEarlierOnesAsLongAsSet) {
   std::vector<Ticks> blocks = {{1000, 2000}, {1500, 3000}, {}};
   auto patient = stream_of(blocks, 100, LiveReading{kNever});
   patient.read_on();
@@ -169,7 +169,7 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   const std::vector<Ticks> blocks = {{1000, 2000}, {}, {2050, 9000}};
   auto patient = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kNever});
   EXPECT_LE(patient.read_on(), Epoch(20));
-  EXPECT_EQ(patient.seen_end(), Epoch(21)) << "this has come";
+  EXPECT_EQ(patient.seen_end(), Epoch(21)) << "these have arrived";
   auto hasty = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
   EXPECT_EQ(hasty.read_on(), Epoch(21));
   EXPECT_GT(bytes_of(hasty, {20, 21}).size(), 0U);
@@ -180,7 +180,7 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   EXPECT_EQ(hasty.hits_read(), 4U);
 }
 
-/// To its end; the hits that were handed over.
+/// Follows the stream to its end; returns the number of hits handed over.
 std::uint64_t follow(EncodedStream& stream) {
   while (stream.read_on()) {
   }
@@ -197,9 +197,9 @@ std::uint64_t follow(EncodedStream& stream) {
   return hits;
 }
 
-TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
+TEST(FollowingAStream, AClockThatGoesBackBeginsASeparateStream) {
   constexpr Tick kHours = 10 * Tick{3600} * 1'000'000'000;
-  // Ahead, what is late there, and back in the middle of a block.
+  // Jumps ahead, has a late hit there, and jumps back in the middle of a block.
   auto ahead = stream_of(
       {{1000, 2000}, {kHours, kHours + 500}, {kHours + 100, kHours + 700, 2100, 2300}, {2200, 9000}, {8000, 9900}}, 1,
       LiveReading{kAtOnce});
@@ -208,7 +208,7 @@ TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
   ASSERT_NE(back, nullptr);
   EXPECT_EQ(follow(*back), 5U);
   EXPECT_EQ(back->first_epoch(), Epoch(21));
-  EXPECT_EQ(back->counts().by_name().at("hits_dropped_late"), 2U) << "one ahead, and one behind the jump";
+  EXPECT_EQ(back->counts().by_name().at("hits_dropped_late"), 2U) << "one ahead of the jump, and one after it";
   EXPECT_EQ(back->behind_the_jump(), nullptr) << "all has been read";
 }
 
@@ -220,8 +220,8 @@ TEST(FollowingAStream, LessThanAnHourBackIsLate) {
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
 }
 
-/// In the steps of those who hand it over.
-TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
+/// Reads and releases the stream in steps, as its users do.
+TEST(FollowingAStream, ALossAfterAClosedEpochIsSeen) {
   auto live = stream_of({{1000, 2000}, {}, {2050}, {2060, 2070}}, 1,
                         LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
   Epoch from = 0;
@@ -235,7 +235,7 @@ TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 3U);
 }
 
-/// An epoch is not closed while hits of it wait, and they wait no longer than they may though there are too many.
+/// An epoch is not closed while hits of it wait, and these wait no longer than allowed even if there are too many.
 TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
   auto live = stream_of({{1000}, {1010}, {}, {}}, 1000,
                         LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce, .most_bytes = 0});
@@ -259,7 +259,7 @@ TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
 
 constexpr std::uint32_t kMayLack = kNumbered | kOptional;
 
-TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
+TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersContinueWithout) {
   EncodedStream live(
       std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1550}, {}, {1590, 1999, 2000, 2050}, {}}, kMayLack),
       {1000}, LiveReading{.longest_wait = kNever});
@@ -268,7 +268,7 @@ TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
   EXPECT_GT(bytes_of(live, {15, 20}).size(), 0U);
   EXPECT_EQ(live.hits_read(), 2U);
   EXPECT_EQ(live.read_on(20), Epoch(20));
-  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U) << "what comes later for these epochs";
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U) << "data that come later for these epochs";
   EXPECT_EQ(live.read_on(21), Epoch(21)) << "the others are in time";
   EXPECT_EQ(live.hits_read(), 6U);
   EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
@@ -300,7 +300,7 @@ TEST(FollowingAStream, WhatTheReaderHoldsBackIsWaitedFor) {
 TEST(FollowingAStream, HitsWaitInBoundedMemory) {
   auto live = stream_of(rising(50, 100), 1000, LiveReading{.longest_wait = kNever, .most_bytes = 1000});
   for (int block = 0; block < 20; ++block) live.read_on();
-  EXPECT_GE(live.hits_read(), 1800U) << "but for the newest block or two they wait no longer";
+  EXPECT_GE(live.hits_read(), 1800U) << "except in the newest block or two, they wait no longer";
 }
 
 TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {

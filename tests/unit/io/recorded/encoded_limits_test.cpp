@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kTicksOfEpoch = 100;
 constexpr Epoch kFar = Epoch(std::uint64_t{1} << 40);
 
-/// Gives its blocks.
+/// Returns its blocks.
 class GivenBlocks final : public HitReader {
  public:
   explicit GivenBlocks(std::vector<HitBlock> blocks) : blocks_(std::move(blocks)) {
@@ -49,7 +49,7 @@ HitBlock block_at(const std::vector<Tick>& times) {
   return block;
 }
 
-/// Hits in each of these epochs, a block for each.
+/// A stream with hits in each of these epochs, one block per epoch.
 std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
   std::vector<HitBlock> blocks;
   for (const Epoch epoch : epochs)
@@ -57,7 +57,7 @@ std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
   return stream_of(std::move(blocks));
 }
 
-std::string complaint_of_reading(Source& source) {
+std::string error_of_reading(Source& source) {
   SliceData data;
   try {
     source.collect({0, std::numeric_limits<Epoch>::max()}, data);
@@ -70,7 +70,7 @@ std::string complaint_of_reading(Source& source) {
 TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
   const Tick last = tick_of_epoch(max_epoch(kTicksOfEpoch) + 1, kTicksOfEpoch) - 1;
   const auto stream = stream_of({block_at({3, last})});
-  EXPECT_EQ(complaint_of_reading(*stream), "");
+  EXPECT_EQ(error_of_reading(*stream), "");
   EXPECT_EQ(stream->hits_read(), 2U);
   EXPECT_EQ(stream->end_epoch(), max_epoch(kTicksOfEpoch) + 1);
 }
@@ -78,7 +78,7 @@ TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
 TEST(EncodedLimits, RefusesLaterTimes) {
   const Tick last = tick_of_epoch(max_epoch(kTicksOfEpoch) + 1, kTicksOfEpoch) - 1;
   for (const Tick time : {last + 1, std::numeric_limits<Tick>::max()}) {
-    const auto text = complaint_of_reading(*stream_of({block_at({3, time})}));
+    const auto text = error_of_reading(*stream_of({block_at({3, time})}));
     EXPECT_NE(text.find("blocks"), std::string::npos) << text;
     EXPECT_NE(text.find("time " + std::to_string(time.value)), std::string::npos) << text;
     EXPECT_NE(text.find("is " + std::to_string(last.value)), std::string::npos) << text;
@@ -96,7 +96,7 @@ TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
   EXPECT_EQ(stream->end_epoch(), kFar + 1);
 }
 
-/// A buffer of epochs 64 to 79 is behind `from`, the damage in epoch 70 is not.
+/// A buffer of epochs 64 to 79 begins before `from`, but the damage in epoch 70 does not.
 TEST(EncodedLimits, NamesWhereTheNextDamageBegins) {
   HitBlock lossy = block_at({Tick(70 * kTicksOfEpoch), tick_of_epoch(kFar, kTicksOfEpoch)});
   lossy.losses.push_back({.before = 1, .offset = 9, .hits = 2});

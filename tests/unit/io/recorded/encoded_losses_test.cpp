@@ -25,7 +25,7 @@ struct Hit {
   friend bool operator==(const Hit&, const Hit&) = default;
 };
 
-/// What a reader gives, block by block.
+/// The blocks that a reader returns.
 struct Script {
   std::vector<HitBlock> blocks;
   PayloadTable payload;
@@ -80,7 +80,7 @@ std::uint64_t lost_in(const Script& script) {
   return sum;
 }
 
-/// All hits of the script, in the order of time.
+/// All hits of the script in time order.
 std::vector<Hit> hits_of(const Script& script) {
   std::vector<Hit> hits;
   for (const auto& block : script.blocks) {
@@ -93,11 +93,11 @@ std::vector<Hit> hits_of(const Script& script) {
   return hits;
 }
 
-/// Damage as something to compare: first epoch, epochs, offset, hits, cause.
+/// Damage in comparable form: first epoch, epochs, offset, hits, cause.
 using Record = std::tuple<Epoch, std::uint64_t, std::uint64_t, std::uint32_t, DropCause>;
 
 struct Part {
-  std::vector<Hit> hits;  ///< of whole epoch buffers
+  std::vector<Hit> hits;  ///< hits of whole epoch buffers
   std::vector<Record> damage;
   friend bool operator==(const Part&, const Part&) = default;
 
@@ -174,7 +174,7 @@ Script random_script(std::uint64_t seed, std::size_t disorder) {
     script.blocks.push_back(block);
   }
   if (disorder == 0) return script;
-  for (auto& block : script.blocks) {  // times change places; what hangs on them stays
+  for (auto& block : script.blocks) {  // times are swapped; what belongs to the positions stays
     for (std::size_t i = disorder; i < block.size(); i += 1 + random() % disorder) {
       std::swap(block.time[i], block.time[i - random() % disorder]);
     }
@@ -182,7 +182,7 @@ Script random_script(std::uint64_t seed, std::size_t disorder) {
   return script;
 }
 
-/// Plays a source that sends all slices: what each is sent, and what its owner accounts for.
+/// The data sent for each slice, and the damage that its owner accounts for.
 struct Sent {
   std::vector<Part> slices;
   std::uint64_t hits = 0;
@@ -411,7 +411,7 @@ TEST(EncodedLosses, LargePayloadStaysWhereItIsGiven) {
   EXPECT_EQ(collected(*stream, kWhole).hits, expected);
 }
 
-/// A forgotten chunk of memory is used again: what is still wanted must not be.
+/// The memory of a forgotten chunk is reused, that of data still needed must not be.
 TEST(EncodedLosses, ForgettingTakesNothingThatIsStillWanted) {
   Script script;
   script.payload = PayloadTable::uniform(16);

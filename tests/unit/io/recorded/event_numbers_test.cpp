@@ -23,10 +23,10 @@ struct Arrival {
   bool completes = false;  ///< an event of the same number directly before it is an unfinished copy
 };
 
-/// What becomes of one event in the end.
+/// The final state of one event.
 struct Fate {
   std::optional<DropCause> dropped;
-  Tick tick = 0;  ///< where it is kept
+  Tick tick = 0;  ///< tick at which it is kept
   friend bool operator==(const Fate&, const Fate&) = default;
 };
 
@@ -43,7 +43,7 @@ struct Judged {
   CountsByName counts;
 };
 
-/// Uses EventNumbers as a reader does: keeps the last event at hand until the one behind it is judged.
+/// Uses EventNumbers like a reader: holds back the last event until the next one is judged.
 Judged judged(const std::vector<Arrival>& arrivals, unsigned bits = 32) {
   EventNumbers numbers(bits);
   Judged out;
@@ -80,13 +80,13 @@ Fate dropped_for(DropCause cause) { return {cause, 0}; }
 
 using Fates = std::vector<Fate>;
 
-/// Judges with the whole stream at hand: looks ahead where EventNumbers takes back, and remembers
-/// all numbers. Equal numbers in a row are one group, of which at most one event is kept.
+/// Judges with the whole stream available: looks ahead where EventNumbers takes back, and remembers all numbers. Equal
+/// numbers in a row form one group, of which at most one event is kept.
 class Model {
  public:
   explicit Model(const std::vector<Arrival>& arrivals) : arrivals_(arrivals), fates_(arrivals.size()) {}
 
-  /// Nothing where the comment of EventNumbers does not say how far "lately" and the like reach.
+  /// Returns std::nullopt where the comment of EventNumbers does not define how far "lately" and the like extend.
   std::optional<Judged> judge() {
     for (std::size_t begin = 0; begin < arrivals_.size();) {
       std::size_t end = begin + 1;
@@ -182,14 +182,14 @@ class Model {
 
   const std::vector<Arrival>& arrivals_;
   Fates fates_;
-  std::vector<Tick> used_;  ///< of the events kept
-  std::size_t kept_ = 0;    ///< the last event that was kept
+  std::vector<Tick> used_;  ///< ticks of the events kept
+  std::size_t kept_ = 0;    ///< the last event kept
   std::uint64_t missing_ = 0;
-  bool took_back_ = false;  ///< one behind the last event kept, which is out of reach since
+  bool took_back_ = false;  ///< an event after the last one kept, which can no longer be taken back since
   bool unspecified_ = false;
 };
 
-/// A rising sequence of numbers with all kinds of trouble in it.
+/// An ascending sequence of numbers with defects of all kinds.
 std::vector<Arrival> troubled(std::mt19937_64& random) {
   const auto chance = [&](unsigned percent) { return random() % 100 < percent; };
   const std::uint32_t starts[] = {0, 1, kLast32 - 3, kLast32 - 70'000, static_cast<std::uint32_t>(random())};
@@ -207,7 +207,7 @@ std::vector<Arrival> troubled(std::mt19937_64& random) {
       number += static_cast<std::uint32_t>(random() % 300'000);
       next = number;
     } else if (chance(50)) {
-      next = number + 8 - static_cast<std::uint32_t>(random() % 16);  // near, back or ahead
+      next = number + 8 - static_cast<std::uint32_t>(random() % 16);  // nearby, behind or ahead
     } else if (chance(50)) {
       next = static_cast<std::uint32_t>(random());
     } else if (!out.empty()) {
@@ -284,7 +284,7 @@ TEST(EventNumbers, AnEmptyStreamHasNoFirstNumber) {
   EXPECT_EQ(judged({{5, false}}).counts.at("first_number"), 5U);
 }
 
-TEST(EventNumbers, NumbersGoOnBeyondThe32Bits) {
+TEST(EventNumbers, NumbersContinueBeyond32Bits) {
   const Tick wrap = Tick(std::uint64_t{1} << 32);
   EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, 1}),
             (Fates{kept_at(wrap - 2), kept_at(wrap - 1), kept_at(wrap), kept_at(wrap + 1)}));
@@ -314,7 +314,7 @@ TEST(EventNumbers, AnUnfinishedCopyGivesWayToTheEvent) {
 }
 
 TEST(EventNumbers, NothingIsCompletedThatIsNoLongerAtHand) {
-  // 2 comes directly behind 50, not behind the 2 that it might complete.
+  // 2 follows 50 directly, not the 2 that it might complete.
   const auto found = judged({{1}, {2}, {50}, {2, true}, {3}});
   EXPECT_EQ(found.fates, (Fates{kept_at(1), kept_at(2), dropped_for(kOutOfStep), dropped_for(kDuplicate), kept_at(3)}));
   EventNumbers numbers(32);
@@ -324,7 +324,7 @@ TEST(EventNumbers, NothingIsCompletedThatIsNoLongerAtHand) {
   EXPECT_EQ(judgement.current, kDuplicate);
 }
 
-/// A reader has the last event at hand only: what was kept before one that was taken back is given away.
+/// A reader holds back the last event only: what was kept before an event taken back has been handed over.
 TEST(EventNumbers, WhatLiesBeforeAnEventTakenBackIsNotTakenBackToo) {
   EventNumbers numbers(32);
   numbers.judge(3, false);
@@ -409,12 +409,12 @@ TEST(EventNumbers, AFirstNumberFarBeyondOthersIsNotConfirmed) {
   EXPECT_EQ(numbers.judge(1, false).previous, kOutOfStep);
 }
 
-/// The memory of used numbers is finite: what it knew must not be taken for what came later.
-TEST(EventNumbers, UsedNumbersAreToldFromOthersBehindGapsOfAnyLength) {
+/// The memory of used numbers is finite: its old contents must not be mistaken for later numbers.
+TEST(EventNumbers, UsedNumbersAreDistinguishedAfterGapsOfAnyLength) {
   std::mt19937_64 random(13);
   for (int round = 0; round < 800; ++round) {
     std::vector<std::uint32_t> numbers;
-    // Near a multiple of 2^16, where a memory of that size begins anew.
+    // Near a multiple of 2^16, where a memory of that size wraps.
     auto number = static_cast<std::uint32_t>((random() & 0xffff0000U) - random() % 1000);
     for (auto runs = 2 + random() % 3; runs > 0; --runs) {
       for (auto run = 2 + random() % 300; run > 0; --run) numbers.push_back(number++);
@@ -442,7 +442,7 @@ TEST(EventNumbers, CountsCanBeAskedForBeforeTheEnd) {
   EXPECT_EQ(numbers.counters().by_name().at("last_number"), 8U);
 }
 
-TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
+TEST(EventNumbers, AnEraContinuesAfterAllBefore) {
   EventNumbers numbers(32);
   for (std::uint32_t number = 4'000'000'000U; number < 4'000'000'010U; ++number) numbers.judge(number, false);
   EXPECT_FALSE(numbers.finish());
@@ -464,7 +464,7 @@ TEST(EventNumbers, RepeatsMeansTheLastEventKept) {
   numbers.judge(5, false);
   EXPECT_TRUE(numbers.repeats(5));
   EXPECT_FALSE(numbers.repeats(4));
-  numbers.judge(3, false);  // goes
+  numbers.judge(3, false);  // dropped
   EXPECT_TRUE(numbers.repeats(5));
   EXPECT_EQ(numbers.judge(5, true).previous, kRepeated);
 }
@@ -480,7 +480,7 @@ TEST(EventNumbers, NarrowOnesWrapAroundSooner) {
   }
 }
 
-TEST(EventNumbers, RaisedOnesGoOnFromThere) {
+TEST(EventNumbers, RaisedOnesContinueFromThere) {
   EventNumbers numbers(16);
   for (const std::uint32_t number : {65534U, 65535U, 0U}) numbers.judge(number, false);
   EXPECT_EQ(numbers.first(), Tick(65534));

@@ -25,9 +25,9 @@ class FileEnd : public testing::Test {
 TEST_F(FileEnd, OfAWholeFileIsNoLoss) {
   FileReader file(path_);
   file.skip(100);
-  Complaints complaints(path_);
+  DefectLog defect_log(path_);
   HitBlock block;
-  report_end(file, "", 0, complaints, block);
+  report_end(file, "", 0, defect_log, block);
   EXPECT_EQ(end_defect(file), "");
   EXPECT_TRUE(block.losses.empty());
 }
@@ -35,10 +35,10 @@ TEST_F(FileEnd, OfAWholeFileIsNoLoss) {
 TEST_F(FileEnd, InsideARecordBreaksOff) {
   FileReader file(path_);
   file.skip(96);
-  Complaints complaints(path_);
+  DefectLog defect_log(path_);
   HitBlock block;
   block.time = {1, 2};
-  report_end(file, kCut, 3, complaints, block);
+  report_end(file, kCut, 3, defect_log, block);
   EXPECT_EQ(end_defect(file, kCut), kCut);
   ASSERT_EQ(block.losses.size(), 1U);
   EXPECT_EQ(block.losses[0].before, 2U);
@@ -51,15 +51,15 @@ TEST_F(FileEnd, OfAFileThatHasGrownBreaksOff) {
   FileReader file(path_);
   append(1);
   file.skip(100);
-  Complaints complaints(path_);
+  DefectLog defect_log(path_);
   HitBlock block;
-  report_end(file, "", 0, complaints, block);
+  report_end(file, "", 0, defect_log, block);
   EXPECT_NE(end_defect(file).find("has grown"), std::string::npos);
   ASSERT_EQ(block.losses.size(), 1U);
   EXPECT_TRUE(block.losses[0].breaks_off);
 }
 
-TEST_F(FileEnd, OfATruncatedFileIsToldFirst) {
+TEST_F(FileEnd, OfATruncatedFileIsReportedFirst) {
   FileReader file(path_);
   std::filesystem::resize_file(path_, 10);
   static_cast<void>(file.front(100));

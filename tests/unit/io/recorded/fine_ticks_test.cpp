@@ -36,7 +36,7 @@ TEST(FineTicks, DoublesAreConvertedAsTheyAre) {
   EXPECT_FALSE(ratio->fine(std::nan("")));
 }
 
-/// Against long division of whole numbers: value is m / 2^k, ticks are m * above / (below * 2^k).
+/// Compares with integer long division: value is m / 2^k, ticks are m * above / (below * 2^k).
 TEST(FineTicks, AnyRatioAndNumber) {
   __extension__ using Wide = __int128;
   std::mt19937_64 random(4);
@@ -80,12 +80,12 @@ TEST(TickScale, ANumberOfFewerDigitsLosesPrecisionEarlier) {
   const auto s = scale_of("unit=s", 1000);
   EXPECT_LE(s.spacing(8e6, kDouble), 1);
   EXPECT_GT(s.spacing(9e6, kDouble), 1);
-  EXPECT_EQ(s.coarse_complaint(1.6e9, kDouble),
+  EXPECT_EQ(s.coarse_defect(1.6e9, kDouble),
             "the time 1600000000 s has lost precision: numbers of its type are 238.4 ns apart there, ticks 1 ns; store "
             "the times as integers, or add round=nearest to the source to accept that");
 }
 
-TEST(TickScale, CountsAsWholeWhatTheNumberCannotTellFromIt) {
+TEST(TickScale, CountsAsWholeWhatTheNumberCannotDistinguishFromIt) {
   const auto s = scale_of("unit=s", 1000);
   EXPECT_EQ(s.ticks(0.3, kDouble), Tick(300'000'000));
   EXPECT_EQ(s.ticks(123456.789012345, kDouble), Tick(123'456'789'012'345));
@@ -96,11 +96,11 @@ TEST(TickScale, CountsAsWholeWhatTheNumberCannotTellFromIt) {
   EXPECT_FALSE(s.ticks(18446744073.8, kDouble));
   EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(0.3, kDouble), Tick(300'000'000));
   EXPECT_EQ(scale_of("unit=s&round=down", 1000).ticks(123456.7890123455, kDouble), Tick(123'456'789'012'345));
-  EXPECT_EQ(scale_of("unit=s&round=nearest", 1000).ticks(1.5e-9, kDouble), Tick(1));  // the double is below it
+  EXPECT_EQ(scale_of("unit=s&round=nearest", 1000).ticks(1.5e-9, kDouble), Tick(1));  // the double lies below it
   EXPECT_EQ(scale_of("unit=ns&round=nearest", 1000).ticks(1.5, kDouble), Tick(2));
 }
 
-/// Against long division of whole numbers, with units whose ticks are fractions, and numbers that overflow 64 bits.
+/// Compares with integer long division, for units with fractional ticks and numbers that overflow 64 bits.
 TEST(TickScale, RoundsWholeNumbersOfAnyUnit) {
   __extension__ using Wide = unsigned __int128;
   const auto ticks_of = [](std::uint64_t value, std::uint64_t unit_ps, std::uint64_t tick_ps,

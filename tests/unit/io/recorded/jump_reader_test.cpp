@@ -119,7 +119,7 @@ TEST(JumpReader, TheFormatMayHaveNoOrderWithinAPulse) {
   EXPECT_FALSE(passes(70'000'000, true)) << "reorder= says otherwise";
 }
 
-/// Frames of 100 ms of 200 hits each, which lie slightly out of order.
+/// Frames of 100 ms with 200 hits each, slightly out of order.
 std::vector<Tick> frames(const std::vector<Tick>& numbers, std::size_t hits = 200) {
   std::mt19937 random(3);
   std::vector<Tick> times;
@@ -142,11 +142,11 @@ TEST(JumpReader, FramesMayComeInAnyOrder) {
 
 TEST(JumpReader, FramesThatDoNotFitAreJumps) {
   for (const auto at_once : kPortions) {
-    EXPECT_NE(refusal(frames({5, 6, 7, 5}), at_once), "") << "one comes again";
+    EXPECT_NE(refusal(frames({5, 6, 7, 5}), at_once), "") << "one is repeated";
     EXPECT_NE(refusal(frames({5, 6, 7}) + every(650'000'000, 1000, 9), at_once), "") << "inside another";
-    EXPECT_NE(refusal(frames({5, 7, 6}) + every(699'000'000, 1'000'000, 9), at_once), "") << "reaches into the next";
+    EXPECT_NE(refusal(frames({5, 7, 6}) + every(699'000'000, 1'000'000, 9), at_once), "") << "extends into the next";
     EXPECT_NE(refusal(frames({9, 25, 8}), at_once), "") << "more than a second back";
-    EXPECT_NE(refusal(frames({5, 7, 8, 6}, 5), at_once), "") << "such rare hits show no frames";
+    EXPECT_NE(refusal(frames({5, 7, 8, 6}, 5), at_once), "") << "so rare hits reveal no frames";
     EXPECT_NE(refusal(frames({5, 6, 7}) + std::vector<Tick>(300, 0), at_once), "") << "a tail that was never written";
   }
 }
@@ -188,7 +188,7 @@ TEST(JumpReader, NewErasKeepTheirDistancesAndNeverOverlap) {
   }
 }
 
-TEST(JumpReader, DisorderBehindAJumpStaysBehindIt) {
+TEST(JumpReader, DisorderAfterAJumpStaysAfterIt) {
   const auto out =
       pass(every(kSecond, 1000, 50) + std::vector<Tick>{kDisorder, 0, kDisorder + 9}, JumpPolicy::new_era, 3);
   EXPECT_GT(out.times[51], out.times[49]);

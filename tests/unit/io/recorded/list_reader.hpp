@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// Gives times from a list, with the position in the list as channel and payload, some at a time; a hit is lost before
-/// every fifth. `unordered`: see unordered_within(), from the first block on.
+/// Returns the times of a list, some at a time, with the position in the list as channel and payload; a hit is lost
+/// before every fifth. `unordered`: see unordered_within(), from the first block on.
 class ListReader final : public HitReader {
  public:
   ListReader(std::vector<Tick> times, std::size_t at_once, Tick unordered = 0)

@@ -47,7 +47,7 @@ std::vector<Damage> collected(const LossAccount& account, EpochRange epochs = kA
   return out;
 }
 
-/// All damage of a stream of these blocks.
+/// All damage of a stream with these blocks.
 std::vector<Damage> damage_of(const std::vector<HitBlock>& blocks, std::uint32_t flags = 0) {
   LossAccount account(header_of(flags));
   for (const auto& block : blocks) account.take(block);
@@ -64,15 +64,15 @@ TEST(LossAccount, ALossLiesWhereTheHitBeforeItLies) {
   EXPECT_EQ(damage_of({block_of({350, 980}, {last})}), (List{{9, 0, 77, 5, DropCause::duplicate}}));
 }
 
-TEST(LossAccount, AHoleReachesToTheHitBehind) {
+TEST(LossAccount, AHoleExtendsToTheNextHit) {
   const Loss hole{.before = 1, .offset = 8, .hits = 2, .leaves_hole = true};
   EXPECT_EQ(damage_of({block_of({350, 980}, {hole})}), (List{{3, 7, 8, 2}}));
   EXPECT_EQ(damage_of({block_of({350, 399}, {hole})}), (List{{3, 1, 8, 2}}));
   EXPECT_EQ(damage_of({block_of({350, 400}, {hole})}), (List{{3, 2, 8, 2}}));
-  EXPECT_EQ(damage_of({block_of({350}, {hole})}), (List{{3, kMost - 3, 8, 2}})) << "no hit comes behind it";
+  EXPECT_EQ(damage_of({block_of({350}, {hole})}), (List{{3, kMost - 3, 8, 2}})) << "no hit follows it";
 }
 
-TEST(LossAccount, ALossWaitsForTheHitBehindItInALaterBlock) {
+TEST(LossAccount, ALossWaitsForTheNextHitInALaterBlock) {
   LossAccount account(header_of());
   account.take(block_of({350}, {{.before = 1, .offset = 8, .leaves_hole = true}}));
   account.take(block_of({}, {{.before = 0, .offset = 9, .hits = 4}}));
@@ -105,7 +105,7 @@ TEST(LossAccount, LossesOfABlockLieBetweenItsHits) {
 }
 
 TEST(LossAccount, AHitThatComesLateMovesNoLossBack) {
-  // 900 is the latest of the hits before each of the losses, wherever in the block it stands.
+  // 900 is the latest hit before each of the losses, wherever in the block it stands.
   for (const auto& times : {std::vector<Tick>{900, 250, 260, 950}, {250, 900, 260, 950}}) {
     EXPECT_EQ(damage_of({block_of(times, {{.before = 3, .offset = 5, .hits = 1, .leaves_hole = true}})}),
               (List{{9, 1, 5, 1}}));
@@ -121,7 +121,7 @@ TEST(LossAccount, NumberedStreamsHaveNoHoles) {
   EXPECT_EQ(damage, (List{{3, 0, 1, 2}, {9, 0, 2, 0}}));
 }
 
-TEST(LossAccount, WhereTheFileBreaksOffDamageGoesOnForEver) {
+TEST(LossAccount, WhereTheFileBreaksOffDamageHasNoEnd) {
   LossAccount account(header_of());
   account.take(block_of({350}, {{.before = 1, .offset = 9, .hits = 6, .breaks_off = true}}));
   EXPECT_FALSE(account.tail());
@@ -146,7 +146,7 @@ TEST(LossAccount, OtherLossesAtTheEndAreNotTakenForItsBreak) {
   EXPECT_EQ(account.tail()->cause, DropCause::corrupt);
   EXPECT_GT(account.tail()->n_epochs, Epoch(std::uint64_t{1} << 60));
   const auto damage = collected(account, {Epoch(std::uint64_t{1} << 60), (Epoch(std::uint64_t{1} << 60)) + 1});
-  for (const auto& d : damage) EXPECT_EQ(d.cause, DropCause::corrupt) << "the others do not go on";
+  for (const auto& d : damage) EXPECT_EQ(d.cause, DropCause::corrupt) << "the others do not continue";
 }
 
 TEST(LossAccount, OnlyTheEndBreaksOff) {
@@ -159,7 +159,7 @@ TEST(LossAccount, OnlyTheEndBreaksOff) {
   LossAccount numbered(header_of(kNumbered));
   numbered.take(block_of({350}, {{.before = 1, .offset = 9, .hits = 6, .breaks_off = true}}));
   numbered.finish();
-  EXPECT_FALSE(numbered.tail()) << "events that are not there show by their numbers";
+  EXPECT_FALSE(numbered.tail()) << "missing events show in the numbers";
 }
 
 TEST(LossAccount, AStreamOfLossesAloneHasThemInItsFirstEpoch) {
@@ -191,7 +191,7 @@ TEST(LossAccount, LikeLossesOfAnEpochAreOneRecord) {
   EXPECT_EQ(damage_of(blocks), (List{{3, 0, 300, 2 * 99}}));
 }
 
-/// One kind of loss after the other in turn: a file need not be long to hold very many.
+/// Losses of different kinds alternate: a short file may hold very many.
 TEST(LossAccount, LossesOfSeveralKindsInAnEpochAreARecordOfEachKind) {
   HitBlock block = block_of({350, 450});
   for (std::uint32_t i = 0; i < 3000; ++i) {
@@ -290,7 +290,7 @@ TEST(HitBlock, TruncateKeepsTheFirstHits) {
   }
 }
 
-/// `before` of a loss behind which no hit follows is the number of hits.
+/// `before` of a loss without later hits is the number of hits.
 TEST(HitBlock, TruncateLeavesLossesAtHitsThatAreThere) {
   HitBlock block = block_of({1, 2, 3}, {{.before = 1}, {.before = 2}, {.before = 3}});
   block.truncate(2);

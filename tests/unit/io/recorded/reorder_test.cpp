@@ -63,11 +63,11 @@ TEST(ReorderBuffer, DeliversWhatLiesFurtherBackThanItsSpan) {
   ReorderBuffer::Hit hit;
   while (buffer.next(hit)) {
   }
-  EXPECT_EQ(hit.time, Tick(899)) << "of 999: a hit of 899 may still come, and goes behind this one";
+  EXPECT_EQ(hit.time, Tick(899)) << "999: a hit of 899 may still come, and is placed after this one";
   EXPECT_EQ(buffer.waiting(), 100U);
 }
 
-/// One hit of time 0 behind `n` later ones.
+/// One hit at time 0 after `n` later ones.
 std::vector<Tick> late_by(std::size_t n) {
   std::vector<Tick> times(n);
   for (std::size_t i = 0; i < n; ++i) times[i] = Tick(100 + i);
@@ -75,7 +75,7 @@ std::vector<Tick> late_by(std::size_t n) {
   return times;
 }
 
-TEST(ReorderBuffer, MendsAHitThatIsLateByItsCapacity) {
+TEST(ReorderBuffer, SortsAHitThatIsLateByItsCapacity) {
   EXPECT_EQ(order_of(late_by(50), {50}, 1).front(), 50U);
   EXPECT_EQ(order_of(late_by(99), {50}, 1).front(), 99U) << "up to twice the capacity are held";
 }

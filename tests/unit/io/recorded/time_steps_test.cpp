@@ -9,7 +9,7 @@ namespace {
 
 constexpr Tick kLimit = 1000;
 
-/// The times that stay.
+/// The times that are kept.
 std::vector<Tick> kept(const std::vector<Tick>& times) {
   TimeSteps steps(kLimit);
   std::vector<Tick> out;
@@ -36,7 +36,7 @@ TEST(TimeSteps, AStampFarFromItsNeighboursGoes) {
   EXPECT_EQ(kept({10, 20, 500'000, 900'000, 30}), (Ticks{10, 20, 30})) << "two, far from each other, too";
 }
 
-TEST(TimeSteps, ALongPauseIsBelievedWhenItGoesOn) {
+TEST(TimeSteps, ALongPauseIsAcceptedWhenTimesContinueAfterIt) {
   EXPECT_EQ(kept({10, 20, 50'000, 50'010, 50'020}), (Ticks{10, 20, 50'000, 50'010, 50'020}));
 }
 
@@ -48,7 +48,7 @@ TEST(TimeSteps, WhatFollowsAWrongFirstIsDoubtedToo) {
 
 TEST(TimeSteps, TheLastGoesWhenNothingConfirmsIt) {
   EXPECT_EQ(kept({10, 20, 70'000}), (Ticks{10, 20}));
-  EXPECT_EQ(kept({70'000}), (Ticks{70'000})) << "the only one stays";
+  EXPECT_EQ(kept({70'000}), (Ticks{70'000})) << "the only one is kept";
 }
 
 TEST(TimeSteps, JustTheLimitIsNear) {

@@ -52,7 +52,7 @@ TEST(LiveUri, IsLiveByItsScheme) {
   EXPECT_FALSE(is_live(parse_source_uri("lmd:mbs.lmd")));
 }
 
-/// Boards of one port are sources of their own, in the order in which they are named, opened where the first is.
+/// Boards of one port are separate sources, in the order in which they are named, opened where the first one is.
 TEST(ExpandLiveSources, APortOfSeveralBoards) {
   const auto specs = expand_sources(Uris{"file:a.epochs", "udp://:9000?sources=7,3,5", "mbs://host/transport",
                                          "udp://:9001", "udp://:9002?sources=1,2"});
@@ -62,7 +62,7 @@ TEST(ExpandLiveSources, APortOfSeveralBoards) {
   for (std::size_t s = 1; s <= 3; ++s) EXPECT_EQ(specs[s].uri.path(), "//:9000");
 }
 
-/// What looks like a glob is none: nobody looks for files.
+/// What looks like a glob is not one: no files are searched.
 TEST(ExpandLiveSources, AddressesAreNoGlobs) {
   const auto specs = expand_sources(Uris{"udp://[::1]:9000", "mbs://[::1]:6000/stream"});
   ASSERT_EQ(specs.size(), 2U);

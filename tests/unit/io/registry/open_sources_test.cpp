@@ -32,7 +32,7 @@ std::uint64_t hits_of(const SourceSpec& spec) {
   return source->hits_read();
 }
 
-/// A file with a group of `rows` hits for each name.
+/// Writes a file with a group of `rows` hits for each name.
 void write_groups(const std::string& path, const std::vector<std::string>& names, hsize_t rows) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const std::vector<std::uint64_t> values(rows, 5);

@@ -44,8 +44,8 @@ std::unique_ptr<HitReader> open(const std::string& text, const TimeBase& base = 
 
 HitBlock hits_of(const std::string& text, const TimeBase& base = kBase) { return read_all(*open(text, base)); }
 
-/// What opening and reading to the end complains of; empty when it does not.
-std::string complaint(const std::string& text, const TimeBase& base = kBase) {
+/// The error from opening the input and reading it to the end; empty if there is none.
+std::string error_of_uri(const std::string& text, const TimeBase& base = kBase) {
   try {
     hits_of(text, base);
   } catch (const UserError& e) {
@@ -57,7 +57,7 @@ std::string complaint(const std::string& text, const TimeBase& base = kBase) {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 testing::AssertionResult complains(const std::string& uri, const std::string& part) {
-  const auto said = complaint(uri);
+  const auto said = error_of_uri(uri);
   if (contains(said, part)) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "it says '" << said << "', without '" << part << "'";
 }
@@ -140,11 +140,11 @@ TEST_F(CsvReaderTest, TimesThatDoublesCannotHoldAreExact) {
 }
 
 TEST_F(CsvReaderTest, TooFineTimesNameThePlaceAndTheRemedies) {
-  const auto said = complaint(csv("# c\n5 1\n1.25 1\n"));
+  const auto said = error_of_uri(csv("# c\n5 1\n1.25 1\n"));
   EXPECT_TRUE(contains(said, "t.csv:3: the time 1.25 ns")) << said;
   EXPECT_TRUE(contains(said, "finer --tick")) << said;
   EXPECT_TRUE(contains(said, "round=down or round=nearest")) << said;
-  EXPECT_EQ(complaint(csv("5 1\n1.25 1\n"), {.tick_ps = 250}), "");
+  EXPECT_EQ(error_of_uri(csv("5 1\n1.25 1\n"), {.tick_ps = 250}), "");
 }
 
 TEST_F(CsvReaderTest, NumbersNeedAUnit) {
@@ -304,7 +304,7 @@ TEST_F(CsvReaderTest, BadUrisAreRefused) {
   EXPECT_TRUE(complains("csv:" + text_file("1 1\n") + "?channel=2&time=0", "from 1 to"));
   EXPECT_TRUE(complains("csv:" + path("none.csv") + "?time=1&channel=2", "cannot open '" + path("none.csv")));
   EXPECT_TRUE(complains("csv:" + testing::TempDir() + "?time=1&channel=2", "not a regular file"));
-  EXPECT_EQ(complaint(csv("1 1\n", "&reorder=5")), "");
+  EXPECT_EQ(error_of_uri(csv("1 1\n", "&reorder=5")), "");
 }
 
 TEST_F(CsvReaderTest, LongFilesAreReadWholeAcrossBuffers) {
@@ -337,7 +337,7 @@ TEST_F(CsvReaderTest, DescribesItsInput) {
 
 // ---- hdf5
 
-/// Writes datasets with the plain C interface.
+/// Writes datasets with HDF5's plain C interface.
 class PlainFile {
  public:
   explicit PlainFile(const std::string& path)
@@ -355,7 +355,7 @@ class PlainFile {
   void integers(const std::string& name, const std::vector<std::uint64_t>& values) {
     dataset(name, H5T_STD_U64BE, {values.size()}, H5T_NATIVE_UINT64, values.data());
   }
-  /// `rows` rows, of which the first `mapped` lie in the dataset `from` of a file.
+  /// A dataset of `rows` rows, the first `mapped` of which are those of the dataset `from` in another file.
   void mapped(const std::string& name, hsize_t rows, const std::string& from, hsize_t mapped,
               const std::string& in = ".") {
     const hid_t whole = H5Screate_simple(1, &rows, nullptr);
@@ -368,13 +368,13 @@ class PlainFile {
     H5Sclose(part);
     H5Sclose(whole);
   }
-  /// Rows in a file of their own.
+  /// A dataset whose rows lie in another file.
   void external(const std::string& name, hsize_t rows, const std::string& in) {
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     EXPECT_GE(H5Pset_external(list, in.c_str(), 0, rows * 8), 0);
     create(name, rows, list);
   }
-  /// Of chunks that are not in the file.
+  /// A dataset whose chunks are not in the file.
   void sparse(const std::string& name, hsize_t rows, hsize_t chunk) {
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     EXPECT_GE(H5Pset_chunk(list, 1, &chunk), 0);
@@ -433,7 +433,7 @@ TEST_F(Hdf5ReaderTest, OrcaFilesAgreeWithTheirTruth) {
   }
 }
 
-// 7826 rows: h5dump of the file.
+// 7826 rows, according to h5dump of the file.
 TEST_F(Hdf5ReaderTest, DescribesItsInput) {
   const auto file = kData + "/km3net_orca4/orca4_run6884.h5";
   const auto reader = open("hdf5:" + file + "?group=/dom_806451572&unit=ns&payload=tot", kBase, SourceId{4});
@@ -560,7 +560,7 @@ TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {
   EXPECT_TRUE(complains(uri + "&rate=1", "unknown key 'rate'"));
 }
 
-TEST_F(Hdf5ReaderTest, RowsThatNobodyWroteAreRefused) {
+TEST_F(Hdf5ReaderTest, UnwrittenRowsAreRefused) {
   constexpr hsize_t kHuge = hsize_t{1} << 60;
   const auto file = path("v.h5");
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
@@ -612,7 +612,7 @@ TEST_F(Hdf5ReaderTest, LongColumnsAreReadBlockByBlock) {
 TEST(GeneratorReader, RateDurationAndChannelsAreRespected) {
   for (const std::string timing : {"static", "gaussian", "poisson", "burst"}) {
     const auto hits = hits_of("gen:" + timing + "?rate=1e6&duration=100ms&channels=16");
-    // 1e5 hits expected; bursts of 25 spread most: 5 standard deviations of 25 * sqrt(4000).
+    // 1e5 hits are expected; bursts of 25 vary most: 5 standard deviations of 25 * sqrt(4000).
     EXPECT_NEAR(static_cast<double>(hits.size()), 1e5, 5 * 25 * std::sqrt(4000.0)) << timing;
     EXPECT_TRUE(std::ranges::is_sorted(hits.time)) << timing;
     EXPECT_LT(hits.time.back(), Tick(100'000'000)) << timing;

@@ -21,13 +21,13 @@ constexpr std::uint64_t kHits = 60'000;
 constexpr std::uint64_t kApart = 1000;  ///< ns
 const std::string kRecordings = TEST_DATA_DIR;
 
-/// After a slice was collected.
+/// State after a slice was collected.
 struct Step {
   double share = 0;
   std::uint64_t hits = 0;
 };
 
-/// Reads it so many epochs at a time, as a run does.
+/// Reads the input in steps of `epochs`, as a run does.
 std::vector<Step> steps_of(const std::string& uri, Epoch epochs) {
   const auto source = open_source(expand_sources(std::array{uri}).front(), {0}, {});
   std::vector<Step> steps;
@@ -62,7 +62,7 @@ class ShareRead : public testing::Test {
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// A file of `kHits` records behind a `header`.
+  /// A file with a `header` and `kHits` records.
   template <class Record>
   [[nodiscard]] std::string binary(const std::string& name, const std::string& header, Record record) const {
     std::ofstream out(path(name), std::ios::binary);
@@ -142,7 +142,7 @@ TEST_F(ShareRead, OfStreamsWithAnotherClockIsThatOfTheirTime) {
   expect_true_shares("file:" + path("a.epochs") + "?offset=7us", 0.02);
 }
 
-/// Read event by event; sizes of events differ.
+/// Events are read one by one; their sizes differ.
 TEST_F(ShareRead, OfListModeIsThatOfItsBytes) {
   expect_true_shares("lmd:" + kRecordings + "/lmd/classic_16k.lmd", 0.1, 2);
   expect_true_shares("lmd:" + kRecordings + "/lmd/gen_split_000*.lmd?concat", 0.1, 2);

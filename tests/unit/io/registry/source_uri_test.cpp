@@ -47,7 +47,7 @@ TEST(SourceUri, RefusesAKeyThatIsGivenTwice) {
   }
 }
 
-/// 2026-11-21T10:00:00Z is 1795255200 in `date +%s`.
+/// `date +%s` of 2026-11-21T10:00:00Z prints 1795255200.
 TEST(StatedOrigin, IsUtcOfATableAndShifted) {
   const auto origin = [](const std::string& uri, std::uint64_t tick_ps = 1000) {
     return stated_origin(SourceUri::parse(uri), tick_ps);
@@ -82,7 +82,7 @@ TEST(SourceUriOfPath, IsThePathAsItIs) {
   EXPECT_EQ(uri.text(), "lmd:x:a?b&c=d.lmd");
 }
 
-/// One way to open it, and one name.
+/// Each scheme has one way to open it and a unique name.
 TEST(SourceSchemes, EachRowIsWhole) {
   std::set<std::string_view> names;
   for (const auto& scheme : source_schemes()) {
@@ -90,7 +90,7 @@ TEST(SourceSchemes, EachRowIsWhole) {
     EXPECT_TRUE(scheme.form.starts_with(std::string(scheme.name) + ":")) << scheme.name;
     EXPECT_EQ((scheme.read != nullptr) + (scheme.stream != nullptr) + (scheme.feed != nullptr), 1) << scheme.name;
     EXPECT_EQ(find_scheme(scheme.name), &scheme);
-    // Of HDF5 files `inspect` shows those that are outputs.
+    // `inspect` shows only those HDF5 files that are outputs.
     EXPECT_TRUE(scheme.recognise == nullptr || scheme.inspect != nullptr || scheme.name == "hdf5") << scheme.name;
     for (const auto ending : scheme.endings) {
       EXPECT_TRUE(ending.empty() || parse_source_uri("x" + std::string(ending)).scheme() == scheme.name) << ending;

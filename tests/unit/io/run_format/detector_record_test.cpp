@@ -8,7 +8,7 @@ namespace eventloom {
 
 namespace {
 
-/// Source 1: channels 4 to 6 in two groups, 9 without; source 0: all channels from 7 on.
+/// Source 1: channels 4 to 6 in two groups, 9 in none; source 0: all channels from 7 on.
 KnownChannels example() {
   DetectorRecord record;
   record.map = "a text";

@@ -17,7 +17,7 @@
 
 namespace {
 
-/// What a disk was asked to make durable, and whether it refuses. The real one is not waited for.
+/// Records what was to be made durable, and may refuse. The real disk is not waited for.
 struct Disk {
   int data_synced = 0;
   off_t bytes_synced = 0;  // of the last file
@@ -28,7 +28,7 @@ Disk disk;
 
 }  // namespace
 
-// In place of the C library's, in all of this program.
+// Replaces the C library's function in the whole test program.
 extern "C" int fdatasync(int file) {
   struct stat status {};
   if (fstat(file, &status) == 0) disk.bytes_synced = status.st_size;
@@ -57,7 +57,7 @@ static bool operator==(const FinishedPart& a, const FinishedPart& b) {
 
 namespace {
 
-/// A part in which no two numbers are the same.
+/// A part in which all numbers differ.
 FinishedPart part_of(std::uint32_t segment, std::uint32_t writer = 3) {
   FinishedPart part;
   std::uint64_t n = std::uint64_t{1000} * (segment + 1);
@@ -107,7 +107,7 @@ class PartListTest : public FolderTest {
     for (const auto& part : parts_up_to(n)) list.append(part);
   }
 
-  /// The header and the entries, each with its end of line.
+  /// The header and the entries, including their line ends.
   [[nodiscard]] std::vector<std::string> lines() const {
     std::vector<std::string> all;
     std::ifstream in(path);
@@ -152,7 +152,7 @@ TEST_F(PartListTest, KeepsNumbersOf64BitsAndPartsWithoutSlices) {
   EXPECT_EQ(read_part_list(path).parts, std::vector{part});
 }
 
-// The same as part_list.hpp says, by another implementation of CRC-32C (the "crcmod" table form).
+// Compares with the description in part_list.hpp, by another implementation of CRC-32C (the "crcmod" table form).
 TEST_F(PartListTest, ChecksumsAreThoseOfTheDescription) {
   const auto crc = [](std::uint32_t chain, const std::string& json) {
     std::string bytes;
@@ -274,7 +274,7 @@ TEST_F(PartListTest, SwappedDoubledAndMissingLinesAreRefused) {
     auto doubled = all;
     doubled.insert(doubled.begin() + static_cast<std::ptrdiff_t>(i), all[i]);
     expect_refused(doubled, why);
-    if (i + 1 == all.size()) continue;  // the last may not have been written yet
+    if (i + 1 == all.size()) continue;  // the last one may not have been written yet
     auto missing = all;
     missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(i));
     expect_refused(missing, why);
@@ -293,14 +293,14 @@ TEST_F(PartListTest, SegmentsRiseAndBelongToOneWriter) {
   EXPECT_NE(list_of({part_of(1), part_of(2, 5)}).find("of writer 3 was expected, not of writer 5"), std::string::npos);
 }
 
-TEST_F(PartListTest, GoesOnBehindWhatWasRead) {
+TEST_F(PartListTest, ContinuesAfterWhatWasRead) {
   write(2);
   const auto read = read_part_list(path);
   PartList(path, read.good_bytes, read.chain).append(part_of(2));
   EXPECT_EQ(read_part_list(path).parts, parts_up_to(3));
 }
 
-TEST_F(PartListTest, CutsWhatStandsBehindBeforeItAppends) {
+TEST_F(PartListTest, CutsWhatFollowsBeforeItAppends) {
   write(2);
   const auto read = read_part_list(path);
   std::ofstream(path, std::ios::app) << std::string(100'000, 'x');

@@ -77,7 +77,7 @@ TEST_F(RunStatisticsTest, AFileWithoutHasNone) {
   EXPECT_TRUE(read.counters.empty() && read.of_sources.empty() && read.latency.empty());
 }
 
-TEST_F(RunStatisticsTest, DamageIsToldWithTheDataset) {
+TEST_F(RunStatisticsTest, DamageIsReportedWithTheDataset) {
   for (const char* column : {"/source_counters/source", "/latency/events", "/builders/idle"}) {
     write_run_file(run(), record_of({}, false), {}, full_statistics());
     plain::replace_column(run(), column, {1, 2, 3});
@@ -85,14 +85,14 @@ TEST_F(RunStatisticsTest, DamageIsToldWithTheDataset) {
       read_statistics(run());
       FAIL() << "no exception for " << column;
     } catch (const UserError& e) {
-      const std::string told = e.what();
-      EXPECT_NE(told.find("run.h5"), std::string::npos) << told;
-      EXPECT_NE(told.find(std::string(column).substr(0, 5)), std::string::npos) << told;
+      const std::string message = e.what();
+      EXPECT_NE(message.find("run.h5"), std::string::npos) << message;
+      EXPECT_NE(message.find(std::string(column).substr(0, 5)), std::string::npos) << message;
     }
   }
 }
 
-/// What tells of invocations does not get into the merged file, which depends on the input and the definition alone.
+/// Facts about invocations are not copied to the merged file, which depends on the input and the definition alone.
 TEST_F(RunStatisticsTest, TheMergedFileDoesNotDependOnThem) {
   const auto slices = {make_slice(3, 5, false), make_slice(4, 5, false)};
   const auto merged = [&](const std::string& name, const RunRecord& about, const RunStatistics& statistics) {

@@ -21,7 +21,7 @@ class EventStreamTest : public FolderTest {
   }
 };
 
-/// All that a stream returns, put together again.
+/// All that a stream returns, combined.
 WrittenRun read_all(const RunTables& run) {
   WrittenRun read;
   EventStream stream(run, kLittle);
@@ -87,7 +87,7 @@ TEST_F(EventStreamTest, HasNoWordsWithoutPayload) {
   EXPECT_EQ(read.first_payload.back(), 0U);
 }
 
-/// Whoever wants only the events reads the rest all the same.
+/// A reader that needs only the events reads the other columns, too.
 TEST_F(EventStreamTest, FindsDamageOfWhatIsNotAskedFor) {
   write_run(folder / "run.h5", {}, slices(true));
   merge_run(folder / "run.h5", folder / "merged.h5", {});

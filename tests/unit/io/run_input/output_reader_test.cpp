@@ -11,7 +11,7 @@
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 
-/// HDF5 itself loses memory over damaged files.
+/// HDF5 itself leaks memory when it reads damaged files.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }  // NOLINT
 
 namespace eventloom {

@@ -186,7 +186,7 @@ TEST_F(RunFileTest, RefusesTwoPartsWithTheSameSlice) {
   EXPECT_THROW(write_run_file(folder / "run.h5", record_of({}, false), parts), UserError);
 }
 
-// HDF5 has no checksums for them.
+// HDF5 has no checksums for texts.
 TEST_F(RunFileTest, DamagedTextIsRefused) {
   const auto path = folder / "run.h5";
   write_run_file(path, full_record(), {});

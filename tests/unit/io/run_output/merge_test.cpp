@@ -12,7 +12,7 @@ namespace {
 
 class MergeTest : public FolderTest {
  protected:
-  /// Runs that differ only in how they are spread over parts.
+  /// Runs that differ only in how their slices are distributed over parts.
   static std::vector<BuiltSlice> slices(bool with_payload) {
     std::vector<BuiltSlice> result;
     for (std::uint64_t i = 0; i < 60; ++i) {

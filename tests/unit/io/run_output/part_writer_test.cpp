@@ -27,7 +27,7 @@ class PartWriterTest : public FolderTest {
   }
 };
 
-/// 4 MiB of memory mounted on a folder.
+/// A folder with 4 MiB of memory mounted on it.
 struct SmallDisk {
   explicit SmallDisk(const std::filesystem::path& at)
       : folder(at), mounted(::mount("tmpfs", at.c_str(), "tmpfs", 0, "size=4m") == 0) {}
@@ -311,7 +311,7 @@ CompanionSettings lmd_files(const std::filesystem::path& folder, std::uint64_t m
   return {{{target, 0}}, {{"", "", ""}, 1000, false, {}, 0}};
 }
 
-/// And get their names with it.
+/// The files beside a part are named with it.
 TEST_F(PartWriterTest, FilesBesideAPartEndWithIt) {
   auto about = settings(true);
   about.list = PartListPlace{};
@@ -365,7 +365,7 @@ TEST_F(PartWriterTest, NothingIsLeftBesideAPartThatIsGivenUp) {
   EXPECT_EQ(files(), std::set<std::string>{});
 }
 
-/// The part and its list wait for the disk; nothing is listed whose file is not there.
+/// The part and its list wait for the disk; no part is listed unless its file exists.
 TEST_F(PartWriterTest, APartIsNotListedWithoutTheFilesBesideIt) {
   auto about = settings(true);
   about.list = PartListPlace{};
@@ -392,7 +392,7 @@ TEST_F(PartWriterTest, KeepsNoListWithoutAPlaceForIt) {
   EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0000.h5"});
 }
 
-TEST_F(PartWriterTest, WhoGoesOnLeavesNoEmptyPart) {
+TEST_F(PartWriterTest, AWriterThatContinuesLeavesNoEmptyPart) {
   auto about = settings(false);
   about.first_segment = 7;
   EXPECT_TRUE(PartWriter(about).close().empty());
@@ -405,7 +405,7 @@ TEST_F(PartWriterTest, WhoGoesOnLeavesNoEmptyPart) {
   EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0007.h5"});
 }
 
-/// Also while the part that has just ended is on its way to the disk: that one is finished.
+/// This holds while the last part is on its way to the disk, too: that one is finished.
 TEST_F(PartWriterTest, DestroyedBeforeCloseKeepsWhatIsFinished) {
   {
     auto about = settings(false);
@@ -454,7 +454,7 @@ TEST_F(PartWriterTest, AScratchFolderThatIsNotThereIsAUserError) {
   EXPECT_EQ(files(), std::set<std::string>{});
 }
 
-/// The disk takes the first parts and then no more, which shows when a part is on its way there.
+/// The disk accepts the first parts and then no more, which shows while a part is on its way there.
 TEST_F(PartWriterTest, WhatIsFinishedStaysWhenALaterPartFails) {
   const SmallDisk disk(folder);
   if (!disk.mounted) GTEST_SKIP() << "needs the right to mount";
@@ -486,19 +486,19 @@ TEST_F(PartWriterTest, WhatIsFinishedStaysWhenALaterPartFails) {
   EXPECT_EQ(read_part_list(folder / "run.part-0000.list").parts.size(), finished.size());
 }
 
-TEST_F(PartWriterTest, CloseTellsThatTheLastPartHasNotArrived) {
+TEST_F(PartWriterTest, CloseReportsThatTheLastPartHasNotArrived) {
   auto about = settings(false);
   about.list = PartListPlace{};
   PartWriter writer(about);
   writer.write(make_slice(1, 3, false));
-  // In its way: somebody's file, since the part was begun.
+  // A foreign file that appeared after the part was begun.
   std::ofstream(folder / "run.part-0000-0000.h5") << "somebody's";
   EXPECT_THROW(writer.close(), UserError);
   EXPECT_EQ(writer.finished().size(), 0U);
   EXPECT_EQ(std::filesystem::file_size(folder / "run.part-0000-0000.h5"), 10U);
 }
 
-/// In the list before it has its name: so that a name is never there without an entry.
+/// A part is listed before it is named, so that no name exists without an entry.
 TEST_F(PartWriterTest, OnDiskThenListedThenNamed) {
   const auto scratch = folder / "scratch";
   std::filesystem::create_directory(scratch);

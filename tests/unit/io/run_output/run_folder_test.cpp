@@ -23,7 +23,7 @@ class RunFolderTest : public FolderTest {
   [[nodiscard]] fs::path run_file() const { return folder / "run.h5"; }
 
   void put(const std::string& name, const std::string& text = "x") const { std::ofstream(folder / name) << text; }
-  /// Something that was being written, or a list, as the name says.
+  /// Creates an unfinished file or a list, depending on the name.
   void put_own(const std::string& name) const {
     put(name, name.ends_with(".list") ? "eventloom-part-list 1\n" : std::string(kInTheMaking));
   }
@@ -34,7 +34,7 @@ class RunFolderTest : public FolderTest {
     return text.str();
   }
 
-  /// A writer's list, with a file of 100 bytes for each of its parts.
+  /// Creates a writer's list, and a file of 100 bytes for each of its parts.
   void put_list(std::uint32_t writer, std::uint32_t parts) const {
     PartList list(folder / part_list_name(run_file(), writer), 0, 0);
     for (std::uint32_t segment = 0; segment < parts; ++segment) {
@@ -60,14 +60,15 @@ class RunFolderTest : public FolderTest {
     return found;
   }
 
-  /// What a resumed run finds and does.
+  /// Takes up the folder like a resumed run.
   FinishedWork take_up(const DamagedParts& damaged = {}) const {
     auto work = read_finished_work(run_file());
     take_up_run(run_file(), work, damaged);
     return work;
   }
 
-  /// It is refused, names `what`, and leaves all as it is, the stray file too.
+  /// Expects that the folder is refused with a message that names `what`, and that all files, including the stray one,
+  /// stay unchanged.
   void expect_refused(const std::string& what) const {
     put_own("run.part-0007-0000.h5.partial");
     const auto before = state();
@@ -122,8 +123,8 @@ TEST_F(RunFolderTest, NothingIsFinishedWithoutLists) {
   EXPECT_EQ(files(), std::set<std::string>{"run.h5"});
 }
 
-/// A list goes on where it ended, and the next reader sees all of it.
-TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
+/// A list continues where it ended, and the next reader sees all of it.
+TEST_F(RunFolderTest, TheListContinuesFromItsPlace) {
   put_list(0, 2);
   put("run.part-0000.list", text_of("run.part-0000.list") + "0123 half a li");
   const auto place = take_up().writers.at(0);
@@ -143,7 +144,7 @@ TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
   EXPECT_EQ(work.writers.at(0).next_segment, 3U);
 }
 
-/// As after a crash between the two steps. The file that has the name already is the finished one.
+/// The state after a crash between the two steps. The file that already has the name is the finished one.
 TEST_F(RunFolderTest, GivesNamesToPartsThatAreInAList) {
   put_list(0, 3);
   for (const char* name : {"run.part-0000-0000.h5", "run.part-0000-0002.h5"}) {
@@ -185,7 +186,7 @@ TEST_F(RunFolderTest, SaysWhatIsWrongWithAListedPart) {
   EXPECT_EQ(damage_of_part(run_file(), parts[3].info), "is no longer a part of a run");
 }
 
-/// They are kept under another name, and their entries go: the list is as if they had never been.
+/// The files are kept under another name, and their entries are removed: the list is as if they had never existed.
 TEST_F(RunFolderTest, StrikesOutDamagedParts) {
   put_list(0, 4);
   put_list(1, 1);
@@ -215,7 +216,7 @@ TEST_F(RunFolderTest, RefusesADamagedList) {
   expect_refused("run.part-0001.list");
 }
 
-/// Whoever made the list: a damaged part is renamed, and its name must be one of this run's.
+/// Whatever a list contains: a damaged part is renamed, and its name must belong to this run.
 TEST_F(RunFolderTest, RefusesNamesThatAreNoParts) {
   for (const char* name : {"../thesis.txt", "/etc/hosts", "thesis.txt", "other.part-0000-0000.h5",
                            "run.part-0000-0000.h5.partial", "../run.part-0000-0000.h5", ""}) {
@@ -227,7 +228,7 @@ TEST_F(RunFolderTest, RefusesNamesThatAreNoParts) {
   }
 }
 
-/// Of a list that was being written anew.
+/// A list was being rewritten.
 TEST_F(RunFolderTest, RemovesAnUnfinishedList) {
   for (const bool closed : {false, true}) {
     put("run.part-0000.list.partial", "eventloom-part-list 1\n0123");

@@ -15,7 +15,7 @@
 
 namespace eventloom {
 
-/// A folder of its own for each test, removed behind it.
+/// A separate folder for each test, removed afterwards.
 class FolderTest : public ::testing::Test {
  protected:
   FolderTest() {
@@ -36,7 +36,7 @@ class FolderTest : public ::testing::Test {
   std::filesystem::path folder;
 };
 
-/// All columns of a run, in sequence, as they were handed to the writers.
+/// All columns of a run, in the order in which they were handed to the writers.
 struct WrittenRun {
   std::vector<std::uint64_t> time, duration, slice, missing, first_hit{0};
   std::vector<std::uint32_t> n_hits, flags;
@@ -51,7 +51,7 @@ struct WrittenRun {
 /// payload words; every third slice is empty.
 BuiltSlice make_slice(std::uint64_t number, std::size_t events, bool with_payload);
 
-/// Deals `slices` to `writers` in turn, in runs of `stride`, writes and closes the parts and run.h5.
+/// Distributes `slices` to `writers` in turn, `stride` at a time; writes and closes the parts and run.h5.
 struct RunShape {
   std::uint32_t writers = 1;
   std::uint64_t stride = 1;
@@ -62,7 +62,7 @@ struct RunShape {
 std::vector<PartInfo> write_run(const std::filesystem::path& run_file, const RunShape& shape,
                                 const std::vector<BuiltSlice>& slices);
 
-/// What run.h5 says of `slices`.
+/// The record of `slices` in run.h5.
 RunRecord record_of(const std::vector<BuiltSlice>& slices, bool with_payload);
 
 void expect_tables(const std::filesystem::path& file, const WrittenRun& expected, bool with_payload);

@@ -75,7 +75,7 @@ TEST_F(MbsServerClientTest, OtherwiseGroupsArePushed) {
   auto client = make(false);
   client.queue(group_of(3, 'a'));
   client.queue(group_of(3, 'b'));
-  ask("GETEVT");  // of no use, and does no harm
+  ask("GETEVT");  // useless but harmless
   client.receive(1);
   client.send(1);
   EXPECT_EQ(read_all(), "hhaaabbb");
@@ -108,7 +108,7 @@ TEST_F(MbsServerClientTest, CloseEndsIt) {
 }
 
 /// The client has read all that had arrived and has closed: no reset shows that more was sent.
-TEST(MbsServerClientOverTcp, DataSentBehindTheClientsEndAreUnread) {
+TEST(MbsServerClientOverTcp, DataSentAfterTheClientsEndAreUnread) {
   for (const bool more : {false, true}) {
     const auto listener = listen_on("127.0.0.1", 0, "");
     sockaddr_in address{};
@@ -152,8 +152,8 @@ TEST_F(MbsServerClientTest, FinishSendsWhatWaitsThenTheEnd) {
   EXPECT_EQ(client.end(), MbsClientEnd::served);
 }
 
-/// Everything has been sent, and then it turns out that this is no client.
-TEST_F(MbsServerClientTest, UnknownWordsAreRefusedBehindTheEnd) {
+/// All data have been sent before this turns out not to be a client.
+TEST_F(MbsServerClientTest, UnknownWordsAreRefusedAfterTheEnd) {
   auto client = make(false);
   client.finish();
   client.send(1);
@@ -162,7 +162,7 @@ TEST_F(MbsServerClientTest, UnknownWordsAreRefusedBehindTheEnd) {
   EXPECT_EQ(client.end(), MbsClientEnd::refused);
 }
 
-TEST_F(MbsServerClientTest, CloseBehindTheEndMeansServed) {
+TEST_F(MbsServerClientTest, CloseAfterTheEndMeansServed) {
   auto client = make(false);
   client.finish();
   client.send(1);
@@ -183,7 +183,7 @@ TEST_F(MbsServerClientTest, CutLeavesOutWhatHasNotBegun) {
 TEST_F(MbsServerClientTest, WhoTakesNothingOfWhatWaitsIsTimedOut) {
   auto client = make(true);
   client.send(0);
-  client.expire(10 * kTimeout, kTimeout);  // nothing has waited for it
+  client.expire(10 * kTimeout, kTimeout);  // no data have waited for it
   EXPECT_EQ(client.end(), MbsClientEnd::none);
   client.queue(group_of(3, 'a'));
   client.expire(11 * kTimeout, kTimeout);
@@ -254,7 +254,7 @@ TEST_F(MbsServerClientTest, WhatItWasNotSentCompletelyIsLeft) {
   auto client = make(false);
   client.queue(group_of(std::size_t{4} << 20, 'a', 3));
   client.queue(group_of(3, 'b', 4));
-  client.send(1);  // of 'a' a part
+  client.send(1);  // part of the 'a' bytes
   ASSERT_EQ(client.unsent().size(), 2U);
   EXPECT_EQ(client.unsent().front()->events, 3U);
   EXPECT_EQ(client.unsent().back()->events, 4U);

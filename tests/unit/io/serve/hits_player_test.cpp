@@ -20,7 +20,7 @@ struct GivenHit {
   Words payload = {};
 };
 
-/// Hits in blocks, as a file gives them.
+/// Returns hits in blocks, like a file.
 class GivenHits final : public HitReader {
  public:
   GivenHits(std::vector<std::vector<GivenHit>> blocks, std::uint32_t flags, std::string text)
@@ -54,7 +54,7 @@ HitsPlayer played(std::vector<std::vector<GivenHit>> blocks, std::uint32_t flags
   return HitsPlayer(std::make_unique<GivenHits>(std::move(blocks), flags, std::move(text)));
 }
 
-/// Times and channels in the subevent of other hits, which holds them without payload.
+/// Times and channels in the subevent for foreign hits, which holds them without payload.
 std::vector<std::pair<Tick, std::uint32_t>> hits_of(const LmdEvent& event) {
   EXPECT_EQ(event.subevents.size(), 1U);
   const auto& list = event.subevents.front();

@@ -11,10 +11,10 @@
 #include "io/lmd/lmd_event.hpp"
 #include "io/serve/mbs_sender_packer.hpp"
 
-/// Events to be packed, and a plain reader of what the packer makes of them.
+/// Events for the packer, and a plain reader of the packer's output.
 namespace eventloom::test {
 
-/// An event of one subevent, with its data. `event` views them: copies are no events.
+/// An event of one subevent, with its data. `event` views the data, so that copies are not valid events.
 struct MadeEvent {
   MadeEvent(std::uint32_t number, std::size_t halfwords) : data(2 * halfwords) {
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(number + 7 * i);
@@ -35,7 +35,7 @@ struct MadeEvent {
   MadeEvent(const MadeEvent&) = delete;
   MadeEvent& operator=(const MadeEvent&) = delete;
 
-  /// As in a file.
+  /// The bytes as in a file.
   [[nodiscard]] std::vector<std::byte> bytes() const {
     std::vector<std::byte> all(28 + data.size());
     const auto put = [&](std::size_t at, std::uint32_t word) { std::memcpy(all.data() + at, &word, sizeof word); };
@@ -72,7 +72,7 @@ inline std::vector<ReadBuffer> read_buffers(std::span<const std::byte> bytes) {
   return buffers;
 }
 
-/// The events of whole groups, put together from their fragments.
+/// The events of whole groups, reassembled from their fragments.
 inline std::vector<std::vector<std::byte>> read_events(std::span<const ReadBuffer> buffers) {
   std::vector<std::vector<std::byte>> events;
   std::vector<std::byte> open;

@@ -25,7 +25,7 @@ TEST(MbsPacer, ASpeedScalesTheStepsOfTime) {
   EXPECT_EQ(pacer.due(Tick{1'001'000}), kStart + 500);
 }
 
-TEST(MbsPacer, TimesThatJumpBeginAnew) {
+TEST(MbsPacer, TimesThatJumpRestart) {
   MbsPacer pacer({.speed = 1});
   pacer.start(kStart);
   pacer.due(Tick{1000});

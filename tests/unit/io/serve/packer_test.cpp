@@ -44,7 +44,7 @@ std::vector<ReadBuffer> buffers_of(const std::vector<MbsGroupPtr>& groups) {
   return buffers;
 }
 
-TEST(MbsPacker, HandshakeTellsTheLayoutInItsByteOrder) {
+TEST(MbsPacker, HandshakeStatesTheLayoutInItsByteOrder) {
   const auto words = [](const MbsLayout& layout) {
     const auto bytes = encode_mbs_handshake(layout);
     std::array<std::uint32_t, 4> found{};
@@ -85,7 +85,7 @@ TEST(MbsPacker, AVariableBufferIsFilledToItsEnd) {
   EXPECT_FALSE(MbsPacker(kVariable).can_hold(28 + 2 * whole + 2));
 }
 
-TEST(MbsPacker, NativeEventsGoOnInTheNextBuffer) {
+TEST(MbsPacker, NativeEventsContinueInTheNextBuffer) {
   const auto events = make_events({300, 300, 700, 1, 200});
   const auto groups = pack(kNative, events);
   ASSERT_EQ(groups.size(), 1U);
@@ -100,7 +100,7 @@ TEST(MbsPacker, NativeEventsGoOnInTheNextBuffer) {
     EXPECT_EQ(header.continues, before);
     before = header.has_more;
   }
-  EXPECT_EQ(buffers[0].header.last_dlen, 310U);  // the second event goes on
+  EXPECT_EQ(buffers[0].header.last_dlen, 310U);  // the second event continues
   EXPECT_EQ(buffers[0].header.elements, 2U);
   EXPECT_EQ(buffers.back().header.last_dlen, 0U);
 }

@@ -38,7 +38,7 @@ TEST_F(MbsRecordingTest, FilesFollowEachOther) {
   EXPECT_EQ(recording.damaged_places(), 0U);
 }
 
-TEST_F(MbsRecordingTest, NumbersGoOnInRepetitions) {
+TEST_F(MbsRecordingTest, NumbersContinueInRepetitions) {
   const std::vector files = {
       SourceUri::of_path("lmd", write(flat_header() + plain_event(0xfffffffe) + plain_event(0xffffffff), "a.lmd")),
       SourceUri::of_path("lmd", write(flat_header() + plain_event(0) + plain_event(3), "b.lmd"))};

@@ -35,7 +35,7 @@ MbsGroupPtr tap_group(std::size_t bytes, char content) {
 }
 
 void wait_until(const std::function<bool()>& holds) {
-  while (!holds()) std::this_thread::yield();  // ctest's limit ends this
+  while (!holds()) std::this_thread::yield();  // ctest's timeout ends this
 }
 
 /// A client's end of a connection.
@@ -57,7 +57,7 @@ class TapClient {
   void say(const std::string& bytes) const {
     EXPECT_EQ(write(fd_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
-  /// So many bytes, or those before the end.
+  /// Reads `n` bytes, or fewer at the end.
   [[nodiscard]] std::string read_bytes(std::size_t n) const {
     std::string all(n, '\0');
     std::size_t at = 0;
@@ -72,7 +72,7 @@ class TapClient {
   int fd_;
 };
 
-TEST(MbsTap, HasNobodyToServeUntilAClientConnects) {
+TEST(MbsTap, ServesNoClientUntilOneConnects) {
   MbsTap tap(tap_settings(false), kSmallLayout);
   EXPECT_FALSE(tap.has_clients());
   {
@@ -140,7 +140,7 @@ TEST(MbsTap, AClientThatDoesNotAskLosesTheOldestGroups) {
   EXPECT_EQ(idle.read_bytes(600), std::string(600, 'c'));
 }
 
-/// The program gives more than the thread can have taken: it is held up by nobody, and what is dropped is counted.
+/// The program gives more than the thread can have taken: it is never delayed, and what is dropped is counted.
 TEST(MbsTap, GivingNeverWaits) {
   constexpr std::size_t kGroups = 200;
   MbsTap tap(tap_settings(false, std::size_t{1} << 20), kSmallLayout);
@@ -161,7 +161,8 @@ TEST(MbsTap, FurtherClientsAreRefused) {
   wait_until([&] { return tap.totals().clients == 2; });
 }
 
-/// Open MPI looks for X displays where MBS servers listen: 12 bytes in which the first says the byte order.
+/// Open MPI looks for X displays on the ports of MBS servers: it sends 12 bytes, the first of which gives the byte
+/// order.
 TEST(MbsTap, AnXClientIsNone) {
   for (const bool by_request : {false, true}) {
     MbsTap tap(tap_settings(by_request), kSmallLayout);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// Spike files written byte by byte from the drawing in formats/spikes.hpp; shares nothing with the encoder.
+/// Spike files composed byte by byte from the drawing in formats/spikes.hpp; shares no code with the encoder.
 namespace eventloom::test {
 
 using Bytes = std::vector<std::byte>;

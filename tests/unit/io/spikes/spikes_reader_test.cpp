@@ -53,7 +53,7 @@ class SpikesReader : public testing::Test {
     counts_ = reader->counts().by_name();
     return hits;
   }
-  std::string complaint(const Bytes& file, const std::string& keys = "", const TimeBase& base = kBase) {
+  std::string error_of(const Bytes& file, const std::string& keys = "", const TimeBase& base = kBase) {
     try {
       hits_of(file, keys, base);
     } catch (const UserError& e) {
@@ -96,7 +96,7 @@ TEST_F(SpikesReader, ReadsWhatIsWrittenByHand) {
   EXPECT_EQ(counts_["packets"], 3U);
 }
 
-TEST_F(SpikesReader, HeaderTellsTheSource) {
+TEST_F(SpikesReader, HeaderStatesTheSource) {
   const auto reader = open(three_packets());
   EXPECT_EQ(reader->header().source, 3U);
   EXPECT_EQ(reader->header().base, kBase);
@@ -136,7 +136,7 @@ TEST_F(SpikesReader, EmptyFilesAndPackets) {
 TEST_F(SpikesReader, LabelReplacesTheBaseOfTheFile) {
   EXPECT_EQ(hits_of(three_packets(), "?label=0").channel, (Channels{5, 6, 5, 0, 65535, 1}));
   EXPECT_EQ(hits_of(three_packets(), "?label=268369920").channel.at(4), 0x0fffffffU);
-  EXPECT_NE(complaint(three_packets(), "?label=268369921").find("'label' must be"), std::string::npos);
+  EXPECT_NE(error_of(three_packets(), "?label=268369921").find("'label' must be"), std::string::npos);
 }
 
 TEST_F(SpikesReader, TicksAreConvertedExactly) {
@@ -145,9 +145,9 @@ TEST_F(SpikesReader, TicksAreConvertedExactly) {
   EXPECT_EQ(hits_of(three_packets(), "?round=nearest", {2000, 10000}).time.at(3), Tick(1004));
   EXPECT_EQ(hits_of(three_packets(), "?round=nearest", {1500, 10000}).time,
             (Ticks{667, 673, 673, 1338, 68'005, 333'333}));
-  EXPECT_NE(complaint(three_packets(), "", {2000, 10000}).find("2007 in ticks of 1000 ps is not a whole number"),
+  EXPECT_NE(error_of(three_packets(), "", {2000, 10000}).find("2007 in ticks of 1000 ps is not a whole number"),
             std::string::npos);
-  EXPECT_NE(complaint(three_packets(), "?round=up").find("there are down and nearest"), std::string::npos);
+  EXPECT_NE(error_of(three_packets(), "?round=up").find("there are down and nearest"), std::string::npos);
 }
 
 TEST_F(SpikesReader, TimesBeyond64BitsAreLosses) {
@@ -255,7 +255,7 @@ TEST_F(SpikesReader, EveryPrefixGivesItsWholePackets) {
   for (std::size_t n = 0; n < file.size(); ++n) {
     const auto prefix = Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n));
     if (n < kFileHeader) {
-      EXPECT_NE(complaint(prefix).find("shorter than the header"), std::string::npos) << n;
+      EXPECT_NE(error_of(prefix).find("shorter than the header"), std::string::npos) << n;
       continue;
     }
     const auto hits = hits_of(prefix);
@@ -302,11 +302,11 @@ TEST_F(SpikesReader, DamagedFileHeadersAreRefused) {
   for (std::size_t bit = 0; bit < kFileHeader * 8; ++bit) {
     auto file = three_packets();
     file[bit / 8] ^= std::byte(1U << bit % 8);
-    EXPECT_NE(complaint(file).find("cannot read '"), std::string::npos) << bit;
+    EXPECT_NE(error_of(file).find("cannot read '"), std::string::npos) << bit;
   }
-  EXPECT_NE(complaint(file_header(0, 0)).find("a tick of 0 ps"), std::string::npos);
-  EXPECT_NE(complaint(file_header(1000, 0x0fff0001)).find("above 268369920"), std::string::npos);
-  EXPECT_NE(complaint(file_header(1000, 0, 2)).find("of version 2"), std::string::npos);
+  EXPECT_NE(error_of(file_header(0, 0)).find("a tick of 0 ps"), std::string::npos);
+  EXPECT_NE(error_of(file_header(1000, 0x0fff0001)).find("above 268369920"), std::string::npos);
+  EXPECT_NE(error_of(file_header(1000, 0, 2)).find("of version 2"), std::string::npos);
   EXPECT_THROW(open_spikes(SourceUri::parse("spikes:/nowhere.spikes"), {0}, kBase), UserError);
 }
 

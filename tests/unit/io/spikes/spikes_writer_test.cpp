@@ -39,8 +39,8 @@ class SpikesWriterTest : public testing::Test {
     }
     return all;
   }
-  /// What writing one spike behind one at tick 10 says.
-  std::string complaint(Tick time, std::uint32_t channel) {
+  /// The error from writing a spike after one at tick 10; empty if there is none.
+  std::string error_of(Tick time, std::uint32_t channel) {
     SpikesWriter writer(path_, 1000, 100);
     writer.append(10, 100);
     try {
@@ -89,7 +89,7 @@ TEST_F(SpikesWriterTest, PacketsAreAsLongAsAsked) {
   SpikesWriter writer(path_, 1000, 0, 3);
   for (const int time : {0, 1, 50'000, 50'001, 100'000, 150'000}) writer.append(Tick(time), 7);
   const auto summary = writer.finish();
-  // The third entry stays free where the next spike needs two.
+  // The third entry stays free because the next spike needs two.
   const Packet first{0, 0, {spike(0, 7), spike(1, 7)}, 2};
   const Packet second{1, 50'000, {spike(0, 7), spike(1, 7)}, 2};
   const Packet third{2, 100'000, {spike(0, 7), overflow(50'000), spike(0, 7)}, 2};
@@ -132,10 +132,10 @@ TEST_F(SpikesWriterTest, NothingAtAll) {
 }
 
 TEST_F(SpikesWriterTest, WhatDoesNotFitIsRefused) {
-  EXPECT_NE(complaint(10, 99).find("channel 99 is not among the 65536 channels from 100 on"), std::string::npos);
-  EXPECT_NE(complaint(10, 65636).find("channel 65636"), std::string::npos);
-  EXPECT_NE(complaint(9, 100).find("tick 9 comes after one at 10"), std::string::npos);
-  EXPECT_EQ(complaint(10, 65635), "");
+  EXPECT_NE(error_of(10, 99).find("channel 99 is not among the 65536 channels from 100 on"), std::string::npos);
+  EXPECT_NE(error_of(10, 65636).find("channel 65636"), std::string::npos);
+  EXPECT_NE(error_of(9, 100).find("tick 9 comes after one at 10"), std::string::npos);
+  EXPECT_EQ(error_of(10, 65635), "");
   EXPECT_THROW(SpikesWriter(path_, 0, 0), UserError);
   EXPECT_THROW(SpikesWriter(path_, 1000, 0x0fff0001), UserError);
   EXPECT_THROW(SpikesWriter("/nowhere/x.spikes", 1000, 0), UserError);

@@ -12,7 +12,7 @@ constexpr auto kPeriod = static_cast<std::int64_t>(kTpx3PixelPeriod);
 constexpr std::int64_t kSecond = Tpx3Clock::kNear;
 constexpr std::uint64_t kStepsOfToA = kTpx3StepsPer25ns;
 
-/// As a pixel has it.
+/// The time as a pixel stores it.
 std::uint64_t pixel(std::int64_t time) {
   const auto coarse = static_cast<std::uint64_t>(time) / kStepsOfToA % (1U << 30);
   return std::uint64_t{0xb} << 60 | (coarse & 0x3fff) << 30 | coarse >> 14;
@@ -39,13 +39,13 @@ Tpx3Preview of_pixels(const std::vector<std::int64_t>& times) {
   return preview(words);
 }
 
-/// A pixel that others follow, within a millisecond.
+/// Places a pixel that others follow within a millisecond.
 Tpx3Clock::Placed placed(Tpx3Clock& clock, std::int64_t time) {
   return clock.extend(time_of(pixel(time)), [time] {
     return of_pixels({time + kSecond / 2000, time + kSecond / 1000});
   });
 }
-/// One that is near the others.
+/// Extends a time that is near the others.
 std::int64_t extended(Tpx3Clock& clock, std::int64_t time) {
   const auto place = clock.extend(time_of(pixel(time)), [] {
     ADD_FAILURE() << "the packet is not far from the others";
@@ -54,7 +54,7 @@ std::int64_t extended(Tpx3Clock& clock, std::int64_t time) {
   return place.time;
 }
 
-TEST(Tpx3Clock, GoesOnWhereTimesStartAgain) {
+TEST(Tpx3Clock, ContinuesWhereTimesRestart) {
   Tpx3Clock clock;
   for (std::int64_t time = 0; time < 10 * kPeriod; time += kSecond / 2) EXPECT_EQ(extended(clock, time), time);
 }
@@ -108,11 +108,11 @@ TEST(Tpx3Clock, AResetIsNoPlaceWhereTimesStartAgain) {
     EXPECT_EQ(place.step, Tpx3Step::back) << seconds;
     EXPECT_LE(place.time, (seconds - 1) * kSecond) << seconds;
     EXPECT_EQ((place.time - kSecond / 1000) % kPeriod, 0) << seconds;
-    EXPECT_EQ(extended(clock, kSecond / 100) - place.time, kSecond / 100 - kSecond / 1000) << "it goes on from there";
+    EXPECT_EQ(extended(clock, kSecond / 100) - place.time, kSecond / 100 - kSecond / 1000) << "it continues from there";
   }
 }
 
-TEST(Tpx3Clock, BetweenFilesItGoesOn) {
+TEST(Tpx3Clock, ContinuesBetweenFiles) {
   for (const std::int64_t next : {kPeriod + kSecond / 2, kPeriod + 8 * kSecond}) {
     Tpx3Clock clock;
     clock.begin_file(of_pixels({20 * kSecond}));
@@ -145,7 +145,7 @@ TEST(Tpx3Clock, GlobalTimesBridgeAPause) {
   for (std::int64_t time = kSecond; time < 5 * kPeriod; time += kSecond) clock.heed(time);
   EXPECT_EQ(extended(clock, 5 * kPeriod), 5 * kPeriod);
   clock.heed(1000 * kPeriod);
-  EXPECT_EQ(extended(clock, 5 * kPeriod + 96), 5 * kPeriod + 96) << "one alone is not believed";
+  EXPECT_EQ(extended(clock, 5 * kPeriod + 96), 5 * kPeriod + 96) << "a single one is not accepted";
   clock.heed(1000 * kPeriod + kSecond);
   EXPECT_EQ(extended(clock, 1000 * kPeriod + kSecond), 1000 * kPeriod + kSecond);
 }

@@ -46,7 +46,7 @@ TrbReader reader_of(const std::string& keys = "") {
   return {uri.path(), parse_trb_options(uri, SourceId{2}, kNumbers), std::size_t{1} << 20};
 }
 
-/// What a reader gives, blocks together, until `n` hits have come or it ends.
+/// Combines the blocks of a reader until `n` hits have arrived or it ends.
 struct Read {
   std::vector<Tick> times;
   std::uint64_t lost = 0;

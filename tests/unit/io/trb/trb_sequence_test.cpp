@@ -22,7 +22,7 @@ Numbers from_to(Tick first, Tick last) {
   return numbers;
 }
 
-/// A board whose events hold their true number, and what comes of them.
+/// A board whose events hold their true number, and what became of each event.
 class Board : private TrbSink {
  public:
   explicit Board(unsigned bits = 24, bool gaps = false) : sequence(bits, gaps, *this) {}
@@ -53,7 +53,7 @@ class Board : private TrbSink {
   }
   void keep(Tick number, std::span<const std::byte> bytes) override {
     EXPECT_TRUE(kept.empty() || number > kept.back());
-    EXPECT_EQ(number % kWrap16, number_in(bytes) % kWrap16) << "an event gets no other's number";
+    EXPECT_EQ(number % kWrap16, number_in(bytes) % kWrap16) << "no event gets another's number";
     kept.push_back(number);
   }
   void miss(Tick from, Tick to) override {
@@ -171,7 +171,7 @@ TEST(TrbSequence, ALongLossIsCounted) {
   EXPECT_EQ(board.restarts, 0);
 }
 
-TEST(TrbSequence, ABoardThatBeginsAnewGoesOnAfterTheNextWrap) {
+TEST(TrbSequence, ARestartedBoardContinuesAfterTheNextWrap) {
   Board board;
   board.send_all(from_to(50'000, 50'100));
   board.send_all(from_to(0, 100));
@@ -183,7 +183,8 @@ TEST(TrbSequence, ABoardThatBeginsAnewGoesOnAfterTheNextWrap) {
   EXPECT_TRUE(board.dropped.empty());
 }
 
-/// Events that wait for one before them do not wait beyond the new beginning: the one is missing, and they are kept.
+/// Events that wait for an earlier one do not wait beyond a restart of the numbers: the earlier one is missing, and
+/// they are kept.
 TEST(TrbSequence, EventsThatWaitAtANewBeginningAreKept) {
   Board board;
   board.send_all(from_to(50'000, 50'100));
@@ -199,8 +200,7 @@ TEST(TrbSequence, EventsThatWaitAtANewBeginningAreKept) {
   EXPECT_FALSE(board.sequence.waiting());
 }
 
-/// Two events that agree are a loss of less than a quarter of the range; beyond it as many are needed as for going
-/// back.
+/// Two agreeing events prove a loss of less than a quarter of the range; a larger one needs as many as a step back.
 TEST(TrbSequence, HowManyAreBelievedDependsOnHowFarTheyAreAhead) {
   for (const auto& [ahead, needed] :
        {std::pair(kWrap24 / 4 - 10, TrbSequence::kAheadEvents), std::pair(kWrap24 * 3 / 8, TrbSequence::kBackEvents)}) {
@@ -251,7 +251,7 @@ TEST(TrbSequence, SixteenBitsHaveNoFlaw) {
   EXPECT_EQ(board.count(Metric::repaired_numbers), 0U);
 }
 
-/// After a silence only the others know how often its numbers have wrapped around.
+/// After a silence, only the other boards know how often its numbers have wrapped.
 TEST(TrbSequence, AfterASilenceItIsWhereTheOthersAre) {
   for (const Tick away : {Tick{10}, kWrap16 - 5, kWrap16 + 5, 7 * kWrap16 + 30'000}) {
     Board board(16);
@@ -302,7 +302,7 @@ TEST(TrbSequence, ABoardWithGapsWaitsForTheOthersToConfirmIt) {
   EXPECT_EQ(board.dropped, Numbers{900'000}) << "far beyond the others";
   board.send(900'000);
   EXPECT_TRUE(board.sequence.waiting());
-  EXPECT_FALSE(board.sequence.holds()) << "it has no place";
+  EXPECT_FALSE(board.sequence.holds()) << "it cannot be placed";
 }
 
 TEST(TrbSequence, ABoardWithoutGapsIsNotConfirmedByOthers) {
@@ -314,7 +314,7 @@ TEST(TrbSequence, ABoardWithoutGapsIsNotConfirmedByOthers) {
   EXPECT_EQ(board.kept, from_to(101, 102));
 }
 
-/// Whatever a network does within the tolerance, each event is kept once or missing once.
+/// Whatever a network does within the tolerance, each event is either kept once or missing once.
 TEST(TrbSequence, AnyNetwork) {
   std::mt19937 random(7);
   const auto chance = [&random](double p) { return std::uniform_real_distribution<>(0, 1)(random) < p; };

@@ -68,7 +68,7 @@ std::vector<EpochBufferHeader> headers_in(std::span<const std::byte> buffers) {
   while (!buffers.empty()) {
     const auto header = read_epoch_buffer_header(buffers);
     if (!header || header->stored_bytes() > buffers.size() || !words_intact(*header, words_of(*header, buffers))) {
-      ADD_FAILURE() << "what was handed over is no whole epoch buffer";
+      ADD_FAILURE() << "the data handed over are not whole epoch buffers";
       break;
     }
     headers.push_back(*header);

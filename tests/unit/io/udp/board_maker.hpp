@@ -13,17 +13,17 @@ namespace eventloom::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// What a board sends, composed from the description of the format; owns what its datagrams view.
+/// Composes a board's datagrams from the description of the format; owns the data that they view.
 class BoardMaker {
  public:
   explicit BoardMaker(std::uint32_t source, std::uint32_t session = 77) : source_(source), session_(session) {}
 
   /// The next stored epoch buffer: `n_hits` words that need not be markers.
   Bytes buffer(Epoch first, std::uint32_t n_epochs, std::uint32_t n_hits);
-  /// An epoch buffer whose header is as it is, with right checksums.
+  /// An epoch buffer with this header and right checksums.
   static Bytes stored(EpochBufferHeader header, std::span<const std::uint32_t> words);
 
-  /// The datagrams of a buffer, fragments of at most this many bytes.
+  /// The datagrams of a buffer, with fragments of at most this many bytes.
   std::vector<Bytes> data(const Bytes& stored, std::uint64_t sequence, std::size_t fragment = 1 << 15) const;
   [[nodiscard]] Bytes one(const Bytes& stored, std::uint64_t sequence) const { return data(stored, sequence)[0]; }
   [[nodiscard]] Bytes mark(DatagramKind kind, Epoch complete) const;
@@ -41,9 +41,9 @@ class BoardMaker {
   std::uint64_t hits_ = 0;
 };
 
-/// The headers of whole epoch buffers back to back; fails the test when a byte is not as it was sealed.
+/// The headers of contiguous epoch buffers; fails the test if a byte has changed since it was sealed.
 std::vector<EpochBufferHeader> headers_in(std::span<const std::byte> buffers);
-/// Hits of all damage of a cause.
+/// The hits of all damage with this cause.
 std::uint64_t hits_of(const std::vector<Damage>& damage, DropCause cause);
 
 }  // namespace eventloom::test

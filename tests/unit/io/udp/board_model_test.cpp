@@ -8,7 +8,8 @@
 #include "board_maker.hpp"
 #include "io/udp/board_stream.hpp"
 
-/// A board's stream behind a network that loses, doubles, delays and reorders, against what that network did.
+/// Compares a board's stream, received through a network that loses, duplicates, delays and reorders, with what that
+/// network did.
 
 namespace eventloom::test {
 
@@ -20,7 +21,7 @@ constexpr std::size_t kBuffers = 400;
 struct Network {
   double loss = 0;
   double twice = 0;
-  std::int64_t delay_ns = 0;  ///< at most; less than what is waited for
+  std::int64_t delay_ns = 0;  ///< largest delay; less than the receiver waits
   std::size_t fragment = 1 << 15;
 };
 
@@ -33,13 +34,13 @@ struct Sent {
   std::set<std::size_t> arrived;
 };
 
-/// Sends and receives, keeps what has become of it.
+/// Sends and receives, and records what became of each datagram.
 class Trial {
  public:
   Trial(const Network& network, unsigned seed) : network_(network), random_(seed) {
     Epoch epoch = 5;
     for (std::size_t i = 0; i < kBuffers; ++i) send_buffer(i, epoch);
-    // The account is right when the end comes; it is sent several times for that.
+    // The account is correct when the end arrives, which is therefore sent several times.
     clock_ += network.delay_ns;
     post(board_.mark(DatagramKind::end, epoch), false);
     end_ = epoch;
@@ -70,7 +71,7 @@ class Trial {
     const auto fragments = board_.data(sent.stored, number, network_.fragment);
     sent.fragments = fragments.size();
     for (std::size_t i = 0; i < fragments.size(); ++i) {
-      // The first is heard, so that all the others are known to be missing.
+      // The first datagram is received, so that all others are known to be missing.
       const bool may_fail = number != 0;
       if (may_fail && chance(network_.loss)) continue;
       sent.arrived.insert(i);

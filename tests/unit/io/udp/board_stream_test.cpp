@@ -12,10 +12,10 @@ namespace eventloom::test {
 namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
-/// Of the default time base of 10 us an epoch.
+/// For the default time base of 10 us per epoch.
 constexpr Epoch kEpochsPerSecond = 100'000;
 
-/// A stream that datagrams are put into, at a time that the test sets.
+/// A stream that receives datagrams at times that the test sets.
 struct Receiver {
   void take(const Bytes& bytes) {
     const auto datagram = read_datagram(bytes);
@@ -238,7 +238,7 @@ TEST(BoardStream, AbsurdJumpsAreOutOfStepUntilManyAgree) {
   EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U + BoardStream::kJumpBuffers - 1);
 }
 
-/// Where it was before it jumped it is believed at once, elsewhere when many agree.
+/// The place before its jump is accepted at once, any other when many agree.
 TEST(BoardStream, ABoardMayComeBackFromAJump) {
   Receiver to;
   BoardMaker board(3);
@@ -256,8 +256,8 @@ TEST(BoardStream, ABoardMayComeBackFromAJump) {
   EXPECT_EQ(to.stream.counters()[Metric::hits] + hits_of(to.out.damage, DropCause::out_of_step), board.hits());
 }
 
-/// It does so for ever: what it sends is told at once, not when it is back.
-TEST(BoardStream, WhatIsOutOfStepIsToldAsItComes) {
+/// The board stays out of step: its data are reported as they arrive, not when it returns.
+TEST(BoardStream, WhatIsOutOfStepIsReportedAsItComes) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
@@ -298,7 +298,7 @@ TEST(BoardStream, AnAbsurdMarkMovesNothing) {
   EXPECT_EQ(to.stream.anomalies(), 4U);
 }
 
-TEST(BoardStream, ASenderThatBeginsAnewCountsAnew) {
+TEST(BoardStream, ARestartedSenderCountsFromZero) {
   Receiver to;
   BoardMaker before(3, 1);
   to.take(before.one(before.buffer(0, 1, 5), 0));
@@ -310,7 +310,7 @@ TEST(BoardStream, ASenderThatBeginsAnewCountsAnew) {
   to.wait(BoardStream::kPatience_ns);
   EXPECT_EQ(headers_in(to.out.buffers).size(), 2U);
   EXPECT_EQ(to.stream.counters()[Metric::restarts], 1U);
-  // Of the buffer under way its header told the hits; of the new session all are known.
+  // The header gave the hits of the buffer in progress; of the new session, all are known.
   EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 53U);
   EXPECT_EQ(to.out.damage.back().first_epoch, Epoch(1));
   EXPECT_EQ(to.out.damage.back().n_epochs, Epoch(11));
@@ -351,7 +351,7 @@ TEST(BoardStream, HitsOfAnEarlierSessionAreNotMissingInTheNext) {
   EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 0U);
 }
 
-/// As many buffers have to agree on a jump as if there had been no earlier session.
+/// As many buffers must agree on a jump as if there had been no earlier session.
 TEST(BoardStream, AJumpThatASessionHadBegunIsForgottenWithIt) {
   Receiver to;
   constexpr Epoch kFar = 200 * kEpochsPerSecond;
@@ -365,7 +365,7 @@ TEST(BoardStream, AJumpThatASessionHadBegunIsForgottenWithIt) {
   EXPECT_EQ(to.dropped(DropCause::out_of_step), std::uint64_t{BoardStream::kJumpBuffers});
 }
 
-/// Time passes from a mark on as it does from an epoch buffer on.
+/// Time advances from a mark as it does from an epoch buffer.
 TEST(BoardStream, AMarkIsThePlaceFromWhichAJumpIsMeasured) {
   Receiver to;
   BoardMaker board(3);
@@ -378,7 +378,7 @@ TEST(BoardStream, AMarkIsThePlaceFromWhichAJumpIsMeasured) {
   EXPECT_EQ(to.dropped(DropCause::out_of_step), 1U);
 }
 
-TEST(BoardStream, ALostBufferOfAnotherSourceTellsNothing) {
+TEST(BoardStream, ALostBufferOfAnotherSourceProvesNothing) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
@@ -389,7 +389,7 @@ TEST(BoardStream, ALostBufferOfAnotherSourceTellsNothing) {
   EXPECT_EQ(to.stream.counters()[Metric::lost_hits], 0U);
 }
 
-TEST(BoardStream, NothingIsKeptBehindTheEnd) {
+TEST(BoardStream, NothingIsKeptAfterTheEnd) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
@@ -431,7 +431,7 @@ TEST(BoardStream, WhatARestartedSenderRepeatsIsLate) {
   for (const auto& damage : to.out.damage) EXPECT_GE(damage.first_epoch, Epoch(101));
 }
 
-TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNobody) {
+TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNoBoard) {
   Receiver to;
   BoardMaker board(3, 1);
   const BoardMaker stray(3, 2);

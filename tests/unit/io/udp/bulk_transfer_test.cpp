@@ -24,7 +24,7 @@ Bytes random_bytes(std::size_t n) {
   return bytes;
 }
 
-/// A transfer, its clock, and what it has sent.
+/// A transfer, its clock, and the datagrams it has sent.
 struct Host {
   explicit Host(Bytes bytes) : file(std::move(bytes)), crc(crc32c(file)), transfer(file, {crc, 1472, 9}, 0) {}
 
@@ -80,7 +80,7 @@ TEST(BulkTransfer, NothingIsSentBeforeTheBoardAnswers) {
   EXPECT_LE(offers, 20U);
 }
 
-TEST(BulkTransfer, NoMoreIsUnderWayThanTheBoardHasRoomFor) {
+TEST(BulkTransfer, NoMoreIsInFlightThanTheBoardHasRoomFor) {
   Host host(random_bytes(1'000'000));
   host.send();
   auto status = host.receiving(0);
@@ -131,7 +131,7 @@ TEST(BulkTransfer, WhatIsLostAtTheEndIsFoundByAnOffer) {
   EXPECT_EQ(pieces_in(host.send()), 7U);
   host.now += kMilli;
   host.answer(host.receiving(1432), 1432);
-  EXPECT_EQ(pieces_in(host.send()), 0U) << "the others are under way";
+  EXPECT_EQ(pieces_in(host.send()), 0U) << "the others are in flight";
   host.now += BulkTransfer::kFirstPoll_ns;
   EXPECT_EQ(host.send().size(), 1U) << "an offer";
   host.answer(host.receiving(1432, 1), 1432);
@@ -163,7 +163,7 @@ TEST(BulkTransfer, StatusesThatContradictTheFileAreIgnored) {
   early.state = BulkState::complete;
   EXPECT_EQ(host.transfer.state(), BulkTransfer::State::opening);
   host.answer(early, 0);
-  EXPECT_FALSE(host.transfer.is_over()) << "not all is there";
+  EXPECT_FALSE(host.transfer.is_over()) << "not all of it has arrived";
   host.answer(host.receiving(0), 0, {{0, 9, 5}, {0, 20'000, 30'000}, {1, 0, 0}, {~0ULL, 1, 2}});
   EXPECT_EQ(pieces_in(host.send()), 7U) << "only the file";
 }

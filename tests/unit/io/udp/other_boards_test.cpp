@@ -19,7 +19,7 @@ TEST(OtherBoards, CountsWhatTheySendByTheirOwnCounts) {
   EXPECT_EQ(others.boards(), 0U);
   BoardMaker five(5);
   EXPECT_TRUE(take(others, five.header({})));
-  five.buffer(0, 2, 20);  // before the first that is heard
+  five.buffer(0, 2, 20);  // before the first one received
   EXPECT_FALSE(take(others, five.one(five.buffer(3, 2, 7), 1)));
   five.buffer(6, 2, 4);  // lost on the way
   EXPECT_FALSE(take(others, five.one(five.buffer(9, 2, 5), 3)));

@@ -79,7 +79,7 @@ TEST(ReassemblyBuffer, PromisedBytesCostNothing) {
   EXPECT_LE(buffer.held_bytes(), 1000 * (8 + ReassemblyBuffer::kFragmentCost));
 }
 
-/// A mark between missing buffers is reached before what follows it is given up.
+/// A mark between missing buffers is reached before the data after it are given up.
 TEST(ReassemblyBuffer, AMarkBetweenMissingBuffersIsReached) {
   ReassemblyBuffer buffer;
   buffer.put_mark(*read_datagram(BoardMaker(1).mark(DatagramKind::mark, 2, {7, 30})), 0);

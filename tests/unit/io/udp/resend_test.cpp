@@ -19,14 +19,14 @@ namespace {
 constexpr std::int64_t kAskStep = 1'000'000;
 using Pieces = std::vector<MissingPiece>;
 
-/// A stream that takes datagrams, and the requests that it makes.
+/// A stream that receives datagrams, and the requests that it sends.
 struct Asker {
   void take(const Bytes& bytes) {
     const auto datagram = read_datagram(bytes);
     ASSERT_TRUE(datagram);
     stream.take(*datagram, now, out);
   }
-  /// The pieces that are requested now.
+  /// The pieces requested now.
   Pieces ask(std::size_t most_bytes = 5000) {
     const auto request = read_reply(stream.request(now, most_bytes));
     return request ? missing_pieces_of(*request) : Pieces();
@@ -43,7 +43,7 @@ struct Asker {
   std::int64_t now = 1'000'000 * kAskStep;
 };
 
-/// The header datagram of a board that takes requests.
+/// The header datagram of a board that accepts requests.
 Bytes announcement(const BoardMaker& board, bool begins = false) {
   StreamHeader header;
   header.source = 3;
@@ -57,7 +57,7 @@ UdpPeer peer(std::uint8_t number) {
   return peer;
 }
 
-/// A window with datagrams of one fragment each, of `bytes` in all.
+/// A window of datagrams with one fragment each, `bytes` in total.
 struct Window {
   explicit Window(std::size_t capacity) : window(capacity) {}
   void add(std::uint64_t sequence, std::uint32_t offset, std::size_t bytes) {
@@ -66,7 +66,7 @@ struct Window {
     compose_datagram(header, Bytes(bytes - sizeof header), datagram);
     window.add(header, datagram);
   }
-  /// (number, offset) of the datagrams sent again.
+  /// (number, offset) of the datagrams that are resent.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> again(const MissingPiece& piece, std::int64_t now) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> sent;
     window.select(piece, now, [&](std::span<const std::byte> bytes) {
@@ -117,7 +117,7 @@ TEST(Resend, NothingIsRequestedOfABoardThatDoesNotTakeRequests) {
   to.take(board.one(a, 0));
   to.take(board.one(board.buffer(20, 1, 9), 2));
   for (std::int64_t ns = 0; ns < BoardStream::kPatience_ns; ns += kAskStep) EXPECT_EQ(to.ask_after(kAskStep), Pieces());
-  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 7U) << "given up as soon as ever";
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 7U) << "given up as soon as possible";
 }
 
 TEST(Resend, TheGapIsGivenUpInTheEndAndCounted) {
@@ -157,7 +157,7 @@ TEST(Resend, APieceThatComesTwiceMayComeAfterTheEnd) {
   to.take(piece);
   EXPECT_EQ(to.stream.counters()[Metric::after_end], 0U);
   to.take(board.one(board.buffer(30, 1, 5), 1));
-  EXPECT_EQ(to.stream.counters()[Metric::after_end], 1U) << "what it has not sent before";
+  EXPECT_EQ(to.stream.counters()[Metric::after_end], 1U) << "data not sent before";
 }
 
 TEST(Resend, ThePastIsRequestedOnlyOfASessionThatHasJustBegun) {
@@ -198,11 +198,11 @@ TEST(Resend, RequestsGoToTheAddressOfTheBoardAndAreNoMoreThanHalf) {
   EXPECT_EQ(board.may_send(), 500U);
   board.note_sent(400);
   board.note(peer(2), 77, 5000, BoardPeer::kSilence_ns - 1);
-  EXPECT_TRUE(board.address() == peer(1)) << "a forged address does not turn the requests";
+  EXPECT_TRUE(board.address() == peer(1)) << "a forged address does not divert the requests";
   EXPECT_EQ(board.may_send(), 100U);
   board.note(peer(2), 77, 300, BoardPeer::kSilence_ns);
   EXPECT_TRUE(board.address() == peer(2)) << "the board has moved";
-  EXPECT_EQ(board.may_send(), 150U) << "what has come from there";
+  EXPECT_EQ(board.may_send(), 150U) << "data received from there";
   board.note(peer(3), 78, 100, BoardPeer::kSilence_ns);
   EXPECT_TRUE(board.address() == peer(3)) << "a new session";
   EXPECT_EQ(board.may_send(), 50U);
@@ -254,7 +254,7 @@ TEST(ResendWindow, KeepsTheLastDatagramsOfAnySize) {
       sizes.push_back(41 + engine() % (kLargest - 41));
       of.add(sequence, 0, sizes.back());
     }
-    // The gap at the end of the ring and the place of the oldest are each shorter than the largest datagram.
+    // The gap at the end of the ring and the space of the oldest datagram are each smaller than the largest datagram.
     std::size_t bytes = 0;
     for (auto back = last + 1; back-- > 0 && bytes + sizes[back] <= kRoom - 2 * kLargest;) {
       bytes += sizes[back];

@@ -36,7 +36,7 @@ class Sender {
   int socket_ = -1;
 };
 
-/// Asks until it holds, for ten seconds at most.
+/// Polls until the condition holds, for at most ten seconds.
 bool holds(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!condition()) {
@@ -118,11 +118,11 @@ TEST(UdpFeed, BoardsShareAPort) {
   const Sender to(port->number());
   BoardMaker a(7);
   BoardMaker b(3);
-  BoardMaker nobody(4);
+  BoardMaker unknown(4);
   for (std::uint64_t i = 0; i < 50; ++i) {
     to.send(a.one(a.buffer(Epoch(i), 1, 2), i));
     to.send(b.one(b.buffer(Epoch(i), 1, 3), i));
-    to.send(nobody.one(nobody.buffer(Epoch(i), 1, 3), i));
+    to.send(unknown.one(unknown.buffer(Epoch(i), 1, 3), i));
     to.send(Bytes(i));
   }
   to.send(a.mark(DatagramKind::end, 50));
@@ -202,7 +202,7 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   UdpPortSettings settings;
   settings.place = "127.0.0.1:0";
   settings.sources = {1};
-  settings.buffer_bytes = 1;  // full with the first epoch buffer, so that the thread stops to receive
+  settings.buffer_bytes = 1;  // full after the first epoch buffer, so that the thread stops receiving
   settings.receive_bytes = 64 << 10;
   const auto port = std::make_shared<UdpPort>(settings, TimeBase{});
   UdpFeed feed(port, 0);
@@ -212,7 +212,7 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   for (std::uint64_t i = 0; i < kSent; ++i) to.send(board.one(board.buffer(Epoch(i), 1, 300), i));
   FeedBatch batch;
   std::uint64_t marks = 0;
-  // The system tells with the next datagram that it has room for.
+  // The system reports the loss with the next datagram for which it has room.
   ASSERT_TRUE(holds([&] {
     to.send(board.mark(DatagramKind::end, Epoch(kSent)));
     ++marks;
@@ -227,7 +227,7 @@ TEST(UdpFeed, WhatTheSystemDropsIsCounted) {
   EXPECT_EQ(count(feed, "lost_hits"), (kSent - got) * 300);
 }
 
-TEST(UdpFeed, NobodyNeedsToTakeForItToGo) {
+TEST(UdpFeed, CanBeDestroyedWithDataNotTaken) {
   UdpPortSettings settings;
   settings.place = "127.0.0.1:0";
   settings.sources = {1, 2};
@@ -254,13 +254,13 @@ TEST(UdpFeed, OtherFamiliesAndWrongAddresses) {
   for (const auto* wrong : {"", "7000x", "127.0.0.1", "::1:7000", "[]:7000", "1.2.3.4:65536", "a:b:7000", "host:"}) {
     expect_user_error([&] { resolve_udp(wrong); }, "is not a UDP address");
   }
-  // A label is no longer than 63, so that nobody needs to be asked.
+  // A label has at most 63 characters, so that no name server need be asked.
   expect_user_error([] { resolve_udp(std::string(70, 'x') + ":7000"); }, "is unknown");
   EXPECT_EQ(resolve_udp("udp://:7000").text, "127.0.0.1:7000");
   EXPECT_EQ(resolve_udp("//[::1]:7").text, "[::1]:7");
 }
 
-TEST(UdpFeed, CountersThatWrapGoOn) {
+TEST(UdpFeed, CountersContinueWhenTheyWrap) {
   WrappingCount drops;
   drops.see(0xfffffff0U);
   drops.see(0x10U);

@@ -10,7 +10,7 @@
 namespace eventloom {
 namespace {
 
-/// Two sockets of which the second receives what the first sends, until its queue is full.
+/// Two sockets: the second receives what the first sends, until its queue is full.
 std::array<int, 2> pair_of_sockets() {
   std::array<int, 2> ends{};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()), 0);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kReach = 1000;
 
-/// Differences of a peak over a flat background. Width 0: all of the peak at its mean.
+/// Time differences of a peak on a flat background. Width 0: all hits of the peak lie at its mean.
 std::vector<std::uint32_t> counts_of(const DifferenceBins& bins, int signal, double mean, double width, int background,
                                      unsigned seed) {
   std::mt19937 random(seed);
@@ -49,7 +49,7 @@ TEST(CoincidencePeak, OfOneTickIsFoundExactly) {
   EXPECT_NEAR(peak->error, std::sqrt(1.0 / 12 / 100), 0.02);
 }
 
-/// Many histograms of noise, also of little: none has a peak.
+/// No histogram of noise has a peak, not even one with few entries.
 TEST(CoincidencePeak, NoiseHasNone) {
   const auto bins = DifferenceBins::over(kReach, 4096);
   for (unsigned seed = 0; seed < 300; ++seed) {

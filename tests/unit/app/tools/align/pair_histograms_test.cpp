@@ -20,7 +20,7 @@ TEST(DifferenceBins, CoverTheReach) {
   EXPECT_EQ(wide.centre(3), 0) << "ticks -1, 0 and 1";
 }
 
-/// All pairs of hits within reach are counted once, whatever pieces they come in.
+/// Each pair of hits within reach is counted once, however the hits are split into pieces.
 TEST(PairHistograms, AgreeWithAllPairsOfHits) {
   std::mt19937 random(5);
   std::vector<UnitHit> hits;

@@ -15,8 +15,8 @@ TEST(PairSolution, TwoUnitsDifferByTheirDifference) {
   EXPECT_DOUBLE_EQ(solved[1]->error, 0.5);
 }
 
-/// Two ways lead from 0 to 2: the direct one of error 1, and one by way of unit 1 of error sqrt(2). Their weighted mean
-/// is (1 * 10 + 0.5 * 13) / 1.5, its error sqrt(1 / 1.5).
+/// Two paths lead from 0 to 2: the direct one with an error of 1, and one through unit 1 with an error of sqrt(2).
+/// Their weighted mean is (1 * 10 + 0.5 * 13) / 1.5, its error sqrt(1 / 1.5).
 TEST(PairSolution, WaysAreWeightedByTheirErrors) {
   std::vector<PairDifference> pairs = {{0, 2, 10, 1}, {0, 1, 6, 1}, {1, 2, 7, 1}};
   const auto solved = solve_pairs(3, 0, pairs, 100);
@@ -42,7 +42,7 @@ TEST(PairSolution, UnitsWithoutAWayAreUnknown) {
   EXPECT_FALSE(solved[4]);
 }
 
-/// All pairs of 8 units agree but for one, which a peak of chance coincidences has put elsewhere.
+/// All pairs of 8 units agree except one, which a peak of chance coincidences has shifted.
 TEST(PairSolution, APairThatContradictsTheOthersIsLeftOut) {
   std::vector<PairDifference> pairs;
   for (std::uint32_t a = 0; a < 8; ++a) {

@@ -25,7 +25,7 @@ class LiveSourceTest : public testing::Test {
     while (source.make() != 0) continue;
   }
 
-  /// Hits of whole packets, by their headers.
+  /// The number of hits that the headers of whole packets state.
   static std::uint64_t hits_in(const SliceData& data) {
     std::uint64_t hits = 0;
     for (const auto piece : data.pieces) hits += read_epoch_buffer_header(piece).value().n_hits;
@@ -84,22 +84,22 @@ TEST_F(LiveSourceTest, FullAndOldPacketsAreClosedAtTheEndOfAnEpoch) {
   now_ = kMs;
   make_all(full);
   make_all(old);
-  // Of a slice: one epoch, four times two, one epoch.
+  // A slice is sent as one epoch, four times two, and one epoch.
   EXPECT_EQ(collect(full, 0).pieces.size(), 1U + 4 + 1 + 1);
   EXPECT_EQ(collect(old, 0).pieces.size(), 1U + 4 + 1 + 1);
 }
 
-TEST_F(LiveSourceTest, LatePacketsAreDroppedWholeAndTold) {
+TEST_F(LiveSourceTest, LatePacketsAreDroppedWholeAndReported) {
   settings_.limit_ns = kMs / 2;
   LiveSource source(settings_);
   now_ = kMs;
   make_all(source);
   const auto data = collect(source, 0);
   EXPECT_TRUE(data.pieces.empty());
-  std::uint64_t told = 0;
-  for (const auto& damage : data.damage) told += damage.n_hits;
-  EXPECT_EQ(told, 110U * 25);
-  EXPECT_EQ(source.count().dropped, told);
+  std::uint64_t reported = 0;
+  for (const auto& damage : data.damage) reported += damage.n_hits;
+  EXPECT_EQ(reported, 110U * 25);
+  EXPECT_EQ(source.count().dropped, reported);
   EXPECT_EQ(source.count().sent, 0U);
 }
 
@@ -111,10 +111,10 @@ TEST_F(LiveSourceTest, WhatWasSentOnceIsSentAgainHoweverLate) {
   EXPECT_EQ(hits_in(collect(source, 0)), 110U * 25);
   now_ = kMs;
   make_all(source);
-  EXPECT_EQ(hits_in(collect(source, 1)), 20U * 25);  // of the margins
+  EXPECT_EQ(hits_in(collect(source, 1)), 20U * 25);  // hits of the margins
 }
 
-TEST_F(LiveSourceTest, KeepsLatePacketsWhenToldSo) {
+TEST_F(LiveSourceTest, KeepsLatePacketsOnRequest) {
   settings_.limit_ns = kMs / 2;
   settings_.drop_late = false;
   LiveSource source(settings_);

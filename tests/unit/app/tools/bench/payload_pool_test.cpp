@@ -29,7 +29,7 @@ TEST(PayloadPool, ConsecutiveMessagesDiffer) {
         const auto n = std::min<std::size_t>(bytes, 4096);
         std::size_t same = 0;
         for (std::size_t i = 0; i < n; ++i) same += one[i] == next[i] ? 1 : 0;
-        // One byte in 256 is the same by chance.
+        // One byte in 256 is equal by chance.
         ASSERT_LT(same, n / 16 + 4) << bytes << " bytes, footprint " << footprint << ", slice " << slice;
       }
     }
@@ -104,7 +104,7 @@ TEST(SyntheticSource, HasOneMessageForEverySlice) {
   EXPECT_EQ(source.end_epoch(), Epoch{5});
 }
 
-/// One sender and one sink, a ring between them.
+/// One sender and one sink, connected by a ring.
 class Bench {
  public:
   Bench(Receive receive, std::uint64_t message_bytes, double spread)
@@ -122,7 +122,7 @@ class Bench {
     fabric_.rank(1).flush_all();
   }
 
-  /// Sends all slices; that of number `damaged` with one bit flipped at `place`.
+  /// Sends all slices; in slice `damaged`, the bit at `place` is flipped.
   void run(std::uint64_t slices, std::uint64_t damaged = kNoSlice.value, std::size_t place = 0) {
     for (std::uint64_t slice = 0; slice < slices; ++slice) {
       const auto sent = pool_->message(slice);
@@ -136,7 +136,7 @@ class Bench {
     pump();
   }
 
-  /// Sends all slices and the end without a break; small ones share a cell.
+  /// Sends all slices and the end back to back; small slices share a cell.
   void run_at_once(std::uint64_t slices) {
     for (std::uint64_t slice = 0; slice < slices; ++slice) {
       outbox_.start({{slice}, 0, true, 0, {pool_->message(slice)}});
@@ -186,7 +186,7 @@ TEST(Sink, CountsWhatComes) {
   }
 }
 
-// The last message and the end of its sender may come in one cell.
+// The last message and its sender's end may arrive in one cell.
 TEST(Sink, CountsTheSliceBeforeTheEnd) {
   Bench bench(Receive::look, 10, 0);
   bench.run_at_once(3);

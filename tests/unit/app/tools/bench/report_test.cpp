@@ -28,7 +28,7 @@ std::string content(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// What `work` is refused with; empty when it is not.
+/// The message with which `work` is refused; empty if it is accepted.
 template <class Work>
 std::string refusal(Work work) {
   try {
@@ -58,7 +58,7 @@ class InFolder : public testing::Test {
   std::filesystem::path folder;
 };
 
-/// Another PATH for as long as it lives.
+/// Sets another PATH for its lifetime.
 class WithPath {
  public:
   explicit WithPath(const std::string& path) : before_(std::getenv("PATH")) { setenv("PATH", path.c_str(), 1); }
@@ -70,7 +70,7 @@ class WithPath {
   std::string before_;
 };
 
-/// This process on one hardware thread for as long as it lives.
+/// Binds this process to one hardware thread for its lifetime.
 class Bound {
  public:
   Bound() : cpu_(sched_getcpu()) {
@@ -102,7 +102,7 @@ Json point(const char* mode, std::uint64_t size, double loss, double p50) {
   return {{"mode", mode}, {"size", size}, {"loss", loss}, {"latency", {{"p50_ns", p50}}}};
 }
 
-/// What the table of these points looks like.
+/// The table printed for these points.
 std::string table(const std::vector<Json>& points) {
   testing::internal::CaptureStdout();
   BenchReport report("exchange", columns(), {});
@@ -293,8 +293,8 @@ TEST_F(PlotFile, ThatCannotBeWrittenIsRefused) {
   EXPECT_TRUE(holds(refusal([&] { write_plot(folder / "none" / "plot.svg", plots()); }), "cannot create"));
 }
 
-TEST_F(PlotFile, AGnuplotThatFailsIsTold) {
-  // One that stops at once: more than a pipe holds is still to come.
+TEST_F(PlotFile, AFailingGnuplotIsReported) {
+  // A gnuplot that exits at once, while more than a pipe holds is still to be written.
   std::ofstream(folder / "gnuplot") << "#!/bin/sh\nexit 1\n";
   std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
   const WithPath path(folder.string());

@@ -15,7 +15,7 @@ struct Datagram {
   std::vector<std::byte> body;
 };
 
-/// One connection over a path that loses and swaps datagrams in both directions. Time is simulated.
+/// One connection over a path that loses and reorders datagrams in both directions. Time is simulated.
 class Connection {
  public:
   Connection(const PeerTraffic& traffic, UdpSending::Limits limits, double lost, double swapped)
@@ -26,7 +26,7 @@ class Connection {
         sending_(limits, to(there_)),
         receiving_(0, largest_message(traffic), limits, to(back_)) {}
 
-  /// Sends this many messages and the end, until the end has arrived.
+  /// Sends this many messages and the end, and returns when the end has arrived.
   void run(std::uint64_t messages) {
     bool end_sent = false;
     for (int turn = 0; turn < 1'000'000 && !receiving_.ended(); ++turn) {
@@ -68,7 +68,7 @@ class Connection {
 
   double lost_;
   double swapped_;
-  double refused_ = 0.1;  ///< share of datagrams for which the system has no room
+  double refused_ = 0.1;  ///< share of datagrams that the system refuses for lack of room
   std::mt19937 random_{1};
   std::int64_t now_ = 0;
   PayloadPool pool_;

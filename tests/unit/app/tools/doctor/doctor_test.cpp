@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using Level = FindingLevel;
 
-/// The files of a system, as far as doctor reads them.
+/// The system files that doctor reads.
 class Doctor : public testing::Test {
  protected:
   fs::path write(const std::string& name, const std::string& text) {
@@ -39,7 +39,7 @@ class Doctor : public testing::Test {
     std::ofstream(file) << text;
     return file;
   }
-  /// In /dev/shm, as old as a file of an earlier run.
+  /// Creates a file in /dev/shm, as old as one left by an earlier run.
   fs::path shared(const std::string& name) {
     const auto file = write("dev/shm/" + name, "text");
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -58,7 +58,7 @@ Finding only(const std::vector<Finding>& findings) {
 
 RankPlace place(const std::string& host, std::set<std::string> cores) { return {host, "", std::move(cores)}; }
 
-TEST_F(Doctor, LeftoversAreOldFilesOfMpiThatNobodyUses) {
+TEST_F(Doctor, LeftoversAreUnusedOldFilesOfMpi) {
   const auto left = shared("ucx_shm_posix_1");
   const auto vader = shared("vader_segment.n1.0.1.2");
   shared("ucx_shm_posix_mapped");
@@ -78,11 +78,11 @@ TEST_F(Doctor, LeftoversOfOthersAreNotOurs) {
   EXPECT_TRUE(leftovers_in(root()).empty());
 }
 
-TEST_F(Doctor, LeftoversAreMendedByTheirNames) {
+TEST_F(Doctor, LeftoversAreRemovedByName) {
   const auto file = shared("ucx_shm_posix_1");
   const auto finding = check_shared_memory(1, root()).front();
   EXPECT_EQ(finding.level, Level::warning);
-  EXPECT_EQ(finding.mend, "rm -- " + file.string());
+  EXPECT_EQ(finding.fix, "rm -- " + file.string());
 }
 
 TEST_F(Doctor, WithoutSharedMemoryNothingIsLeftButTheWarning) {
@@ -97,8 +97,8 @@ TEST(SharedMemoryRoom, IsForAllRanksOfTheHost) {
   EXPECT_EQ(shared_memory_room(1024 * kMiB, 200 * kMiB, 2).level, Level::ok);
   const auto full = shared_memory_room(1024 * kMiB, 200 * kMiB, 4);
   EXPECT_EQ(full.level, Level::warning);
-  EXPECT_EQ(full.mend, "ls -lS /dev/shm");
-  EXPECT_NE(shared_memory_room(64 * kMiB, 64 * kMiB, 1).mend.find("--shm-size"), std::string::npos);
+  EXPECT_EQ(full.fix, "ls -lS /dev/shm");
+  EXPECT_NE(shared_memory_room(64 * kMiB, 64 * kMiB, 1).fix.find("--shm-size"), std::string::npos);
 }
 
 TEST(SharedMemoryRoom, TooLittleForMpiToStart) {
@@ -144,15 +144,15 @@ TEST(ExchangeCheck, MpiThatDoesNotStart) {
   const auto set_up = no_mpi({"MPI", "1.0", ExchangeBackend{}}, {"OMPI_MCA_pml", "UCX_TLS"});
   EXPECT_EQ(set_up.level, Level::warning);
   EXPECT_EQ(set_up.what, "MPI, UCX 1.0; it does not start on this host");
-  EXPECT_EQ(set_up.mend, "unset OMPI_MCA_pml UCX_TLS");
-  EXPECT_EQ(no_mpi({"MPI", "1.0", ExchangeBackend{}}, {}).mend, "ompi_info | grep ucx; ucx_info -d");
+  EXPECT_EQ(set_up.fix, "unset OMPI_MCA_pml UCX_TLS");
+  EXPECT_EQ(no_mpi({"MPI", "1.0", ExchangeBackend{}}, {}).fix, "ompi_info | grep ucx; ucx_info -d");
 }
 
 TEST_F(Doctor, ReceiveBuffersOfUdp) {
   EXPECT_EQ(only(check_network(root())).level, Level::note);
   write("proc/sys/net/core/rmem_max", "212992\n");
   EXPECT_EQ(only(check_network(root())).level, Level::warning);
-  EXPECT_EQ(only(check_network(root())).mend, "sysctl -w net.core.rmem_max=67108864");
+  EXPECT_EQ(only(check_network(root())).fix, "sysctl -w net.core.rmem_max=67108864");
   write("proc/sys/net/core/rmem_max", "4194304\n");
   EXPECT_EQ(only(check_network(root())).level, Level::note);
   write("proc/sys/net/core/rmem_max", "67108864\n");
@@ -182,7 +182,7 @@ TEST_F(Doctor, MemoryOfTheHost) {
 TEST(LockedMemory, MattersForRdma) {
   EXPECT_EQ(locked_memory(8 << 20, false).level, Level::ok);
   EXPECT_EQ(locked_memory(std::nullopt, true).level, Level::ok);
-  EXPECT_EQ(locked_memory(8 << 20, true).mend, "ulimit -l unlimited");
+  EXPECT_EQ(locked_memory(8 << 20, true).fix, "ulimit -l unlimited");
 }
 
 TEST(Realtime, SaysWhatIsPossibleAndWhatAllowsTheRest) {
@@ -192,12 +192,12 @@ TEST(Realtime, SaysWhatIsPossibleAndWhatAllowsTheRest) {
   const auto user = realtime_finding({.lockable = 8 << 20, .fifo = {"not allowed", ""}}, 2, 2);
   EXPECT_EQ(user.level, Level::note);
   EXPECT_EQ(user.what, "--realtime can bind each rank to a core");
-  EXPECT_NE(user.mend.find("memlock unlimited, rtprio 1"), std::string::npos) << user.mend;
+  EXPECT_NE(user.fix.find("memlock unlimited, rtprio 1"), std::string::npos) << user.fix;
   const auto crowded = realtime_finding({}, 3, 2);
   EXPECT_EQ(crowded.what, "--realtime can lock all memory");
   EXPECT_NE(crowded.meaning.find("3 ranks poll on 2 cores"), std::string::npos) << crowded.meaning;
   const auto endless = realtime_finding({.left_to_others = 0}, 1, 2);
-  EXPECT_NE(endless.mend.find("sched_rt_runtime_us=950000"), std::string::npos) << endless.mend;
+  EXPECT_NE(endless.fix.find("sched_rt_runtime_us=950000"), std::string::npos) << endless.fix;
   EXPECT_EQ(realtime_finding({.lockable = 1, .fifo = {"no", ""}}, 3, 2).what, "--realtime can do nothing here");
 }
 
@@ -206,7 +206,7 @@ TEST_F(Doctor, TransportsLeadToOtherHosts) {
     return check_exchange({"MPI", "1.0", {"ucx", "ucx", names, true}}, hosts, root()).back();
   };
   EXPECT_EQ(transports("posix,self", 1).level, Level::ok);
-  EXPECT_EQ(transports("posix,self", 2).mend, "unset UCX_TLS");
+  EXPECT_EQ(transports("posix,self", 2).fix, "unset UCX_TLS");
   EXPECT_EQ(transports("posix,tcp", 2).level, Level::note);
   EXPECT_EQ(transports("^cma", 2).level, Level::note);
   write("sys/class/infiniband/mlx5_0/node_type", "1");
@@ -220,17 +220,17 @@ TEST_F(Doctor, ExchangeThatIsNotOverUcx) {
   const auto chosen = exchange({"ob1", "rdma", "tcp", false}, {"OMPI_MCA_osc"});
   EXPECT_EQ(chosen.level, Level::warning);
   EXPECT_EQ(chosen.what, "MPI, UCX 1.0; pml ob1, osc rdma");
-  EXPECT_EQ(chosen.mend, "unset OMPI_MCA_osc; or leave out --mca of mpirun");
+  EXPECT_EQ(chosen.fix, "unset OMPI_MCA_osc; or leave out --mca of mpirun");
   const auto by_file = exchange({"ucx", "rdma", "tcp", false}, {});
   EXPECT_EQ(by_file.level, Level::warning);
-  EXPECT_NE(by_file.mend.find("openmpi-mca-params"), std::string::npos);
+  EXPECT_NE(by_file.fix.find("openmpi-mca-params"), std::string::npos);
   const auto unknown = exchange({"", "", "tcp", false}, {});
-  EXPECT_EQ(unknown.level, Level::note) << "an MPI that does not tell";
+  EXPECT_EQ(unknown.level, Level::note) << "an MPI that does not report it";
   EXPECT_EQ(unknown.what, "MPI, UCX 1.0");
-  EXPECT_EQ(unknown.mend, "");
+  EXPECT_EQ(unknown.fix, "");
 }
 
-TEST(ExchangeParts, TellWhatTheUserHasChosen) {
+TEST(ExchangeParts, ReportWhatTheUserHasChosen) {
   ::setenv("OMPI_MCA_osc", "rdma", 1);
   ::setenv("OMPI_MCA_pml", "ucx", 1);
   EXPECT_EQ(exchange_parts().variables, std::vector<std::string>{"OMPI_MCA_osc"});
@@ -238,7 +238,7 @@ TEST(ExchangeParts, TellWhatTheUserHasChosen) {
   ::unsetenv("OMPI_MCA_pml");
 }
 
-TEST(Findings, HostsWithOtherVersionsAreTold) {
+TEST(Findings, HostsWithOtherVersionsAreReported) {
   const Finding one{.subject = "mpi", .what = "4.1.4", .hosts = {"a"}};
   const Finding other{.subject = "mpi", .what = "5.0.1", .hosts = {"b"}};
   EXPECT_TRUE(check_agreement(merged({one, one})).empty());
@@ -248,11 +248,11 @@ TEST(Findings, HostsWithOtherVersionsAreTold) {
 TEST(CoreCheck, RanksThatShareCores) {
   const auto shared = check_cores({place("a", {"0"}), place("a", {"0"}), place("b", {"0"})}, false);
   EXPECT_EQ(shared.front().what, "2 ranks on a share 1 core");
-  EXPECT_EQ(shared.front().mend, "mpirun -np 2 --bind-to core eventloom run ...");
+  EXPECT_EQ(shared.front().fix, "mpirun -np 2 --bind-to core eventloom run ...");
   EXPECT_EQ(shared.back().level, Level::ok);
   const auto srun = check_cores({place("a", {"0", "1"}), place("a", {"0", "1"})}, true);
   EXPECT_EQ(only(srun).level, Level::note);
-  EXPECT_EQ(only(srun).mend, "srun -n 2 --cpu-bind=cores eventloom run ...");
+  EXPECT_EQ(only(srun).fix, "srun -n 2 --cpu-bind=cores eventloom run ...");
   EXPECT_EQ(only(check_cores({place("a", {"0", "1"})}, false)).level, Level::ok);
 }
 
@@ -280,8 +280,8 @@ TEST_F(Doctor, DiskThatCannotBeTried) {
   EXPECT_EQ(trial.error, ENOENT);
   const auto finding = only(disk_findings("unused", trial));
   EXPECT_EQ(finding.level, Level::warning);
-  EXPECT_EQ(finding.mend, "mkdir -p " + (root() / "missing").string());
-  EXPECT_EQ(only(disk_findings("a b", std::nullopt)).mend, "df -h 'a b'");
+  EXPECT_EQ(finding.fix, "mkdir -p " + (root() / "missing").string());
+  EXPECT_EQ(only(disk_findings("a b", std::nullopt)).fix, "df -h 'a b'");
 }
 
 TEST_F(Doctor, DiskOfAFileIsThatOfItsFolder) {
@@ -294,26 +294,26 @@ TEST_F(Doctor, DiskOfAFileIsThatOfItsFolder) {
   EXPECT_EQ(try_disk(file).error, 0);
 }
 
-TEST_F(Doctor, EachRefusalHasItsMend) {
-  const auto elsewhere = [](const std::string& mend) { return mend.find("another file system") != std::string::npos; };
+TEST_F(Doctor, EachRefusalHasItsFix) {
+  const auto elsewhere = [](const std::string& fix) { return fix.find("another file system") != std::string::npos; };
   const auto file = write("a file", "text");
-  EXPECT_EQ(mend_of_refusal(root() / "new", ENOENT), "mkdir -p " + (root() / "new").string());
-  EXPECT_TRUE(elsewhere(mend_of_refusal(root(), ENOENT))) << "as in /proc";
-  EXPECT_TRUE(elsewhere(mend_of_refusal(root(), EROFS)));
-  EXPECT_EQ(mend_of_refusal(file / "b", ENOTDIR).find("ls -l '" + file.string() + "';"), 0U);
-  EXPECT_EQ(mend_of_refusal("a", ENOSPC), "df -h a; df -i a");
-  EXPECT_EQ(mend_of_refusal("a", EDQUOT), "quota -s");
-  EXPECT_EQ(mend_of_refusal("a", EIO), "ls -ld a");
-  EXPECT_EQ(mend_of_refusal(root(), EACCES), "chmod u+wx " + root().string());
-  EXPECT_EQ(mend_of_refusal("no such folder", EACCES), "namei -l 'no such folder'");
+  EXPECT_EQ(fix_of_refusal(root() / "new", ENOENT), "mkdir -p " + (root() / "new").string());
+  EXPECT_TRUE(elsewhere(fix_of_refusal(root(), ENOENT))) << "as in /proc";
+  EXPECT_TRUE(elsewhere(fix_of_refusal(root(), EROFS)));
+  EXPECT_EQ(fix_of_refusal(file / "b", ENOTDIR).find("ls -l '" + file.string() + "';"), 0U);
+  EXPECT_EQ(fix_of_refusal("a", ENOSPC), "df -h a; df -i a");
+  EXPECT_EQ(fix_of_refusal("a", EDQUOT), "quota -s");
+  EXPECT_EQ(fix_of_refusal("a", EIO), "ls -ld a");
+  EXPECT_EQ(fix_of_refusal(root(), EACCES), "chmod u+wx " + root().string());
+  EXPECT_EQ(fix_of_refusal("no such folder", EACCES), "namei -l 'no such folder'");
 }
 
-TEST_F(Doctor, NobodyIsToldToChangeTheFoldersOfOthers) {
+TEST_F(Doctor, NoFixChangesTheFoldersOfOthers) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: only root can give a folder to somebody";
   const auto folder = root() / "theirs";
   fs::create_directories(folder);
   ASSERT_EQ(::chown(folder.c_str(), 12345, 12345), 0);
-  EXPECT_EQ(mend_of_refusal(folder, EACCES).find("chmod"), std::string::npos);
+  EXPECT_EQ(fix_of_refusal(folder, EACCES).find("chmod"), std::string::npos);
 }
 
 TEST(DiskFindings, EachHasItsCause) {
@@ -334,7 +334,7 @@ Finding speed_on(const std::string& host, double speed) {
 
 TEST(Findings, HostsThatAgreeTakeOneLine) {
   const Finding slow{
-      .subject = "disk", .level = Level::warning, .what = "slow", .meaning = "m", .mend = "c", .hosts = {"c"}};
+      .subject = "disk", .level = Level::warning, .what = "slow", .meaning = "m", .fix = "c", .hosts = {"c"}};
   const auto all = merged({speed_on("a", 500), {.subject = "udp", .hosts = {"a", "b", "c"}}, speed_on("b", 250), slow});
   ASSERT_EQ(all.size(), 3U);
   std::ostringstream out;
@@ -348,7 +348,7 @@ TEST(Findings, HostsThatAgreeTakeOneLine) {
             "1 warning\n");
 }
 
-TEST(Findings, ExitCodeTellsOfWarnings) {
+TEST(Findings, ExitCodeReportsWarnings) {
   EXPECT_EQ(exit_code_of({{.level = Level::ok}, {.level = Level::note}}), 0);
   EXPECT_EQ(exit_code_of({{.level = Level::ok}, {.level = Level::warning}}), 3);
 }
@@ -357,7 +357,7 @@ TEST(Findings, AreTheSameAfterTheirWayToRank0) {
   auto finding = speed_on("a", 500);
   finding.level = Level::note;
   finding.meaning = "m";
-  finding.mend = "c";
+  finding.fix = "c";
   EXPECT_EQ(finding_json(finding_of(finding_json(finding))), finding_json(finding));
   EXPECT_EQ(findings_json({finding}, 2, {"a"})["findings"][0]["what"], "500 MB/s written");
 }

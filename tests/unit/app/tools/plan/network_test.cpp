@@ -28,7 +28,7 @@ TEST(PlanNetwork, ANodeKeepsWhatItsOwnBuildersTake) {
   EXPECT_EQ(load_of_a_byte(Placement(even(1))).out, 0);
 }
 
-/// By hand, over all pairs of a source and a builder.
+/// Compares with a count by hand over all pairs of a source and a builder.
 TEST(PlanNetwork, TheMostLoadedNodeCounts) {
   for (const auto& request : many_requests()) {
     const Placement placement(request);

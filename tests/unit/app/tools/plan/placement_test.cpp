@@ -13,7 +13,7 @@ namespace eventloom {
 namespace {
 
 struct NodeRoles {
-  std::vector<std::uint32_t> sources, builders;  ///< how many, by node
+  std::vector<std::uint32_t> sources, builders;  ///< number of each, by node
 };
 
 NodeRoles by_node(const Placement& placement) {
@@ -125,7 +125,7 @@ TEST(Placement, BuildersShareRanksWithSourcesWhereThereAreNot) {
 TEST(Placement, TheRateDecidesTheNumberOfBuilders) {
   auto request = request_of(4, 64, 4);
   request.hits_per_second = 1e6;
-  EXPECT_EQ(Placement(request).roles.builders, 4U);  // one would do, but each node has one
+  EXPECT_EQ(Placement(request).roles.builders, 4U);  // one would suffice, but each node has one
   request.hits_per_second = 1e8;
   const Placement fast(request);
   EXPECT_GE(fast.roles.builders * hits_per_core(4), 4e8);

@@ -16,7 +16,7 @@ inline std::string text_of(const PlanRequest& r) {
          (r.hits_per_second ? std::to_string(*r.hits_per_second) : "unknown");
 }
 
-/// Small and large, even and odd, with and without a known rate.
+/// Small and large requests, even and odd ones, with and without a known rate.
 inline std::vector<PlanRequest> many_requests() {
   std::vector<PlanRequest> out;
   for (const std::uint32_t nodes : {1, 2, 3, 4, 7, 16}) {

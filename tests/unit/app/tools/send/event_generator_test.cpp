@@ -73,8 +73,8 @@ TEST(EventGenerator, MakesTheSameHoweverFarItIsAskedToGo) {
   }
 }
 
-/// Events that had begun are whole, no other begins, and hits and truth agree.
-TEST(EventGenerator, StopsBehindTheEventsThatHaveBegun) {
+/// Every event that has begun is complete, no further one begins, and hits and truth agree.
+TEST(EventGenerator, StopsAfterTheEventsThatHaveBegun) {
   auto s = settings("poisson");
   s.noise = 0;
   for (const Tick at : {Tick(0), Tick(500), Tick(123'456), Tick(1'999'999)}) {

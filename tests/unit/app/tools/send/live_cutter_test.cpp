@@ -52,7 +52,7 @@ TEST(LiveCutter, ClosesWithTheEpochInWhichTheOldestHitIsOldEnough) {
   EXPECT_EQ(cutter.first(), std::nullopt);
 }
 
-/// When it is due does not depend on when the hits are handed over.
+/// When a buffer is due does not depend on when its hits were handed over.
 TEST(LiveCutter, IsDueWhenItWouldHaveBeenClosed) {
   LiveCutter cutter(settings(1000), 0, kFlushAfter);
   cutter.take(hits_at({150, 1190, 1210, 5000}), 100);

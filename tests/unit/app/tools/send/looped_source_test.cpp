@@ -45,11 +45,11 @@ struct HitVisitor {
   void schedule(std::span<const std::uint32_t>) {}
 };
 
-/// Hits, headers and damage of a whole stream, taken `step` epochs at a time and forgotten behind that.
+/// Hits, headers and damage of a whole stream, collected `step` epochs at a time and then forgotten.
 struct Walk {
   std::vector<SeenHit> hits;
   std::vector<EpochBufferHeader> headers;
-  std::vector<std::uint64_t> broken;  ///< buffers whose words are not intact
+  std::vector<std::uint64_t> broken;  ///< buffers with damaged words
   std::vector<Damage> damage;
 };
 
@@ -103,7 +103,7 @@ StreamMaker recording() {
       writer.epoch(epoch + Epoch(e));
       for (std::uint32_t tick = 0; tick < 5; ++tick) {
         writer.time(tick * 100);
-        // Payload that looks like an epoch marker, and a group too long for the marker's own count.
+        // Payload that looks like an epoch marker, and a group too long for the marker's count.
         const std::vector<std::uint32_t> payload(tick == 3 ? 600 : random() % 3, random() & kValueMask);
         std::vector<std::uint32_t> with_length{static_cast<std::uint32_t>(payload.size())};
         with_length.insert(with_length.end(), payload.begin(), payload.end());
@@ -127,7 +127,7 @@ StreamMaker recording() {
   return maker;
 }
 
-/// A file of it, with a header that says that payload has its length in front.
+/// The file with a header which states that payloads begin with their length.
 Bytes with_payload_header(Bytes file) {
   auto header = stream_header();
   header.payload = PayloadTable::uniform(PayloadTable::kLengthInFirstWord);
@@ -160,7 +160,7 @@ TEST_F(Looped, HitsAreThoseOfTheRecordingLater) {
   }
 }
 
-TEST_F(Looped, NumbersAndPlacesGoOn) {
+TEST_F(Looped, NumbersAndPlacesContinue) {
   auto source = loop(write(with_payload_header(recording().with_index())));
   const auto all = walk(source, 50);
   std::uint64_t hits = 0;
@@ -188,7 +188,7 @@ TEST_F(Looped, OnceIsTheRecording) {
   EXPECT_EQ(source.end_epoch(), once.end_epoch());
 }
 
-/// In each pass the same buffer has damaged words, another no header, and the hits of both are accounted for.
+/// In each pass the same buffer has damaged words and another one lacks its header; the hits of both are accounted for.
 TEST_F(Looped, DamageStaysDamage) {
   StreamMaker maker;
   for (Epoch epoch = 0; epoch < 10; ++epoch) maker.add(50 * epoch, 5);
@@ -214,7 +214,7 @@ TEST_F(Looped, DamageStaysDamage) {
   }
 }
 
-/// A recording that breaks off: what may be missing reaches to the next pass, and in the last one for ever.
+/// A recording that breaks off: the damage extends to the next pass, and without limit in the last one.
 TEST_F(Looped, OpenDamageEndsWithItsPass) {
   auto file = with_payload_header(recording().without_index());
   file.resize(file.size() - 100);
@@ -247,7 +247,7 @@ TEST_F(Looped, FindsWhatBeginsNext) {
   EXPECT_EQ(begins, (std::vector<Epoch>{20, 40, 60, 120, 140, 160, 220, 240, 260}));
 }
 
-/// What has been collected stays where and as it is until it is forgotten, however often it is asked for.
+/// Collected data stay where they are, unchanged, until they are forgotten, however often they are collected again.
 TEST_F(Looped, MemoryIsValidUntilForgotten) {
   auto source = loop(write(with_payload_header(recording().with_index())));
   SliceData first;

@@ -22,10 +22,10 @@ ValueHistogram histogram_of(const Values& values) {
   return histogram;
 }
 
-/// Each bin holds the values that lie between its edges, and all values are in one.
+/// Each bin holds the values between its edges, and every value is in exactly one bin.
 void expect_counts(const Values& values, const Bins& bins) {
   ASSERT_EQ(bins.edges.size(), bins.counts.size() + 1);
-  ASSERT_TRUE(std::ranges::is_sorted(bins.edges, std::less_equal<>())) << "edges must rise";
+  ASSERT_TRUE(std::ranges::is_sorted(bins.edges, std::less_equal<>())) << "edges must ascend";
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
     const auto inside = [&](std::uint64_t v) { return bins.edges[i] <= v && v < bins.edges[i + 1]; };
     EXPECT_EQ(bins.counts[i], static_cast<std::uint64_t>(std::ranges::count_if(values, inside))) << bins.edges[i];
@@ -115,8 +115,8 @@ TEST(ValueHistogram, TailAndQuantile) {
   }
 }
 
-/// Whole ticks between points at random, of which each is dead for `dead`: the tail must give the rate, whether ticks
-/// are fine or coarse.
+/// Random points in whole ticks, each followed by `dead` ticks without points: the tail must give the rate, whether
+/// ticks are fine or coarse.
 TEST(ExponentialFit, FindsTheRateWithinItsError) {
   for (const auto& [rate, dead, seed] :
        {std::tuple{1e-4, 0.0, 5U}, {1e-4, 3000.0, 6U}, {0.4, 3.0, 7U}, {2.0, 1.0, 8U}}) {

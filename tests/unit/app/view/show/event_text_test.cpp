@@ -25,7 +25,7 @@ struct Example {
     view.event.hits = {{5000, 7, 0, {1}}, {5000, 8, 1, {4}}, {5030, 7, 0, {}}, {5060, 7, 1, {2}}};
   }
 
-  /// Channel 7 of source 0 is called so, and stands at x = 1 m; channel 8 of source 1 is in these groups at x = 3 m.
+  /// Names channel 7 of source 0 and places it at x = 1 m; puts channel 8 of source 1 into these groups, at x = 3 m.
   void map(const std::string& name, const std::string& groups) {
     DetectorRecord detector;
     detector.map = "a text";
@@ -59,7 +59,7 @@ TEST(EventText, DrawsHitsAtTheirTimes) {
   EXPECT_TRUE(holds(text, "duration  60ns") && holds(text, "5us (5000 ticks)")) << text;
 }
 
-TEST(EventText, TellsEachHitOfAFew) {
+TEST(EventText, ListsEachHitOfAFew) {
   const auto text = Example().text();
   EXPECT_TRUE(holds(text, "            30ns       0            7  -\n")) << text;
   EXPECT_TRUE(holds(text, "            60ns       1            7  0x00000002\n")) << text;
@@ -120,7 +120,7 @@ TEST(EventSvg, DrawsHitsThatHavePositionsInBothViews) {
   EXPECT_FALSE(holds(svg, "nan") || holds(svg, "inf")) << svg;
 }
 
-/// Whatever a file says: no picture without end, and no number that is none.
+/// Whatever a file contains, the picture is finite and holds no invalid number.
 TEST(EventSvg, DrawsPositionsOfAnySize) {
   for (const double far : {1e-300, 1e9, 1e12, 1e300, std::numeric_limits<double>::infinity()}) {
     Example example;

@@ -15,9 +15,9 @@ enum class Defect : std::uint8_t { damage, number, tdc, remark, era, loss, late,
 
 /// Logs the defects of one input: the first ten of each kind, and the totals at the end. A new era is a warning, not an
 /// error.
-class Complaints {
+class DefectLog {
  public:
-  explicit Complaints(std::string path) : path_(std::move(path)) {}
+  explicit DefectLog(std::string path) : path_(std::move(path)) {}
 
   /// `offset`: bytes from the start of the file. `text`: a function without arguments, called only if its text is
   /// shown.

@@ -1,4 +1,4 @@
-#include "io/files/complaints.hpp"
+#include "io/files/defect_log.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -12,12 +12,12 @@ spdlog::level::level_enum level_of(Defect kind) {
 
 }  // namespace
 
-void Complaints::show(Defect kind, const std::string& text) const {
+void DefectLog::show(Defect kind, const std::string& text) const {
   spdlog::log(level_of(kind), "{}: {}{}", path_, text,
               limits_[static_cast<std::size_t>(kind)].at_last("; further ones of this kind are only counted"));
 }
 
-void Complaints::sum_up() {
+void DefectLog::sum_up() {
   for (std::size_t i = 0; i < limits_.size(); ++i) {
     if (!limits_[i].exceeded()) continue;
     spdlog::log(level_of(static_cast<Defect>(i)), "{}: {} {} in all", path_, limits_[i].count(), kNames[i]);
