@@ -164,12 +164,35 @@ failures_in_a_row() {
     'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
 }
 
-# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: like run_stoppable, but returns only if the command has succeeded (0,
-# or 3 with losses). Otherwise requeues the job, if that is useful, and ends it.
+# run_in_this_job WHAT AT_USR1 AT_TERM COMMAND...: like run_stoppable, but restarts a command that has died, up to
+# RESTARTS_IN_JOB times in a row, after pauses of 1, 2, 4, ... seconds; a command that lived for a minute ends the row.
+RESTARTS_IN_JOB=0
+run_in_this_job() {
+  local what=$1 code begun deaths=0 pause
+  shift
+  while :; do
+    begun=$SECONDS code=0
+    run_stoppable "$@" || code=$?
+    case $code in
+      0 | 3) return "$code" ;;
+      2 | 126 | 127) [ "$deaths" != 0 ] || return "$code" ;;
+    esac
+    [ $((SECONDS - begun)) -lt 60 ] || deaths=0
+    if [ -n "$STOPPED_BY" ] || [ "$deaths" -ge "$RESTARTS_IN_JOB" ]; then return "$code"; fi
+    pause=$((1 << (deaths < 6 ? deaths : 6)))
+    deaths=$((deaths + 1))
+    remember "$what died with exit code $code; restart in $pause s,"
+    sleep "$pause" &
+    wait $! || true
+    [ -z "$STOPPED_BY" ] || return "$code"
+  done
+}
+
+# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: like run_in_this_job, but returns only if the command has succeeded
+# (0, or 3 with losses). Otherwise requeues the job, if that is useful, and ends it.
 run_or_requeue() {
   local what=$1 code=0
-  shift
-  run_stoppable "$@" || code=$?
+  run_in_this_job "$@" || code=$?
   case $code in
     0 | 3)
       remember "$what finished"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Restarts a live run within seconds whenever it dies. For a run without Slurm; live.sbatch requeues its job instead.
+# Restarts a live run within seconds whenever it dies. For a run without Slurm; live.sbatch restarts its own.
 #
 # usage: keep_running.sh COMMAND...     e.g. keep_running.sh mpirun -np 2 eventloom run ... --resume --output run.h5
 #   COMMAND   a run with --resume, which continues where the one before ended, or a series of runs (--runs), which begins

@@ -6,7 +6,8 @@ usage: mbs_acquisition.py HOST[:PORT]... NUMBER start|stop
 Each front end must have its remote command task (`start cmdrem`, port 6019). A command is a record of 524 bytes: the
 number 1, which tells the byte order, a number of the command, a status, and 512 characters. The answer is such a record
 with status 0, where the command was carried out; records with number 0xffffffff only keep the connection alive. This is
-what DABC's MBS monitor sends (plugins/mbs/mbs/Monitor.h of DABC 2). Exit code 0 if all front ends have answered so.
+what DABC's MBS monitor sends (plugins/mbs/mbs/Monitor.h of DABC 2). Exit code 0 if all front ends have answered so. If
+one of them does not start, the run does not begin: the others are stopped again.
 """
 
 import socket
@@ -60,14 +61,22 @@ def command(place, text):
     return f"status {status}: {said}" if status else ""
 
 
+def carry_out(places, number, when):
+    """Returns the places whose front ends did not carry out the command; reports them."""
+    failed = {place: why for place in places if (why := command(place, COMMANDS[when]))}
+    for place, why in failed.items():
+        print(f"mbs_acquisition.py: run {number}: '{COMMANDS[when]}' on {place} failed: {why}", file=sys.stderr)
+    return failed
+
+
 def main(words):
     if len(words) < 3 or words[-1] not in COMMANDS or not words[-2].isdigit():
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
     *places, number, when = words
-    failed = {place: why for place in places if (why := command(place, COMMANDS[when]))}
-    for place, why in failed.items():
-        print(f"mbs_acquisition.py: run {number}: '{COMMANDS[when]}' on {place} failed: {why}", file=sys.stderr)
+    failed = carry_out(places, number, when)
+    if failed and when == "start":
+        carry_out([place for place in places if place not in failed], number, "stop")
     return 1 if failed else 0
 
 

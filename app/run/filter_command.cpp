@@ -27,6 +27,7 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t kPsOfNs = 1000;
 constexpr int kPipeBytes = 1 << 20;
+constexpr std::chrono::nanoseconds kPatienceWithTheMute = std::chrono::seconds(1);
 constexpr std::size_t kMostSpare = 4096;  ///< answers read beyond those expected, to notice them
 
 struct Pipe {
@@ -166,9 +167,10 @@ std::string FilterCommand::place_of(const BuiltSlice& slice, std::span<const std
   return fmt::format("{} of slice {}", when, slice.ledger.slice);
 }
 
-/// Waits for the end of the program, which has closed its output.
+/// The program has closed its output and cannot answer any more. Usually it ends at once; one that does not is killed.
 std::string FilterCommand::how_it_ended() {
-  const auto end = program_->wait_until(steady_clock::now() + settings_.timeout);
+  input_.reset();
+  const auto end = program_->wait_until(steady_clock::now() + std::min(settings_.timeout, kPatienceWithTheMute));
   program_.reset();
   if (!end) return "closed its standard output";
   return text_of(*end);

@@ -205,8 +205,7 @@ def test_failing_programs_stop_the_run_in_good_order(tmp_path, recording, fault,
     options = ["run", *[w for uri in uris for w in ("--source", uri)], *SLICED, "--filters", filter_ranks, "--segment-size",
                "20KiB", "--output", tmp_path / "run.h5", "--filter-command"]
     command = program(tmp_path, text)
-    # A program that closes its output does not end: it is killed after this time.
-    patience = "5s" if fault == "closes" else "1s" if "1s" in said else PATIENCE
+    patience = "1s" if "1s" in said else PATIENCE
     began = time.monotonic()
     done = eventloom(*options, command, "--filter-timeout", patience, np=ranks, code=75)
     assert time.monotonic() - began < 40

@@ -21,6 +21,7 @@ import h5py
 import numpy
 import pytest
 
+from browser import Browser, needs_browser
 from datagrams import END
 from epochs_file import epochs_file, hits_of_file
 from inject import failures_in, injecting
@@ -364,6 +365,39 @@ def test_a_hook_that_fails_begins_no_run(tmp_path, recording):
     assert [(int(number), when) for number, when, *_ in calls] == [
         (1, "start"), (1, "stop"), (2, "start"), (3, "start"), (5, "start"), (5, "stop")]
     assert calls[-1][2:] == ["runs/run_0005.h5", "good"]
+
+
+@needs_browser
+def test_the_page_begins_and_ends_runs(tmp_path, recording):
+    """Each moment shows the buttons that are possible; each comment belongs to one run."""
+    port = free_port()
+    shown = "[...document.querySelectorAll('#runs button')].filter((b) => !b.hidden).map((b) => b.dataset.command).join()"
+    with Series(tmp_path, port, "--idle") as series, Browser() as browser, browser.page(series.listening().url) as page:
+        page.until_text("#state", "idle")
+        assert page.ask(shown) == "start" and page.ask("document.querySelector('#comment').disabled")
+        page.click("#token")
+        page.type(series.token)
+        page.click("#comment")
+        page.type("60Co, 5 cm")
+        page.press("Enter")  # is no command
+        page.click("[data-command=start]")
+        page.until_text("#answer", "start: accepted")
+        with Pace(recording, port):
+            series.until_run(1)
+            page.until("latest.run.number === 1")
+            page.until(shown + " === 'next-run,stop-run'")
+            page.click("[data-command=next-run]")
+            page.until_text("#answer", "next-run: accepted")
+            series.until_run(2)
+            page.until("latest.run.number === 2")
+            page.click("[data-command=stop-run]")
+            page.until_text("#answer", "stop-run: accepted")
+            page.until_text("#state", "idle")
+            page.until(shown + " === 'start'")
+        assert page.consents == ["End this run?"]
+        series.ask_for("end")
+        series.wait(0)
+    assert [(row["run"], row.get("comment", "")) for row in series.log()] == [(1, "60Co, 5 cm"), (2, "")]
 
 
 SLOW_HOOK = """#!/bin/sh
@@ -728,6 +762,8 @@ class TestFrontEnds:
             done = self.hook(one.place, two.place, f"{HOST}:{free_port(socket.SOCK_STREAM)}", 7, "start")
         assert done.returncode == 1 and "status 5: said" in done.stderr and "refused" in done.stderr
         assert one.place not in done.stderr and "\x1b" not in done.stderr
+        # No run begins: the one that has started is stopped again.
+        assert one.commands == ["start acquisition", "stop acquisition"] and two.commands == ["start acquisition"]
 
     @pytest.mark.parametrize("words", [(), ("host",), ("host", "7"), ("host", "7", "pause"), ("host", "x", "start")])
     def test_nonsense_is_refused(self, words):

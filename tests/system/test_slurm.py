@@ -361,6 +361,19 @@ class TestLive:
         assert again.assert_state("FAILED")["ExitCode"] == "2:0"
         assert "out holds a finished run; choose another folder" in again.log()
 
+    def test_killed_rank(self, cluster, boards, tmp_path):
+        """The same job continues the run within seconds; data of before and after are in one output."""
+        with slowly_taken(cluster, boards, tmp_path, "n[1-2]") as (job, sender):
+            before = wait_for_parts(job)
+            job.kill_a_rank()
+            job.wait(lambda: len(parts(job)) > len(before) + 5, 60, "parts of the other run")
+            sender.process.terminate()
+            found = found_by(job)
+        assert_kept(before, job)
+        assert restarts(job) == 0 and "run died with exit code" in history(job)[0]
+        assert "run finished" in history(job)[1]
+        live.assert_slices_as_replayed(boards, found, ended_early=True)
+
     def test_front_ends_that_cannot_be(self, cluster, boards, tmp_path):
         udp, mistakes = f"udp://{live.HOST}:{live.free_port()}", []
         for front_ends, reported in [

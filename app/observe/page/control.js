@@ -1,6 +1,8 @@
 // Controls that steer a run. The server requires the token that the run printed at its start.
 
 const COMMAND_PATIENCE_MS = 10000;
+const QUESTIONS = { stop: 'Stop the run?', 'stop-run': 'End this run?' };
+const BEGINNINGS = ['start', 'next-run'];
 
 // Returns the reason of a refusal: the text of {"error": "..."}, or the beginning of any other body.
 function reasonIn(body) {
@@ -27,23 +29,34 @@ async function steer(command, more = {}) {
   setText('answer', await sendCommand(command, more).catch((error) => `${command}: not sent, ${error.message}`));
 }
 
+// Each run has a comment of its own.
+function takeComment() {
+  const field = document.getElementById('comment');
+  const comment = field.value.trim();
+  field.value = '';
+  return comment === '' ? {} : { comment };
+}
+
 function tokenField() {
   return document.getElementById('token');
 }
 
 function enableControl() {
   const disabled = tokenField().value.trim() === '';
-  for (const node of document.querySelectorAll('#control button, #speed')) node.disabled = disabled;
+  for (const node of document.querySelectorAll('#control button, #speed, #comment')) node.disabled = disabled;
 }
 
 function setUpControl() {
   tokenField().addEventListener('input', enableControl);
-  // Enter in this field must not send a command.
-  document.getElementById('access').addEventListener('submit', (event) => event.preventDefault());
+  // Enter in these fields must not send a command.
+  for (const name of ['access', 'runs']) {
+    document.getElementById(name).addEventListener('submit', (event) => event.preventDefault());
+  }
   for (const button of document.querySelectorAll('#control button[data-command]')) {
     const { command } = button.dataset;
     button.addEventListener('click', () => {
-      if (command !== 'stop' || window.confirm('Stop the run?')) steer(command);
+      if (command in QUESTIONS && !window.confirm(QUESTIONS[command])) return;
+      steer(command, BEGINNINGS.includes(command) ? takeComment() : {});
     });
   }
   document.getElementById('pace').addEventListener('submit', (event) => {
@@ -62,7 +75,17 @@ function showSpeed(setup) {
   field.defaultValue = known;
 }
 
+// Only one of several runs has a number.
+function showRuns(doc) {
+  const idle = doc.state === 'idle';
+  document.getElementById('runs').hidden = !idle && !(doc.run && doc.run.number);
+  for (const button of document.querySelectorAll('#runs button')) {
+    button.hidden = (button.dataset.command === 'start') !== idle;
+  }
+}
+
 function showControl(doc) {
   document.getElementById('control').hidden = !(doc.control && doc.control.enabled) || isOver(doc);
+  showRuns(doc);
   showSpeed(doc.setup || {});
 }
