@@ -29,7 +29,7 @@ class CutRelay:
 
     def __init__(self, target, cuts=()):
         self._cuts, self._left, self._cut_at = deque(cuts), None, None
-        self.made, self.ended = 0, False  # cuts; whether the server has ended a connection in good order
+        self.made, self.ended = 0, False  # cuts; whether the server has ended, or is gone
         self.passed = []  # bytes of the server's that have arrived at the client, by connection
         self.downtimes = []  # s, from a cut to the first byte of the next connection that had any
         self._target, self._over = target, threading.Event()
@@ -61,6 +61,7 @@ class CutRelay:
         try:
             server = socket.create_connection((HOST, self._target))
         except ConnectionRefusedError:
+            self.ended = True
             return
         with server:
             self.passed.append(b"")
