@@ -69,8 +69,8 @@ class MbsServerClient {
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
   /// Drops and counts the oldest of these groups.
   void drop_oldest();
-  /// Groups that have not been sent completely, oldest first. If the connection was reset, they begin with the last reply,
-  /// unless another request has confirmed it.
+  /// Groups that have not been sent completely, oldest first. If the connection was reset, they begin with the last
+  /// reply, unless another request has confirmed it.
   [[nodiscard]] std::deque<MbsGroupPtr> unsent() const;
   /// Counts the events of a group that was delivered to no other client.
   void count_alone(std::uint64_t events) { alone_events_ += events; }
