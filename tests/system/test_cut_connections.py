@@ -34,7 +34,7 @@ EVENTS = 200 * CUTS  # of which no cut takes more than 4 buffers, nor loses more
 KILLS_AND_CUTS = CUTS * 2 // 3
 MANY = 100 + 2 * CUTS  # clients of a server
 HEADS = 64  # bytes: a handshake and the header of a buffer
-AWAY = [1] * 4  # before a handshake the recorder waits twice as long after each cut: 1.5 s in all, which ends a quiet epoch
+AWAY = [1] * 3  # before a handshake the recorder waits twice as long after each cut: 1.5 s in all, which would end a quiet epoch
 
 
 def unsorted(first, count):
