@@ -1,4 +1,4 @@
-"""A TCP relay on this machine that resets connections, at both ends, after given numbers of bytes, and knows what it passed on."""
+"""A TCP relay on this machine that resets connections, at both ends, after given numbers of bytes."""
 
 import fcntl
 import selectors
