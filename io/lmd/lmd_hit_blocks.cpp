@@ -93,8 +93,8 @@ void LmdHitBlocks::report_repeats() {
   spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
 }
 
-/// Counts the events that a reconnection has cost, before the first new event, as a hit each: how many they had is
-/// unknown. Missing event numbers in times show themselves.
+/// Counts the events that a reconnection has cost, before the first new event. They count as a hit each, since the
+/// number of their hits is unknown. Where times are event numbers, EventNumbers counts them.
 void LmdHitBlocks::lose_missing(const LmdEvent& event, HitBlock& block) {
   const auto missing = repeats_.missing_before(event.number);
   if (missing == 0) return;
