@@ -68,6 +68,7 @@ RecorderSettings settings_of_recorder(const po::variables_map& values, std::size
 
 LiveOptions live_options_of(const po::variables_map& values) {
   LiveOptions live;
+  live.waits_for_peers = true;
   live.buffer_bytes = bytes_option(values, "live-buffer", 64U << 10, std::uint64_t{1} << 40);
   live.reconnect_seconds = std::chrono::duration<double>(duration_option(values, "reconnect")).count();
   return live;

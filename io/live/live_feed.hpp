@@ -102,6 +102,7 @@ struct LiveInputSettings {
   std::size_t buffer_bytes = std::size_t{256}
                              << 20;  ///< limit of the data held for the taking thread, and of the data held for sorting
   double reconnect_seconds = 0;      ///< how long to try to reconnect to a lost server; 0: not at all
+  bool waits_for_peers = false;      ///< see LiveReading
 };
 
 }  // namespace eventloom

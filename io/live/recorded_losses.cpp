@@ -22,6 +22,7 @@ void RecordedLosses::add(std::span<const std::byte> buffers, std::span<const Dam
 }
 
 void RecordedLosses::note(const Damage& damage) {
+  if (damage.cause == DropCause::duplicate) return;
   if (end_ == 0 || damage.n_epochs >= kForever) {
     hits_left_out_ += damage.n_hits;
     return;

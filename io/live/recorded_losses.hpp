@@ -13,7 +13,7 @@ namespace eventloom {
 
 /// The losses of a live stream as epoch buffers without words, between the buffers of its recording. All losses between
 /// two buffers become one stretch. Losses before the first buffer of a recording are left out, as are those without a
-/// number of hits.
+/// number of hits, and copies, which a server sends again after a reconnection: they are no losses.
 class RecordedLosses {
  public:
   /// Takes stored epoch buffers, in ascending epochs.

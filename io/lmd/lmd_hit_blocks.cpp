@@ -61,6 +61,7 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
     return true;
   }
   report_repeats();
+  if (!time_.numbered()) lose_missing(event, block);
   const auto judgement = judge(event, *number, block);
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
@@ -90,6 +91,17 @@ void LmdHitBlocks::report_repeats() {
   const auto n = repeated_ - std::exchange(repeats_reported_, repeated_);
   if (n == 0) return;
   spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
+}
+
+/// Counts the events that a reconnection has cost, before the first new event. They count as a hit each, since the
+/// number of their hits is unknown. Where times are event numbers, EventNumbers counts them.
+void LmdHitBlocks::lose_missing(const LmdEvent& event, HitBlock& block) {
+  const auto missing = repeats_.missing_before(event.number);
+  if (missing == 0) return;
+  missing_ += missing;
+  spdlog::warn("{}: {} events before number {} were lost with the connection, by their numbers", name_, missing,
+               event.number);
+  add_loss(block, {.before = block.size(), .offset = event.offset, .hits = missing, .cause = DropCause::lost});
 }
 
 /// Judges the newest event, since no other event of its era follows, and begins a new era.
@@ -226,6 +238,7 @@ SourceCounts LmdHitBlocks::counts(const Counters& found) const {
     if (untimed_ != 0) counters.keep({{Metric::untimed_events, untimed_}});
   } else {
     counters.keep({{Metric::untimed_events, untimed_}, {Metric::out_of_step, steps_.out_of_step()}});
+    if (missing_ != 0) counters.keep({{Metric::missing_numbers, missing_}});
   }
   if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset().value}});
   if (found[Metric::buffers] != 0) {

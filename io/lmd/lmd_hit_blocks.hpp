@@ -79,6 +79,7 @@ class LmdHitBlocks {
  private:
   bool comes_again(const LmdEvent& event, std::uint32_t number);
   void report_repeats();
+  void lose_missing(const LmdEvent& event, HitBlock& block);
   [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block);
   [[nodiscard]] EventNumbers::Judgement begin_era(const LmdEvent& event, std::uint32_t number);
   [[nodiscard]] EventNumbers::Judgement judge_stamped(const LmdEvent& event);
@@ -105,6 +106,7 @@ class LmdHitBlocks {
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_reported_ = 0;
+  std::uint64_t missing_ = 0;      ///< events with time stamps that a reconnection has cost, by their numbers
   std::optional<KeptEvent> kept_;  ///< newest event, which may still be dropped
   HitBlock waiting_;               ///< hits for the next block
   std::uint64_t anomalies_ = 0;

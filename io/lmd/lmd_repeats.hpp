@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "formats/ids.hpp"
 
@@ -23,14 +24,26 @@ class LmdRepeats {
   /// Undoes the last keep().
   void take_back() { latest_ = before_; }
   /// The next events may be repeats.
-  void restart() { seen_ = latest_; }
+  void restart() {
+    seen_ = latest_;
+    restarted_ = true;
+  }
 
   /// Whether an event is a repeat. Without a time, the number alone decides.
   [[nodiscard]] bool repeats(std::uint32_t number, std::optional<Tick> time) const {
     return seen_ && !is_above(number, seen_->number) && time.value_or(0) <= seen_->time;
   }
+  /// Number of events missing between the last one before the restart and the first new one after it, which has this
+  /// number. Numbers that continue elsewhere show nothing.
+  std::uint32_t missing_before(std::uint32_t number) {
+    if (!std::exchange(restarted_, false) || !seen_) return 0;
+    const std::uint32_t missing = number - seen_->number - 1;
+    return missing <= kMostMissing ? missing : 0;
+  }
 
  private:
+  static constexpr std::uint32_t kMostMissing = 1U << 24;
+
   struct Reached {
     std::uint32_t number = 0;
     Tick time = 0;
@@ -40,6 +53,7 @@ class LmdRepeats {
   std::optional<Reached> latest_;
   std::optional<Reached> before_;  ///< latest_ before the last keep()
   std::optional<Reached> seen_;    ///< maxima before the restart
+  bool restarted_ = false;         ///< no new event has followed the restart yet
 };
 
 }  // namespace eventloom

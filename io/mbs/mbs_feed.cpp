@@ -64,7 +64,7 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
     control.wraps_after = epoch_of(Tick(std::uint64_t{1} << time.bits()), base.epoch_ticks);
   }
   return std::make_unique<EncodedFeed>(shifted(std::move(reader), uri), std::move(control), reorder,
-                                       settings.buffer_bytes);
+                                       settings.buffer_bytes, LiveReading{.waits_for_peer = settings.waits_for_peers});
 }
 
 }  // namespace eventloom

@@ -37,6 +37,7 @@ class MbsReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return blocks_.holds_back(); }
   [[nodiscard]] std::optional<Tick> held_from() const override;
+  [[nodiscard]] bool is_away() const override { return !connection_.is_connected(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 

@@ -253,6 +253,12 @@ void EncodedStream::see(const HitBlock& block) {
   seen_end_ = std::max(seen_end_, std::min(epoch_of(newest, epoch_ticks), max_epoch(epoch_ticks)) + 1);
 }
 
+/// Waiting begins when the peer is back.
+void EncodedStream::stand_still() {
+  heard_ = std::chrono::steady_clock::now();
+  for (auto& arrival : arrivals_) arrival.at = heard_;
+}
+
 /// Releases hits that have waited for longest_wait, or that exceed the memory limit.
 void EncodedStream::release_waiting() {
   const auto now = std::chrono::steady_clock::now();
@@ -261,6 +267,7 @@ void EncodedStream::release_waiting() {
     arrivals_.push_back({now, pushed});
     heard_ = now;
   }
+  if (live_->waits_for_peer && reader_->is_away()) stand_still();
   std::optional<std::uint32_t> due;  // blocks
   while (!arrivals_.empty() && now - arrivals_.front().at >= live_->longest_wait) {
     due = arrivals_.front().blocks;

@@ -29,6 +29,9 @@ struct LiveReading {
   std::size_t most_bytes = std::size_t{32} << 20;  ///< limit of waiting hits; beyond it the oldest are released
   /// Hits later than this show that the clock has gone back, unless times are event numbers.
   std::chrono::hours longest_disorder{1};
+  /// Without its peer the stream stands still: no hit is late that the peer sends when it is back. For a recorder, for
+  /// which nothing waits.
+  bool waits_for_peer = false;
   /// For a followed recording: hits wait as long as in a recording, and only settle() makes any of them late.
   bool as_recorded = false;
 };
@@ -87,6 +90,7 @@ class EncodedStream final : public Source {
   void leave_out_late(HitBlock& block);
   void see(const HitBlock& block);
   void release_waiting();
+  void stand_still();
   [[nodiscard]] Epoch complete() const { return encoder_.open_from().value_or(closed_); }
   void settle(Epoch end);
   void close_when_quiet();

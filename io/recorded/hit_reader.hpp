@@ -70,6 +70,8 @@ class HitReader {
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
   /// Time of the first hit held back until the beginning of the run is known; std::nullopt if there is none.
   [[nodiscard]] virtual std::optional<Tick> held_from() const { return std::nullopt; }
+  /// Whether the peer of a live source has been lost and is searched for.
+  [[nodiscard]] virtual bool is_away() const { return false; }
   /// Fraction of the input that has been read, 0 to 1; std::nullopt if its length is unknown.
   [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
   /// Number of defects not among the losses, which lost no hits or an unknown number.

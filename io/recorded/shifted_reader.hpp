@@ -22,6 +22,7 @@ class ShiftedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return shifted(reader_->holds_back()); }
   [[nodiscard]] std::optional<Tick> held_from() const override { return shifted(reader_->held_from()); }
+  [[nodiscard]] bool is_away() const override { return reader_->is_away(); }
   [[nodiscard]] std::optional<double> share_read() const override { return reader_->share_read(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return reader_->counts(); }

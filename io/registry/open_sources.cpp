@@ -206,6 +206,7 @@ LiveInputSettings SourceOpener::input_settings() const {
   LiveInputSettings input;
   input.buffer_bytes = std::min(live_.buffer_bytes / kFeedShare, kMostInFeed);
   input.reconnect_seconds = live_.reconnect_seconds;
+  input.waits_for_peers = live_.waits_for_peers;
   return input;
 }
 

@@ -160,7 +160,8 @@ bool MbsClients::reports() const { return totals_.connected <= kShownClients; }
 
 void MbsClients::remove(const MbsServerClient& client) {
   if (!client.is_admitted()) return forget(client);
-  if (!settings_.drops && std::ranges::none_of(clients_, is_connected)) left_over_ = client.unsent();
+  const bool holds = !settings_.drops || round_ != Round::none;
+  if (holds && std::ranges::none_of(clients_, is_connected)) left_over_ = client.unsent();
   if (client.end() == MbsClientEnd::refused) return remove_refused(client);
   const auto& counts = client.counts();
   totals_.sent.add(counts);

@@ -42,7 +42,8 @@ struct MbsClientsTotals {
 /// Not thread-safe. Times are in nanoseconds of the steady clock.
 ///
 /// Connections that have not been admitted (see MbsServerClient) receive no groups and do not count, nor does a client
-/// that is refused later. Unless `drops` is set, the next client receives the groups that the last one left unsent.
+/// that is refused later. In a round, and always unless `drops` is set, the next client receives the groups that the
+/// last one left unsent.
 class MbsClients {
  public:
   /// Starts listening. Throws UserError when the address is unavailable.

@@ -92,6 +92,7 @@ bool MbsServerClient::has_unacknowledged_data() const {
 }
 
 void MbsServerClient::hang_up(bool reset) {
+  if (reset) take_back_reply();
   if (reset && !by_request_) {
     end_ = MbsClientEnd::unread;
   } else {
@@ -99,10 +100,20 @@ void MbsServerClient::hang_up(bool reset) {
   }
 }
 
+/// The client may not have received its last reply, which the system has accepted: it counts as unsent.
+void MbsServerClient::take_back_reply() {
+  if (unconfirmed_ == nullptr) return;
+  counts_.events -= unconfirmed_->events;
+  counts_.buffers -= unconfirmed_->buffers;
+  queued_bytes_ += unconfirmed_->bytes.size();
+  queue_.push_front(std::exchange(unconfirmed_, nullptr));
+}
+
 void MbsServerClient::answer(MbsRequest request) {
   if (request == MbsRequest::close) hang_up(false);
   if (request == MbsRequest::unknown) end_ = MbsClientEnd::refused;
   if (request == MbsRequest::events && by_request_) ++requests_;
+  unconfirmed_ = nullptr;
 }
 
 void MbsServerClient::begin_next() {
@@ -125,12 +136,16 @@ void MbsServerClient::send(std::int64_t now) {
     taken_at_ = now;
     sent_ += static_cast<std::size_t>(taken);
     counts_.bytes += static_cast<std::uint64_t>(taken);
-    if (sent_ < sending_->bytes.size()) continue;
-    counts_.events += sending_->events;
-    counts_.buffers += sending_->buffers;
-    sending_ = nullptr;
+    if (sent_ == sending_->bytes.size()) end_group();
   }
   if (finishing_ && !closed_writing_ && sending_ == nullptr && queue_.empty()) close_writing(now);
+}
+
+void MbsServerClient::end_group() {
+  counts_.events += sending_->events;
+  counts_.buffers += sending_->buffers;
+  if (by_request_ && requests_ == 0) unconfirmed_ = sending_;
+  sending_ = nullptr;
 }
 
 /// Shuts down only the sending side: closing the socket with an unread request would destroy data in flight.

@@ -69,7 +69,8 @@ class MbsServerClient {
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
   /// Drops and counts the oldest of these groups.
   void drop_oldest();
-  /// Groups that have not been sent completely, oldest first.
+  /// Groups that have not been sent completely, oldest first. If the connection was reset, they begin with the last
+  /// reply, unless another request has confirmed it.
   [[nodiscard]] std::deque<MbsGroupPtr> unsent() const;
   /// Counts the events of a group that was delivered to no other client.
   void count_alone(std::uint64_t events) { alone_events_ += events; }
@@ -94,6 +95,8 @@ class MbsServerClient {
   [[nodiscard]] bool may_begin() const { return !queue_.empty() && (!by_request_ || requests_ > 0); }
   [[nodiscard]] bool has_unacknowledged_data() const;
   void begin_next();
+  void end_group();
+  void take_back_reply();
   void answer(MbsRequest request);
   void close_writing(std::int64_t now);
 
@@ -108,6 +111,7 @@ class MbsServerClient {
   std::size_t queued_bytes_ = 0;
   MbsGroupPtr sending_;
   std::size_t sent_ = 0;       ///< bytes of sending_ that have been sent
+  MbsGroupPtr unconfirmed_;    ///< the last reply, until the client sends another request
   std::int64_t taken_at_ = 0;  ///< last time when the client took data or its queue was empty
   bool finishing_ = false;
   bool closed_writing_ = false;

@@ -303,6 +303,38 @@ def sends_on_request(layout, groups):
     return behave
 
 
+class Holds:
+    """A behaviour of a stream server, the same for all its clients: sends the next of `groups` with each request, once it is
+    `released`. The next request confirms it: a client that comes back gets what it had not confirmed again. `forgetful`: it does
+    not. Ends behind the last group."""
+
+    def __init__(self, layout, groups, released=None, forgetful=False):
+        self.layout, self.groups, self.forgetful = layout, [b"".join(group) for group in groups], forgetful
+        self.released, self.next = len(groups) if released is None else released, 0
+        self._one_client = threading.Lock()
+
+    def __call__(self, connection):
+        with self._one_client:  # the connection before may not have ended yet
+            connection.send(self.layout.handshake())
+            sent = False
+            while connection.request() == "GETEVT":
+                self.next += sent and not self.forgetful
+                if self.next == len(self.groups):
+                    return connection.finish()
+                if not self._may_send(connection):
+                    return
+                self.next += self.forgetful
+                connection.send(self.groups[self.next - self.forgetful])
+                sent = True
+
+    def _may_send(self, connection):
+        """Once the next group is released; False if the client, which awaits it, has gone."""
+        while self.next >= self.released:
+            if connection.ending.is_set() or select.select([connection.socket], [], [], 0.005)[0]:
+                return False
+        return True
+
+
 def breaks_off(layout, groups, after, protocol="transport", reset=False):
     """A behaviour: the connection ends after `after` bytes of the last of `groups`."""
     def behave(connection):

@@ -5,7 +5,9 @@ import os
 import random
 import signal
 import subprocess
+import time
 from pathlib import Path
+from statistics import median
 
 from interrupted import gone, until
 from live import merged
@@ -14,6 +16,7 @@ from results import assert_balanced, assert_same, read_ledger, read_merged
 
 KILLS = int(os.environ.get("EVENTLOOM_KILLS", 6))
 RANKS = 2
+VICTIMS = (*range(RANKS), "mpirun")
 OPTIONS = ["--define", "gap:25ns,4", "--epochs-per-slice", "4", "--epoch-timeout", "0"]
 LIMIT = 60  # s until a killed run is back
 
@@ -42,7 +45,8 @@ class KeptRunning:
     """A live run under keep_running.sh, of files that grow. The `with` ends it."""
 
     def __init__(self, folder, uris):
-        self.folder = folder
+        self.folder, self.killed = folder, []  # process ids of the runs that have died
+        self.downtimes = []  # s, from a kill until all ranks of the next run handle signals
         folder.mkdir()
         sources = [word for uri in uris for word in ("--source", uri)]
         command = [ROOT / "jobs/keep_running.sh", "mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(RANKS), BINARY,
@@ -66,12 +70,22 @@ class KeptRunning:
     def text(self):
         return Path(self.errors.name).read_text(errors="replace")
 
-    def alive(self, not_these=()):
+    def kill(self, victim):
+        """Kills "mpirun" or a rank, once all are there again."""
+        ranks = self.alive()
+        os.kill(ranks[victim], signal.SIGKILL)
+        began = time.monotonic()
+        self.killed += ranks.values()
+        until(lambda: all(gone(pid) for pid in ranks.values()), "all ranks gone", LIMIT, self.text)
+        self.alive()
+        self.downtimes.append(time.monotonic() - began)
+
+    def alive(self):
         """mpirun and the ranks, once all are there again."""
         def all_there():
             assert self.process.poll() is None, f"ended with {self.process.returncode}\n{self.text()}"
             found = processes_in(self.folder)
-            return found if len(found) == RANKS + 1 and not set(found.values()) & set(not_these) else None
+            return found if len(found) == RANKS + 1 and not set(found.values()) & set(self.killed) else None
         return until(all_there, "a run with all its ranks", LIMIT, self.text)
 
 
@@ -90,24 +104,21 @@ def test_random_kills_change_nothing(tmp_path):
     expected = Run(tmp_path / "whole", [f"file:{file}" for file in files], *OPTIONS).merged
     pieces = [in_pieces(file.read_bytes(), KILLS + 1, chance) for file in files]
     n_pieces = max(map(len, pieces))
-    victims = []
     with KeptRunning(tmp_path / "run", [f"file:{live}/source_00{k}.*.epochs?follow" for k in (0, 1)]) as run:
         for number in range(n_pieces):
             for path, of_file in zip(grown, pieces):
                 if number < len(of_file):
                     with path.open("ab") as file:
                         file.write(of_file[number])
-            if len(victims) == KILLS:
-                continue
-            ranks = run.alive(not_these=[pid for killed in victims for pid in killed.values()])
-            os.kill(ranks[chance.choice(sorted(ranks, key=str))], signal.SIGKILL)
-            victims.append(ranks)
-            until(lambda: all(gone(pid) for pid in ranks.values()), "all ranks gone", LIMIT, run.text)
+            if number < KILLS:
+                run.kill(chance.choice(VICTIMS))
         for path in grown:
             (live / f"{path.name.partition('.')[0]}.end").touch()
         assert run.process.wait(LIMIT) == 0, run.text()
-        told = run.text()
+        reported = run.text()
+    times = run.downtimes
+    print(f"{len(times)} kills, without a run for {median(times):.2f} s (median), {max(times):.2f} s (most)")
     merged(run.folder)
-    assert told.count("the run has died") == len(victims) > 0
+    assert reported.count("the run has died") == min(n_pieces, KILLS) > 0
     assert_same(read_merged(run.folder / "merged.h5"), read_merged(expected))
     assert_balanced(read_ledger(run.folder / "merged.h5"))

@@ -44,6 +44,18 @@ TEST(LmdRepeats, AnEventThatWasTakenBackDoesNotCount) {
   EXPECT_TRUE(repeats.repeats(10, 1090));
 }
 
+TEST(LmdRepeats, NumbersThatFollowARestartRevealMissingEvents) {
+  auto repeats = after(0xfffffff0, 14, 10);
+  EXPECT_EQ(repeats.missing_before(5), 0U) << "no restart";
+  repeats.restart();
+  EXPECT_EQ(repeats.missing_before(2), 4U) << "0xfffffffe to 1";
+  EXPECT_EQ(repeats.missing_before(7), 0U) << "counted only once";
+  repeats.restart();
+  EXPECT_EQ(repeats.missing_before(0xfffffffe), 0U) << "the next";
+  repeats.restart();
+  EXPECT_EQ(repeats.missing_before(0x80000000), 0U) << "other numbers";
+}
+
 TEST(LmdRepeats, OfTheLatestConnectionToo) {
   auto repeats = after(1, 10, 10);
   repeats.restart();

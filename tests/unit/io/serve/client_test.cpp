@@ -107,27 +107,68 @@ TEST_F(MbsServerClientTest, CloseEndsIt) {
   EXPECT_EQ(client.end(), MbsClientEnd::left);
 }
 
-/// The client has read all that had arrived and has closed: no reset shows that more was sent.
-TEST(MbsServerClientOverTcp, DataSentAfterTheClientsEndAreUnread) {
-  for (const bool more : {false, true}) {
+/// A server's end of a TCP connection, and the peer at the other end.
+class MbsServerClientOverTcp : public testing::Test {
+ protected:
+  MbsServerClient connect_peer(bool by_request) {
     const auto listener = listen_on("127.0.0.1", 0, "");
     sockaddr_in address{};
     socklen_t length = sizeof address;
-    ASSERT_EQ(getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &length), 0);
-    const int peer = socket(AF_INET, SOCK_STREAM, 0);
-    ASSERT_EQ(connect(peer, reinterpret_cast<const sockaddr*>(&address), length), 0);
+    EXPECT_EQ(getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+    peer_ = socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(connect(peer_, reinterpret_cast<const sockaddr*>(&address), length), 0);
     std::string name;
-    MbsServerClient client(accept_from(listener, name), name, false, group_of(2, 'h'), 0);
+    MbsServerClient client(accept_from(listener, name), name, by_request, group_of(2, 'h'), 0);
     client.send(1);
-    std::array<char, 2> bytes{};
-    EXPECT_EQ(recv(peer, bytes.data(), bytes.size(), MSG_WAITALL), 2);
-    close(peer);
+    read(2);
+    return client;
+  }
+  void read(std::size_t bytes) const {
+    std::string buffer(bytes, '?');
+    EXPECT_EQ(recv(peer_, buffer.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+  }
+  void reset() const {
+    const linger at_once{1, 0};
+    EXPECT_EQ(setsockopt(peer_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+    close(peer_);
+  }
+
+  int peer_ = -1;
+};
+
+/// The client has read all that had arrived and has closed: no reset shows that more was sent.
+TEST_F(MbsServerClientOverTcp, DataSentAfterTheClientsEndAreUnread) {
+  for (const bool more : {false, true}) {
+    auto client = connect_peer(false);
+    close(peer_);
     if (more) {
       client.queue(group_of(1000, 'a'));
       client.send(2);
     }
     while (client.end() == MbsClientEnd::none) client.receive(3);
     EXPECT_EQ(client.end(), more ? MbsClientEnd::unread : MbsClientEnd::left);
+  }
+}
+
+/// The system has accepted the reply, but nobody knows whether it has arrived.
+TEST_F(MbsServerClientOverTcp, AReplyIsUnsentUntilTheNextRequestConfirmsIt) {
+  for (const unsigned replies : {1U, 2U}) {
+    auto client = connect_peer(true);
+    for (unsigned i = 0; i < replies; ++i) {
+      client.queue(group_of(1000, static_cast<char>('a' + i), 5));
+      EXPECT_EQ(write(peer_, "GETEVT\0\0\0\0\0", 12), 12);
+      while (client.counts().events != 5 * (i + 1)) {
+        client.receive(2);
+        client.send(2);
+      }
+      read(1000);
+    }
+    reset();
+    while (client.end() == MbsClientEnd::none) client.receive(3);
+    const auto unsent = client.unsent();
+    ASSERT_EQ(unsent.size(), 1U);
+    EXPECT_EQ(unsent.front()->bytes.front(), static_cast<std::byte>('a' + replies - 1));
+    EXPECT_EQ(client.counts().events, 5 * (replies - 1));
   }
 }
 
