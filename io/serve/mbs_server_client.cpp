@@ -144,7 +144,8 @@ void MbsServerClient::send(std::int64_t now) {
 void MbsServerClient::end_group() {
   counts_.events += sending_->events;
   counts_.buffers += sending_->buffers;
-  if (by_request_ && requests_ == 0) unconfirmed_ = sending_;
+  const bool of_data = sending_->buffers != 0;
+  if (by_request_ && of_data && requests_ == 0) unconfirmed_ = sending_;
   sending_ = nullptr;
 }
 

@@ -22,17 +22,19 @@ MbsGroupPtr group_of(std::size_t bytes, char content, std::uint32_t events = 1) 
   return std::make_shared<const MbsGroup>(std::move(group));
 }
 
+MbsGroupPtr handshake() {
+  MbsGroup group;
+  group.bytes.assign(2, std::byte{'h'});
+  return std::make_shared<const MbsGroup>(std::move(group));
+}
+
 /// The two ends of a connection.
 class MbsServerClientTest : public testing::Test {
  protected:
   MbsServerClientTest() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends_.data()), 0); }
   ~MbsServerClientTest() override { close(ends_[1]); }
 
-  MbsServerClient make(bool by_request) {
-    MbsGroup handshake;
-    handshake.bytes.assign(2, std::byte{'h'});
-    return {MbsServerSocket(ends_[0]), "somebody", by_request, std::make_shared<const MbsGroup>(handshake), 0};
-  }
+  MbsServerClient make(bool by_request) { return {MbsServerSocket(ends_[0]), "somebody", by_request, handshake(), 0}; }
   void ask(const std::string& word) const {
     std::array<char, 12> text{};
     word.copy(text.data(), text.size());
@@ -118,7 +120,7 @@ class MbsServerClientOverTcp : public testing::Test {
     peer_ = socket(AF_INET, SOCK_STREAM, 0);
     EXPECT_EQ(connect(peer_, reinterpret_cast<const sockaddr*>(&address), length), 0);
     std::string name;
-    MbsServerClient client(accept_from(listener, name), name, by_request, group_of(2, 'h'), 0);
+    MbsServerClient client(accept_from(listener, name), name, by_request, handshake(), 0);
     client.send(1);
     read(2);
     return client;
@@ -152,7 +154,7 @@ TEST_F(MbsServerClientOverTcp, DataSentAfterTheClientsEndAreUnread) {
 
 /// The system has accepted the reply, but nobody knows whether it has arrived.
 TEST_F(MbsServerClientOverTcp, AReplyIsUnsentUntilTheNextRequestConfirmsIt) {
-  for (const unsigned replies : {1U, 2U}) {
+  for (const unsigned replies : {0U, 1U, 2U}) {
     auto client = connect_peer(true);
     for (unsigned i = 0; i < replies; ++i) {
       client.queue(group_of(1000, static_cast<char>('a' + i), 5));
@@ -166,6 +168,10 @@ TEST_F(MbsServerClientOverTcp, AReplyIsUnsentUntilTheNextRequestConfirmsIt) {
     reset();
     while (client.end() == MbsClientEnd::none) client.receive(3);
     const auto unsent = client.unsent();
+    if (replies == 0) {
+      EXPECT_TRUE(unsent.empty()) << "each client receives a handshake of its own";
+      continue;
+    }
     ASSERT_EQ(unsent.size(), 1U);
     EXPECT_EQ(unsent.front()->bytes.front(), static_cast<std::byte>('a' + replies - 1));
     EXPECT_EQ(client.counts().events, 5 * (replies - 1));
