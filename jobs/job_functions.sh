@@ -181,7 +181,8 @@ run_in_this_job() {
     if [ -n "$STOPPED_BY" ] || [ "$deaths" -ge "$RESTARTS_IN_JOB" ]; then return "$code"; fi
     pause=$((1 << (deaths < 6 ? deaths : 6)))
     deaths=$((deaths + 1))
-    remember "$what died with exit code $code; restart in $pause s,"
+    remember "$what died with exit code $code"
+    say "restarting it in $pause s"
     sleep "$pause" &
     wait $! || true
     [ -z "$STOPPED_BY" ] || return "$code"
