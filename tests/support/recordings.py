@@ -5,7 +5,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import h5py
-import numpy as np
 
 from reference import PICOSECONDS, hits_of
 

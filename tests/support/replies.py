@@ -7,7 +7,6 @@ import threading
 from dataclasses import dataclass, field
 
 from datagrams import FIELDS, FRAME_BYTES, HOST, MAGIC, demand
-from epochs_file import crc32c
 from fast_crc import fast_crc32c
 from live import Board
 

@@ -88,8 +88,8 @@ def test_sources_keep_the_offsets_of_their_map(tmp_path):
         write_csv(tmp_path / f"s{source}.csv", times[mine], np.arange(mine.sum()) % 2)
     old = tmp_path / "old.csv"
     old.write_text("# by hand\nsource,channel,name,offset_ns\n2,1,\"far, up\",300\n1,,,-40\n")
-    done = eventloom("align", tmp_path / "s*.csv", "--by", "source", "--detector", old, "--reference", "0", "-o",
-                     tmp_path / "new.csv", code=None)
+    eventloom("align", tmp_path / "s*.csv", "--by", "source", "--detector", old, "--reference", "0", "-o",
+              tmp_path / "new.csv", code=None)
     text = (tmp_path / "new.csv").read_text()
     assert "# by hand" in text and '2,1,"far, up",300' in text
     old.write_text("source,offset_ns\n2,300\n1,-40\n")
@@ -206,7 +206,7 @@ def test_a_map_of_someone_else_stays(tmp_path):
     theirs.write_text("source,channel,offset_ns\n,1,5\n")
     done = eventloom("align", hits, "--detector", theirs, "-o", theirs, "--force", code=2)
     assert theirs.read_text() == "source,channel,offset_ns\n,1,5\n"
-    done = eventloom("align", hits, "-o", theirs, "--force", code=2)
+    eventloom("align", hits, "-o", theirs, "--force", code=2)
     assert theirs.read_text() == "source,channel,offset_ns\n,1,5\n"
     eventloom("align", hits, "-o", tmp_path / "new.csv")
     eventloom("align", hits, "-o", tmp_path / "new.csv", code=2)

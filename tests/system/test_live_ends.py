@@ -14,7 +14,6 @@ from interrupted import STOPPED, Started, lines_with, until
 from live import HOST, Board, LiveRun, Recording, counts_of, drained, free_port, losses, masked, merged, sockets, udp
 from lmd_reference import Event, Subevent, white_rabbit
 from mbs import Layout, Server
-from program import eventloom
 
 STAMP = 10**15  # ns, of event 0
 STEP = 2_000_000  # ns, from event to event: two slices
