@@ -204,7 +204,7 @@ def test_a_map_of_someone_else_stays(tmp_path):
     hits = write_csv(tmp_path / "a.csv", times, channels)
     theirs = tmp_path / "map.csv"
     theirs.write_text("source,channel,offset_ns\n,1,5\n")
-    done = eventloom("align", hits, "--detector", theirs, "-o", theirs, "--force", code=2)
+    eventloom("align", hits, "--detector", theirs, "-o", theirs, "--force", code=2)
     assert theirs.read_text() == "source,channel,offset_ns\n,1,5\n"
     eventloom("align", hits, "-o", theirs, "--force", code=2)
     assert theirs.read_text() == "source,channel,offset_ns\n,1,5\n"
