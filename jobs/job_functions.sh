@@ -136,17 +136,20 @@ local_ranks() {
 # signals forwarded to it, or empty: USR1 for mpirun and srun, which forward it to all ranks (TERM would end mpirun
 # immediately); ranks:TERM goes directly to the ranks on this node, which notify the others.
 run_stoppable() {
-  local code seen
+  local code seen watcher
   at_usr1=$1 at_term=$2
   shift 2
   "$@" & # in the background: bash heeds signals only while it waits
   child=$!
+  "$JOBS/end_hung_mpirun.sh" "$child" 10 &
+  watcher=$!
   [ -z "$STOPPED_BY" ] || pass_on
   while :; do
     seen=$signals code=0
     wait "$child" || code=$?
     [ "$seen" != "$signals" ] || break # else it was a signal that ended the wait
   done
+  kill "$watcher" 2>/dev/null || true
   [ -z "$repeating" ] || kill "$repeating" 2>/dev/null || true
   child='' repeating=''
   return "$code"

@@ -6,6 +6,7 @@
 #             the next run: 'eventloom merge --partial' saves what the dead run had finished
 # environment:
 #   MOST_RESTARTS    deaths in a row after which it gives up (default 10); a run that lived for a minute ends the row
+#   HUNG_AFTER       seconds after which an mpirun without ranks counts as dead (default 10)
 #   LONGEST_PAUSE    before a restart, in seconds (default 60): the pauses are 1, 2, 4, ... of them
 #
 # Its exit code is that of the last run. It does not restart a run that
@@ -16,6 +17,8 @@ set -euo pipefail
 
 MOST_RESTARTS=${MOST_RESTARTS:-10}
 LONGEST_PAUSE=${LONGEST_PAUSE:-60}
+HUNG_AFTER=${HUNG_AFTER:-10}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { echo "$(date '+%F %T') keep_running: $*" >&2; }
 if [ $# = 0 ] || [ "$1" = --help ]; then
@@ -41,11 +44,13 @@ done
 # Runs the command and sets `code`. In the background, as bash heeds signals only while it waits; a signal ends the wait. In
 # a process group of its own, so that a Ctrl-C comes once, from here: mpirun takes two for an order to kill its ranks.
 run() {
-  local seen
+  local seen watcher
   set -m
   "$@" </dev/null &
   set +m
   child=$!
+  "$here/end_hung_mpirun.sh" "$child" "$HUNG_AFTER" &
+  watcher=$!
   [ -z "$stopped_by" ] || kill "-$stopped_by" "$child" 2>/dev/null || true # it came before there was a child
   while :; do
     seen=$signals code=0
@@ -53,6 +58,7 @@ run() {
     [ "$seen" != "$signals" ] || break
   done
   child=''
+  { kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
 }
 
 deaths=0 restarts=0

@@ -28,8 +28,8 @@ install(FILES ${packaging}/eventloom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/b
 install(FILES ${packaging}/_eventloom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 set(jobs ${PROJECT_SOURCE_DIR}/jobs)
-install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/keep_running.sh ${jobs}/live.sbatch
-                 ${jobs}/mbs_acquisition.py
+install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/end_hung_mpirun.sh
+                 ${jobs}/keep_running.sh ${jobs}/live.sbatch ${jobs}/mbs_acquisition.py
                  ${jobs}/merge.sbatch ${jobs}/network_study.sh ${jobs}/replay.sbatch
         DESTINATION ${shared}/jobs)
 install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py ${jobs}/job_functions.sh

@@ -1,6 +1,7 @@
 """jobs/keep_running.sh restarts a run that has died, and only such a run."""
 
 import os
+import shutil
 import signal
 import subprocess
 
@@ -58,6 +59,27 @@ def test_a_run_that_would_not_continue_is_refused(tmp_path, words):
     code, starts, reported = kept_running(tmp_path, [0], *words)
     assert (code, starts) == (2, 0)
     assert "--resume" in reported
+
+
+#: The first time it hangs after the end of its rank, as Open MPI's does now and then.
+HANGS_ONCE = """#!/bin/bash
+echo start >>starts
+sleep 1.5
+[ "$(wc -l <starts)" = 1 ] || exit 0
+exec HANGING -f /dev/null
+"""
+
+
+def test_an_mpirun_that_hangs_without_ranks_has_died(tmp_path):
+    launcher = tmp_path / "bin" / "mpirun"
+    launcher.parent.mkdir()
+    launcher.write_text(HANGS_ONCE.replace("HANGING", str(launcher.parent / "mpirun.real")))
+    launcher.chmod(0o755)
+    (launcher.parent / "mpirun.real").symlink_to(shutil.which("tail"))
+    env = os.environ | {"LONGEST_PAUSE": "0", "HUNG_AFTER": "1"}
+    done = subprocess.run([SCRIPT, launcher, "run", "--resume"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, (tmp_path / "starts").read_text()) == (0, "start\nstart\n")
+    assert "mpirun has hung" in done.stderr and "died with exit code 137" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
