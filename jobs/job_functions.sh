@@ -8,6 +8,8 @@ fail() { # with exit code 2, bad usage: such a job is not requeued
 }
 
 JOBS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=jobs/restarts.bash
+source "$JOBS/restarts.bash"
 # shellcheck source=jobs/cluster.conf
 source "${CLUSTER_CONF:-$JOBS/cluster.conf}"
 
@@ -167,36 +169,19 @@ failures_in_a_row() {
     'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
 }
 
-# run_in_this_job WHAT AT_USR1 AT_TERM COMMAND...: like run_stoppable, but restarts a command that has died, up to
-# RESTARTS_IN_JOB times in a row, after pauses of 1, 2, 4, ... seconds; a command that lived for a minute ends the row.
+# How often in a row run_or_requeue restarts a command that has died, before it requeues the job.
 RESTARTS_IN_JOB=0
-run_in_this_job() {
-  local what=$1 code begun deaths=0 pause
-  shift
-  while :; do
-    begun=$SECONDS code=0
-    run_stoppable "$@" || code=$?
-    case $code in
-      0 | 3) return "$code" ;;
-      2 | 126 | 127) [ "$deaths" != 0 ] || return "$code" ;;
-    esac
-    [ $((SECONDS - begun)) -lt 60 ] || deaths=0
-    if [ -n "$STOPPED_BY" ] || [ "$deaths" -ge "$RESTARTS_IN_JOB" ]; then return "$code"; fi
-    pause=$((1 << (deaths < 6 ? deaths : 6)))
-    deaths=$((deaths + 1))
-    remember "$what died with exit code $code"
-    say "restarting it in $pause s"
-    sleep "$pause" &
-    wait $! || true
-    [ -z "$STOPPED_BY" ] || return "$code"
-  done
+report_death() {
+  remember "run died with exit code $1"
+  say "restarting it in $2 s"
 }
 
-# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: like run_in_this_job, but returns only if the command has succeeded
-# (0, or 3 with losses). Otherwise requeues the job, if that is useful, and ends it.
+# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: like run_stoppable, but returns only if the command has succeeded (0,
+# or 3 with losses). Otherwise requeues the job, if that is useful, and ends it.
 run_or_requeue() {
   local what=$1 code=0
-  run_in_this_job "$@" || code=$?
+  shift
+  restart_dead "$RESTARTS_IN_JOB" 60 run_stoppable "$@" || code=$?
   case $code in
     0 | 3)
       remember "$what finished"

@@ -19,6 +19,8 @@ MOST_RESTARTS=${MOST_RESTARTS:-10}
 LONGEST_PAUSE=${LONGEST_PAUSE:-60}
 HUNG_AFTER=${HUNG_AFTER:-10}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=jobs/restarts.bash
+source "$here/restarts.bash"
 
 say() { echo "$(date '+%F %T') keep_running: $*" >&2; }
 if [ $# = 0 ] || [ "$1" = --help ]; then
@@ -31,9 +33,10 @@ if [[ " $* " != *" --resume "* && " $* " != *" --runs"[\ =]* ]]; then
   exit 2
 fi
 
-child='' stopped_by='' signals=0
+child='' STOPPED_BY='' signals=0
+# shellcheck disable=SC2317 # the traps call it
 pass_on() {
-  stopped_by=$1 signals=$((signals + 1))
+  STOPPED_BY=$1 signals=$((signals + 1))
   [ -z "$child" ] || kill "-$1" "$child" 2>/dev/null || true
 }
 for signal in INT TERM USR1; do
@@ -41,17 +44,25 @@ for signal in INT TERM USR1; do
   trap "pass_on $signal" "$signal"
 done
 
-# Runs the command and sets `code`. In the background, as bash heeds signals only while it waits; a signal ends the wait. In
-# a process group of its own, so that a Ctrl-C comes once, from here: mpirun takes two for an order to kill its ranks.
+restarts=0
+report_death() {
+  restarts=$((restarts + 1))
+  say "the run has died with exit code $1; restart $restarts in $2 s"
+}
+
+# Runs the command and returns its exit code. It is in the background, as bash heeds signals only while it waits (a
+# signal ends the wait), and in its own process group, so that a Ctrl-C comes once, from here: mpirun takes two as an
+# order to kill its ranks.
+# shellcheck disable=SC2317 # restart_dead calls it
 run() {
-  local seen watcher
+  local code seen watcher
   set -m
   "$@" </dev/null &
   set +m
   child=$!
   "$here/end_hung_mpirun.sh" "$child" "$HUNG_AFTER" &
   watcher=$!
-  [ -z "$stopped_by" ] || kill "-$stopped_by" "$child" 2>/dev/null || true # it came before there was a child
+  [ -z "$STOPPED_BY" ] || kill "-$STOPPED_BY" "$child" 2>/dev/null || true # it came before there was a child
   while :; do
     seen=$signals code=0
     wait "$child" || code=$?
@@ -59,31 +70,14 @@ run() {
   done
   child=''
   { kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
+  return "$code"
 }
 
-deaths=0 restarts=0
-while :; do
-  begun=$SECONDS
-  run "$@"
-  case $code in
-    0 | 3) exit "$code" ;;
-    2 | 126 | 127) [ "$restarts" != 0 ] || exit "$code" ;;
-  esac
-  if [ -n "$stopped_by" ]; then
-    say "the run has ended with exit code $code, on SIG$stopped_by"
-    exit "$code"
-  fi
-  [ $((SECONDS - begun)) -lt 60 ] || deaths=0
-  deaths=$((deaths + 1))
-  if [ "$deaths" -gt "$MOST_RESTARTS" ]; then
-    say "the run has died $deaths times in a row, now with exit code $code; the same command continues it"
-    exit "$code"
-  fi
-  pause=$((deaths > 6 ? 64 : 1 << (deaths - 1)))
-  pause=$((pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE))
-  restarts=$((restarts + 1))
-  say "the run has died with exit code $code; restart $restarts in $pause s"
-  sleep "$pause" &
-  wait $! || true
-  [ -z "$stopped_by" ] || exit "$code"
-done
+code=0
+restart_dead "$MOST_RESTARTS" "$LONGEST_PAUSE" run "$@" || code=$?
+if [ -n "$STOPPED_BY" ]; then
+  say "the run has ended with exit code $code, on SIG$STOPPED_BY"
+elif [ "$DEATHS" -gt "$MOST_RESTARTS" ]; then
+  say "the run has died $DEATHS times in a row, now with exit code $code; the same command continues it"
+fi
+exit "$code"

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t kPsOfNs = 1000;
 constexpr int kPipeBytes = 1 << 20;
-constexpr std::chrono::nanoseconds kPatienceWithTheMute = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kPatienceAfterItsOutput = std::chrono::seconds(1);
 constexpr std::size_t kMostSpare = 4096;  ///< answers read beyond those expected, to notice them
 
 struct Pipe {
@@ -170,7 +170,7 @@ std::string FilterCommand::place_of(const BuiltSlice& slice, std::span<const std
 /// The program has closed its output and cannot answer any more. Usually it ends at once; one that does not is killed.
 std::string FilterCommand::how_it_ended() {
   input_.reset();
-  const auto end = program_->wait_until(steady_clock::now() + std::min(settings_.timeout, kPatienceWithTheMute));
+  const auto end = program_->wait_until(steady_clock::now() + std::min(settings_.timeout, kPatienceAfterItsOutput));
   program_.reset();
   if (!end) return "closed its standard output";
   return text_of(*end);

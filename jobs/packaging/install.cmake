@@ -32,7 +32,7 @@ install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sba
                  ${jobs}/keep_running.sh ${jobs}/live.sbatch ${jobs}/mbs_acquisition.py
                  ${jobs}/merge.sbatch ${jobs}/network_study.sh ${jobs}/replay.sbatch
         DESTINATION ${shared}/jobs)
-install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py ${jobs}/job_functions.sh
+install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py ${jobs}/job_functions.sh ${jobs}/restarts.bash
         DESTINATION ${shared}/jobs)
 install(DIRECTORY ${jobs}/examples ${jobs}/monitoring DESTINATION ${shared}/jobs)
 

@@ -376,10 +376,16 @@ def test_the_page_begins_and_ends_runs(tmp_path, recording):
         page.until_text("#state", "idle")
         assert page.ask(shown) == "start" and page.ask("document.querySelector('#comment').disabled")
         page.click("#token")
-        page.type(series.token)
+        page.type("wrong")
         page.click("#comment")
         page.type("60Co, 5 cm")
-        page.press("Enter")  # is no command
+        page.press("Enter")  # is not a command
+        page.click("[data-command=start]")
+        page.until_text("#answer", "start: refused (403), wrong token")
+        assert page.ask("document.querySelector('#comment').value") == "60Co, 5 cm"
+        page.ask("document.getElementById('token').value = ''")
+        page.click("#token")
+        page.type(series.token)
         page.click("[data-command=start]")
         page.until_text("#answer", "start: accepted")
         with Pace(recording, port):

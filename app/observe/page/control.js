@@ -21,7 +21,9 @@ async function sendCommand(command, more) {
     signal: AbortSignal.timeout(COMMAND_PATIENCE_MS),
   });
   const body = await answer.text();
-  return answer.ok ? `${command}: accepted` : `${command}: refused (${answer.status}), ${reasonIn(body)}`;
+  if (!answer.ok) return `${command}: refused (${answer.status}), ${reasonIn(body)}`;
+  if ('comment' in more) commentField().value = ''; // the run after the next needs another
+  return `${command}: accepted`;
 }
 
 async function steer(command, more = {}) {
@@ -29,12 +31,14 @@ async function steer(command, more = {}) {
   setText('answer', await sendCommand(command, more).catch((error) => `${command}: not sent, ${error.message}`));
 }
 
-// Each run has a comment of its own.
-function takeComment() {
-  const field = document.getElementById('comment');
-  const comment = field.value.trim();
-  field.value = '';
-  return comment === '' ? {} : { comment };
+function commentField() {
+  return document.getElementById('comment');
+}
+
+// Returns the fields of a command besides its name.
+function moreFor(command) {
+  const comment = commentField().value.trim();
+  return BEGINNINGS.includes(command) && comment !== '' ? { comment } : {};
 }
 
 function tokenField() {
@@ -56,7 +60,7 @@ function setUpControl() {
     const { command } = button.dataset;
     button.addEventListener('click', () => {
       if (command in QUESTIONS && !window.confirm(QUESTIONS[command])) return;
-      steer(command, BEGINNINGS.includes(command) ? takeComment() : {});
+      steer(command, moreFor(command));
     });
   }
   document.getElementById('pace').addEventListener('submit', (event) => {

@@ -21,7 +21,7 @@ struct PeerTraffic {
   std::vector<int> senders;         ///< ranks that send to this one
   std::uint64_t message_bytes = 0;  ///< 1 or more; with the spread at most INT_MAX
   std::uint32_t queue = 8;          ///< messages in flight per connection, at the sender and at the receiver; 1 or more
-  double seconds = 0.1;             ///< time during which a rank starts new messages; it starts one at least
+  double seconds = 0.1;             ///< time during which a rank starts new messages; it starts at least one
   double spread = 0;                ///< spread of the message sizes, see PayloadPool
   Receive receive = Receive::look;  ///< look, copy (what is not yet in the receiver's own memory) or verify
 };
