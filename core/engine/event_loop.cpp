@@ -9,8 +9,20 @@ namespace {
 /// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
 /// A rank idle for this long flushes its puts to other hosts: only then does the standard guarantee that the last ones
-/// arrive. Flushing sooner would wait for transfers that can be left to the network.
-constexpr std::chrono::microseconds kPause(50);
+/// arrive. Networks deliver them before, and a flush that waits for transfers under way keeps the rank from all others.
+constexpr std::chrono::seconds kPause(1);
+
+/// Limits the time in flushes that make room for messages. Over a slow network they take longer than anything else, and
+/// the rank neither sends nor receives meanwhile. So it flushes again only after several times as long.
+class FlushBudget {
+ public:
+  [[nodiscard]] bool allows(SteadyTime now) const { return now >= next_; }
+  void spend(SteadyTime begin, SteadyTime end) { next_ = end + kRest * (end - begin); }
+
+ private:
+  static constexpr int kRest = 4;
+  SteadyTime next_ = SteadyTime::min();
+};
 
 /// The roles take turns until all are done or one of them has failed.
 class Turns {
@@ -58,6 +70,7 @@ void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& 
   Turns turns(roles, ending);
   std::uint32_t n = 0;
   SteadyTime busy = clock();
+  FlushBudget flushes;
   for (;;) {
     const auto now = clock();
     const bool done = turns.done();
@@ -68,14 +81,23 @@ void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& 
     }
     if (ending.over(now, done, work)) return;
     // Even when done, this rank may have to make progress for others.
-    if (work == 0 || ++n % kTurnsBetweenProgress == 0) windows.data.progress();
+    if (work == 0 || ++n % kTurnsBetweenProgress == 0) {
+      windows.data.progress();
+      windows.control.progress();
+    }
     for (auto* task : tasks) task->turn(now);
     if (work != 0) {
       idle.reset();
       busy = now;
       continue;
     }
-    if (!done && turns.make_room()) continue;
+    if (!done && flushes.allows(now)) {
+      const auto begin = clock();
+      if (turns.make_room()) {
+        flushes.spend(begin, clock());
+        continue;
+      }
+    }
     if (!done) {
       windows.control.flush_near();
       windows.data.flush_near();

@@ -5,18 +5,18 @@
 namespace eventloom {
 
 FilterOutput::FilterOutput(std::vector<Outbox> outboxes) {
-  for (auto& outbox : outboxes) lanes_.push_back({std::move(outbox), {}, {}, {}, {}, false});
+  for (auto& outbox : outboxes) lanes_.push_back({std::move(outbox), {}, {}, {}, false});
 }
 
 bool FilterOutput::accepts(SliceId slice) { return lane_of(slice).outbox.accepts(slice); }
 
 void FilterOutput::put(std::vector<BuiltSlice>& built) {
   auto& lane = lane_of(built.front().slice());
-  lane.outbox.settle();
-  std::swap(lane.built, built);
+  auto& sent = lane.memory.next(lane.outbox);
+  std::swap(sent.built, built);
   Message message;
-  message.slice = lane.built.front().slice();
-  message.body = to_wire(lane.built, lane.heads);
+  message.slice = sent.built.front().slice();
+  message.body = to_wire(sent.built, sent.heads);
   lane.outbox.start(message);
   lane.outbox.pump();
   lane.outbox.publish();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/dataflow/selector.hpp"
+#include "core/exchange/message_memory.hpp"
 #include "core/exchange/outbox.hpp"
 #include "formats/built_slice_wire.hpp"
 #include "formats/event.hpp"
@@ -61,11 +62,14 @@ class FilterOutput final : public SliceOutput {
   [[nodiscard]] bool done() const override;
 
  private:
-  /// The path to one filter, with the last slice sent, which the outbox reads in place.
-  struct Lane {
-    Outbox outbox;
+  struct Sent {
     std::vector<BuiltSlice> built;
     std::vector<BuiltSliceHead> heads;
+  };
+  /// The path to one filter, with the slices under way, which the outbox reads in place.
+  struct Lane {
+    Outbox outbox;
+    MessageMemory<Sent> memory;
     std::deque<SliceRange> gaps;  ///< not yet sent to the filter
     SliceRange last_gap;          ///< the last one queued or sent
     bool reported_end = false;

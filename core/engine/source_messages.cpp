@@ -54,10 +54,10 @@ SliceId SourceMessages::first_needed(std::size_t source, SliceId otherwise) cons
 
 CollectedSlice& SourceMessages::prepare(std::size_t source, std::size_t builder, SliceId slice) {
   auto& pending = pending_[builder];
-  auto& collected = pending.collected;
   // An incomplete put may still read the buffers of the previous message.
-  const bool kept = !collected.data.damage.empty() || !collected.clipped.empty();
-  if (kept) outboxes_[builder].settle();
+  const auto& last = pending.memory.last();
+  const bool kept = !last.data.damage.empty() || !last.clipped.empty();
+  auto& collected = kept ? pending.memory.next(outboxes_[builder]) : pending.memory.last();
   collected.data.clear();
   pending.source = source;
   pending.slice = slice;
@@ -65,8 +65,8 @@ CollectedSlice& SourceMessages::prepare(std::size_t source, std::size_t builder,
 }
 
 void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, SliceId lowest) {
-  const auto& pending = pending_[builder];
-  const auto& data = pending.collected.data;
+  auto& pending = pending_[builder];
+  const auto& data = pending.memory.last().data;
   message_.slice = pending.slice;
   message_.origin = id.value;
   message_.has_more = has_more;
@@ -83,7 +83,7 @@ void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, Slice
 
 void SourceMessages::send_gap(SourceId id, std::size_t builder, SliceRange gap, const std::vector<Damage>& damage,
                               SliceId lowest) {
-  auto& kept = pending_[builder].collected.data.damage;
+  auto& kept = pending_[builder].memory.last().data.damage;
   kept = damage;
   outboxes_[builder].start_gap(id.value, gap, kept);
   begin_transfer(builder, lowest);

@@ -9,6 +9,7 @@
 #include "core/engine/outboxes.hpp"
 #include "core/engine/source_data.hpp"
 #include "core/engine/transfers.hpp"
+#include "core/exchange/message_memory.hpp"
 
 namespace eventloom {
 
@@ -50,7 +51,7 @@ class SourceMessages {
   struct Pending {
     std::size_t source = kNoSource;
     SliceId slice;
-    CollectedSlice collected;
+    MessageMemory<CollectedSlice> memory;
   };
   struct OfSource {
     Transfers transfers;

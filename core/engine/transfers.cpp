@@ -4,36 +4,24 @@
 
 namespace eventloom {
 
-namespace {
-
-/// The last message to a builder.
-template <class Messages>
-auto last_of(Messages& messages, std::size_t builder) {
-  return std::find_if(messages.rbegin(), messages.rend(), [&](const auto& m) { return m.builder == builder; });
-}
-
-}  // namespace
-
 void Transfers::begin(std::size_t builder, SliceId lowest) {
-  pending_.push_back({builder, kNotPut});
-  kept_.push_back({builder, kNotPut, lowest});
+  pending_.push_back({builder, kNotPut, lowest});
 }
 
 void Transfers::end(std::size_t builder, std::uint64_t cells) {
-  if (const auto last = last_of(pending_, builder); last != pending_.rend()) last->cells = cells;
-  if (const auto last = last_of(kept_, builder); last != kept_.rend()) last->cells = cells;
+  const auto last = std::find_if(pending_.rbegin(), pending_.rend(), [&](const auto& m) { return m.builder == builder; });
+  if (last != pending_.rend()) last->cells = cells;
 }
 
 void Transfers::update(std::span<Outbox> outboxes) {
-  std::erase_if(pending_, [&](const Pending& m) { return outboxes[m.builder].arrived_cells() >= m.cells; });
-  while (!kept_.empty() && outboxes[kept_.front().builder].complete_cells() >= kept_.front().cells) kept_.pop_front();
+  std::erase_if(pending_, [&](const Pending& m) { return outboxes[m.builder].complete_cells() >= m.cells; });
 }
 
 std::optional<std::size_t> Transfers::first_to_end() const {
   std::vector<std::size_t> later;
   std::optional<std::size_t> first;
   for (std::size_t i = pending_.size(); i-- > 0;) {
-    const auto [builder, cells] = pending_[i];
+    const auto [builder, cells, lowest] = pending_[i];
     if (cells == kNotPut || std::ranges::count(later, builder) != 0) continue;
     later.push_back(builder);
     first = builder;

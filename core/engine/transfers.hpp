@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <span>
@@ -13,8 +12,8 @@
 
 namespace eventloom {
 
-/// Messages of one source put to other hosts. They count as in flight until known to have arrived, and keep the
-/// memory of the source until known to be complete.
+/// Messages of one source put to other hosts. They count as in flight, and keep the memory of the source, until known to
+/// be complete.
 class Transfers {
  public:
   /// A message to `builder` was begun; `lowest`: the lowest slice that the source had still to send then, which never
@@ -22,7 +21,7 @@ class Transfers {
   void begin(std::size_t builder, SliceId lowest);
   /// All of the last message to `builder` has been put; its outbox has used `cells` cells.
   void end(std::size_t builder, std::uint64_t cells);
-  /// Forgets messages that have arrived or are complete. `outboxes`: indexed by builder.
+  /// Forgets messages that are complete. `outboxes`: indexed by builder.
   void update(std::span<Outbox> outboxes);
 
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
@@ -30,21 +29,16 @@ class Transfers {
   /// completes earliest. std::nullopt if all messages wait for room in their rings, which no flush makes.
   [[nodiscard]] std::optional<std::size_t> first_to_end() const;
   /// These messages need no data before this slice; `otherwise` if there are none.
-  [[nodiscard]] SliceId lowest(SliceId otherwise) const { return kept_.empty() ? otherwise : kept_.front().lowest; }
+  [[nodiscard]] SliceId lowest(SliceId otherwise) const { return pending_.empty() ? otherwise : pending_.front().lowest; }
 
  private:
   static constexpr std::uint64_t kNotPut = std::numeric_limits<std::uint64_t>::max();
   struct Pending {
     std::size_t builder = 0;
     std::uint64_t cells = 0;  ///< cells used by the outbox, up to the end of the message
-  };
-  struct Kept {
-    std::size_t builder = 0;
-    std::uint64_t cells = 0;
     SliceId lowest;
   };
   std::vector<Pending> pending_;  ///< ordered by begin()
-  std::deque<Kept> kept_;         ///< ordered by begin()
 };
 
 /// Number of messages of `bytes` to keep in flight: two mebibytes of them, at least 32 and at most 64. In simulations

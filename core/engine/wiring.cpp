@@ -117,7 +117,7 @@ Wiring::Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idl
       idle_(idle),
       time_(std::move(clock)),
       data_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])),
-      control_(network.open_window(rings_.control_bytes[static_cast<std::size_t>(rank_)])) {
+      control_(network.open_control_window(rings_.control_bytes[static_cast<std::size_t>(rank_)])) {
   if (scheduler_->claims() != nullptr) add_claims();
   const auto slot_ns = scheduler_->slot_ns();
   if (slot_ns != 0) clock_ = std::make_unique<SlotClock>(network, slot_ns, idle_, in_ns(time_));

@@ -55,7 +55,7 @@ std::size_t Inbox::drain(std::size_t number, SliceAssembler& into) {
   }
   if (cells == 0) return 0;
   ring.grant(false);
-  if (ring.owes() && ring.is_near()) owing_.insert(number);
+  if (ring.owes()) owing_.insert(number);
   return cells;
 }
 

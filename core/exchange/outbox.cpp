@@ -32,7 +32,9 @@ void require_transferable(std::uint64_t bytes) {
 }  // namespace
 
 Outbox::Outbox(RingProducer ring, BodyCrc body_crc)
-    : ring_(std::move(ring)), body_crc_(body_crc), staging_(most_staged_cells(ring_.geometry())) {}
+    : ring_(std::move(ring)), body_crc_(body_crc), staging_(most_staged_cells(ring_.geometry())) {
+  ring_.limit_incomplete(static_cast<std::uint32_t>(staging_.size()));
+}
 
 bool Outbox::accepts(SliceId slice) { return free() && ring_.admits(slice.value); }
 
@@ -93,10 +95,10 @@ bool Outbox::ensure_room() {
   const std::uint64_t left = message_.header.total_bytes - message_.header.offset;
   if (ring_.has_open_cell() && room() < static_cast<std::int64_t>(std::min(left, kSmallestPiece))) close_cell();
   if (ring_.has_open_cell()) return true;
-  if (ring_.credits() == 0) return false;
-  if (ring_.cells() >= ring_.complete_cells() + staging_.size()) flush();
+  if (!ring_.has_room()) return false;
+  if (ring_.needs_flush()) flush();
   ring_.claim();
-  used_ = staged_from_ = n_chunks_ = 0;
+  used_ = staged_from_ = staged_to_ = n_chunks_ = 0;
   proof_ = body_crc_ == BodyCrc::staged ? Proof::flush : Proof::checksum;
   open_ = &staging_[ring_.cells() % staging_.size()];
   open_->headers.clear();
@@ -157,9 +159,10 @@ void Outbox::put_chunk() {
   if (header.offset == header.total_bytes) busy_ = false;
 }
 
-/// Padding is sent only between bytes that are staged.
+/// Padding is sent only between bytes that are staged: the last byte of a put is one that the receiver checks.
 void Outbox::pad() {
   const bool staged = staged_from_ != used_;
+  staged_to_ = used_;
   used_ = static_cast<std::uint32_t>(padded(used_));
   if (!staged) staged_from_ = used_;
 }
@@ -178,6 +181,7 @@ void Outbox::stage(std::span<const std::byte> bytes) {
   open_->bodies.resize(ring_.geometry().cell_bytes);
   std::memcpy(open_->bodies.data() + used_, bytes.data(), bytes.size());
   used_ += static_cast<std::uint32_t>(bytes.size());
+  staged_to_ = used_;
 }
 
 void Outbox::put_directly(std::span<const std::byte> bytes) {
@@ -188,8 +192,9 @@ void Outbox::put_directly(std::span<const std::byte> bytes) {
 }
 
 void Outbox::put_staged() {
-  if (staged_from_ == used_) return;
-  ring_.put(staged_from_, std::span(open_->bodies).subspan(staged_from_, used_ - staged_from_));
+  if (staged_from_ < staged_to_) {
+    ring_.put(staged_from_, std::span(open_->bodies).subspan(staged_from_, staged_to_ - staged_from_));
+  }
   staged_from_ = used_;
 }
 

@@ -28,10 +28,11 @@ struct Message {
 /// Pieces of a body below this size are copied, and joined with their neighbours; a separate put pays only above it.
 inline constexpr std::size_t kCopiedBelow = 4096;
 
-/// Maximum number of cells whose copies an outbox keeps, 1 MiB in total; beyond it the outbox flushes.
+/// Maximum number of cells whose copies an outbox keeps: 1 MiB in total, or two cells. Before it uses more, it flushes,
+/// or waits for credits of another host.
 constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
   constexpr std::uint32_t kBytes = 1U << 20;
-  return std::min(std::max(kBytes / geometry.cell_bytes, 1U), geometry.depth);
+  return std::min(std::max(kBytes / geometry.cell_bytes, 2U), geometry.depth);
 }
 
 /// Cuts messages into chunks and packs the chunks into cells of one ring. A message larger than a cell, or than the
@@ -70,12 +71,10 @@ class Outbox {
   void settle() {
     if (complete_cells() < cells()) flush();
   }
-  /// Cells used since the start, including the open one; the number of leading cells that are complete, and that have
-  /// arrived, see RingProducer.
+  /// Cells used since the start, including the open one; the number of leading cells that are complete, see RingProducer.
   [[nodiscard]] std::uint64_t cells() const { return ring_.cells() + (ring_.has_open_cell() ? 1 : 0); }
   [[nodiscard]] bool is_near() const { return ring_.is_near(); }
   [[nodiscard]] std::uint64_t complete_cells() { return ring_.complete_cells(); }
-  [[nodiscard]] std::uint64_t arrived_cells() { return ring_.arrived_cells(); }
 
   /// Cells of the ring known not to be released by the receiver, and all cells of the ring.
   [[nodiscard]] std::uint32_t cells_in_use() const { return ring_.cells_in_use(); }
@@ -123,6 +122,7 @@ class Outbox {
   Proof proof_ = Proof::flush;                     ///< proof that the open cell has arrived
   std::uint32_t used_ = 0;                         ///< bytes reserved in the open cell
   std::uint32_t staged_from_ = 0;                  ///< start of the staged bytes not yet put
+  std::uint32_t staged_to_ = 0;                    ///< their end, without padding after it
   Counters counters_;
 };
 

@@ -17,6 +17,7 @@ RingProducer::RingProducer(Windows windows, int receiver, std::uint64_t ring_off
       ring_offset_(ring_offset),
       credit_offset_(credit_offset),
       geometry_(geometry),
+      most_incomplete_(geometry.depth),
       descriptors_(geometry.depth),
       round_(windows.data.rounds(receiver)) {}
 
@@ -60,12 +61,9 @@ void RingProducer::notice_flushes() {
 
 std::uint64_t RingProducer::complete_cells() {
   notice_flushes();
-  return complete_;
-}
-
-std::uint64_t RingProducer::arrived_cells() {
+  if (is_near()) return complete_;
   refresh_credit();
-  return std::max(complete_cells(), released_);
+  return std::max(complete_, released_);
 }
 
 std::uint32_t RingProducer::credits() {
@@ -74,15 +72,13 @@ std::uint32_t RingProducer::credits() {
 }
 
 bool RingProducer::admits(std::uint64_t slice) {
-  if (admitted(slice)) return true;
-  refresh_credit();
-  return admitted(slice);
+  if (!admitted(slice)) refresh_credit();
+  return admitted(slice) && (open_ || !must_wait());
 }
 
 void RingProducer::claim() {
   assert(!open_ && committed_ - released_ < geometry_.depth);
-  if (committed_ >= complete_cells() + geometry_.depth) windows_.data.flush(receiver_);
-  notice_flushes();
+  if (needs_flush()) flush();
   open_ = true;
 }
 

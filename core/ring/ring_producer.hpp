@@ -25,18 +25,25 @@ class RingProducer {
   RingProducer(Windows windows, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry);
 
+  /// Lets at most `cells` cells be incomplete at a time, because the memory that they are put from is reused then. By
+  /// default, and at most, as many as the ring has.
+  void limit_incomplete(std::uint32_t cells) { most_incomplete_ = cells; }
+
   /// Free cells that the receiver has granted, excluding the open one.
   [[nodiscard]] std::uint32_t credits();
   /// Cells that are not free, as known at this end.
   [[nodiscard]] std::uint32_t cells_in_use() const {
     return static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
   }
-  /// Whether the receiver accepts slice `slice`, and there is an open cell or a credit. Fetches a new grant only if the
-  /// last one does not suffice.
+  /// Whether the receiver accepts slice `slice`, and there is an open cell or has_room(). Fetches a new grant only if
+  /// the last one does not suffice.
   [[nodiscard]] bool admits(std::uint64_t slice);
+  /// Whether the next cell can be opened: there is a credit, and to another host, few enough cells are incomplete.
+  [[nodiscard]] bool has_room() { return credits() > 0 && !must_wait(); }
+  /// Whether too many cells are incomplete to open the next one without a flush.
+  [[nodiscard]] bool needs_flush() { return committed_ >= complete_cells() + most_incomplete_; }
 
-  /// Opens the next cell. Requires a credit and no open cell. Flushes if the cell's place was not flushed since its
-  /// last use, one round of the ring ago.
+  /// Opens the next cell. Requires has_room() and no open cell. Flushes if needs_flush().
   void claim();
   [[nodiscard]] bool has_open_cell() const { return open_; }
   /// Writes into the open cell. `data` must stay unchanged until complete_cells() includes this cell.
@@ -54,10 +61,9 @@ class RingProducer {
   [[nodiscard]] std::uint32_t open_number() const { return static_cast<std::uint32_t>(committed_ + 1); }
   /// Cells committed since the start.
   [[nodiscard]] std::uint64_t cells() const { return committed_; }
-  /// Number of leading cells that are complete at the origin and at the target, including their notification.
+  /// Number of leading cells that are complete at the origin and at the target, including their notification: they were
+  /// flushed, or a receiver on another host has released them, which has checked every byte before.
   [[nodiscard]] std::uint64_t complete_cells();
-  /// Number of leading cells that have arrived: they are complete, or the receiver has released them.
-  [[nodiscard]] std::uint64_t arrived_cells();
 
   [[nodiscard]] bool is_near() const { return windows_.data.is_near(receiver_); }
   [[nodiscard]] const RingGeometry& geometry() const { return geometry_; }
@@ -68,6 +74,9 @@ class RingProducer {
   [[nodiscard]] bool admitted(std::uint64_t slice) const {
     return slice < slice_limit_ && (open_ || cells_in_use() < geometry_.depth);
   }
+  /// A flush to another host waits for all transfers under way, while this rank does nothing else. Credits tell as well
+  /// that cells are complete.
+  [[nodiscard]] bool must_wait() { return !is_near() && needs_flush(); }
   void notice_flushes();
   void put_descriptors(std::uint64_t from, std::uint64_t to);
   [[nodiscard]] CellDescriptor& descriptor_of(std::uint64_t cell) { return descriptors_[cell % descriptors_.size()]; }
@@ -77,6 +86,7 @@ class RingProducer {
   std::uint64_t ring_offset_;
   std::uint64_t credit_offset_;
   RingGeometry geometry_;
+  std::uint64_t most_incomplete_;
   std::vector<CellDescriptor> descriptors_;  ///< sources of their puts, by place in the ring
   std::uint64_t committed_ = 0;              ///< cells, since the start
   std::uint64_t published_ = 0;

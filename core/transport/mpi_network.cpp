@@ -1,12 +1,17 @@
 #include "core/transport/mpi_network.hpp"
 
 #include "core/mpi/mpi_message_channel.hpp"
+#include "core/transport/mpi_control_window.hpp"
 #include "core/transport/mpi_rma_transport.hpp"
 
 namespace eventloom {
 
 std::unique_ptr<Transport> MpiNetwork::open_window(std::uint64_t bytes) {
   return std::make_unique<MpiRmaTransport>(communicator_, bytes);
+}
+
+std::unique_ptr<Transport> MpiNetwork::open_control_window(std::uint64_t bytes) {
+  return std::make_unique<MpiControlWindow>(communicator_, bytes);
 }
 
 std::unique_ptr<MessageChannel> MpiNetwork::open_channel() {

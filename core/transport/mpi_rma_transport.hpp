@@ -1,5 +1,9 @@
 #pragma once
 
+#include <mpi.h>
+
+#include <vector>
+
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/window.hpp"
 #include "core/transport/transport.hpp"
@@ -12,9 +16,14 @@ class MpiRmaTransport final : public Transport {
  public:
   /// `window_bytes`: size of this rank's window; may differ between ranks, may be 0.
   MpiRmaTransport(const Communicator& communicator, std::uint64_t window_bytes);
+  ~MpiRmaTransport() override;
+  MpiRmaTransport(const MpiRmaTransport&) = delete;
+  MpiRmaTransport& operator=(const MpiRmaTransport&) = delete;
 
   [[nodiscard]] std::span<std::byte> window() override { return window_.memory(); }
   [[nodiscard]] bool is_near(int rank) const override { return near_[static_cast<std::size_t>(rank)] != 0; }
+  /// Whether all ranks are on this host.
+  [[nodiscard]] bool all_near() const { return all_near_; }
   void progress() override;
   void sync() override;
 
@@ -25,6 +34,8 @@ class MpiRmaTransport final : public Transport {
   const Communicator& communicator_;
   Window window_;
   std::vector<std::uint8_t> near_;  ///< indexed by rank
+  bool all_near_;
+  MPI_Request never_ = MPI_REQUEST_NULL;  ///< a receive that nothing matches, which progress() tests
 };
 
 }  // namespace eventloom

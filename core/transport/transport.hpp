@@ -92,8 +92,7 @@ class Transport {
   std::vector<int> put_near_;  ///< ranks to which puts may be pending since flush_near()
 };
 
-/// The windows of an exchange: one for data, one for control, which must not wait for data in flight. With Open MPI
-/// each window has its own connections.
+/// The windows of an exchange: one for data, one for control, which must not wait for data in flight.
 struct Windows {
   Transport& data;
   Transport& control;

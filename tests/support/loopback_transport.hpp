@@ -11,8 +11,8 @@ namespace eventloom {
 
 /// The windows of several ranks in one process, for tests. Takes every liberty that the contract of Transport allows: a
 /// put is delivered in random pieces at random times before flush() returns, in any order, pieces also several times,
-/// and its source is read again each time. flush() throws std::logic_error if the source of one of its puts has
-/// changed.
+/// and its source is read again each time. Within a host that goes on until a flush. Between hosts puts consist of packets
+/// of 64 bytes, each of which is over once it has arrived, and those that change nothing at once. Throws std::logic_error if the source of a put has changed before.
 class LoopbackFabric {
  public:
   LoopbackFabric(const std::vector<std::uint64_t>& window_bytes, std::uint64_t seed);
@@ -32,14 +32,16 @@ class LoopbackFabric {
     int to;
     std::uint64_t offset;
     std::span<const std::byte> data;
-    std::vector<std::byte> as_put;  ///< what `data` must hold until the flush
+    std::vector<std::byte> as_put;  ///< what `data` must hold until the put is over
     bool delivered = false;         ///< at least once
   };
 
   void put_piece(int from, int to, std::uint64_t offset, std::span<const std::byte> data);
   void deliver_some();
   void complete(int from, int to);
-  void copy(Put& put);
+  void check(const Put& put) const;
+  bool deliver_in_part(Put& put);
+  [[nodiscard]] std::span<std::byte> place_of(const Put& put);
 
   std::vector<std::vector<std::byte>> windows_;
   std::vector<Put> pending_;  ///< not flushed; delivered or not
