@@ -38,7 +38,7 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
 }
 
 // The data path of a builder: receive, build (decode, time sort, event definition), pass on.
-std::size_t BuilderRole::do_work(SteadyTime) {
+std::size_t BuilderRole::do_work(SteadyTime now) {
   std::size_t work = inbox_.drain(assembler_);
   work += pass_on();
   const bool gives_way = settings_.gives_way && settings_.gives_way();
@@ -48,6 +48,7 @@ std::size_t BuilderRole::do_work(SteadyTime) {
     work += n + pass_on();
   }
   grant(work == 0);
+  inbox_.grant_far(now);
   return work + output_->do_work();
 }
 

@@ -46,6 +46,7 @@ class BuilderRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
+  [[nodiscard]] SteadyTime due() const override { return inbox_.due(); }
 
   [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
   /// What it has built so far; the time only if settings.measures is set.

@@ -29,13 +29,22 @@ FilterRole::FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, 
   for (auto& inbox : inboxes) lanes_.push_back({std::move(inbox), SliceAssembler{1}});
 }
 
-std::size_t FilterRole::do_work(SteadyTime) {
+std::size_t FilterRole::do_work(SteadyTime now) {
   std::size_t work = 0;
   for (auto& lane : lanes_) work += lane.inbox.drain(lane.assembler);
   while (!finished_ && take_next()) ++work;
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_filters * settings_.n_builders;
-  for (auto& lane : lanes_) lane.inbox.grant({next_.value + ahead}, work == 0);
+  for (auto& lane : lanes_) {
+    lane.inbox.grant({next_.value + ahead}, work == 0);
+    lane.inbox.grant_far(now);
+  }
   return work;
+}
+
+SteadyTime FilterRole::due() const {
+  SteadyTime first = SteadyTime::max();
+  for (const auto& lane : lanes_) first = std::min(first, lane.inbox.due());
+  return first;
 }
 
 bool FilterRole::take_next() {

@@ -28,6 +28,7 @@ class FilterRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_; }
+  [[nodiscard]] SteadyTime due() const override;
 
  private:
   struct Lane {

@@ -11,6 +11,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kCellsAtOnce = 64;
+constexpr std::chrono::microseconds kFarPause(50);
 
 }  // namespace
 
@@ -55,7 +56,7 @@ std::size_t Inbox::drain(std::size_t number, SliceAssembler& into) {
   }
   if (cells == 0) return 0;
   ring.grant(false);
-  if (ring.owes()) owing_.insert(number);
+  if (ring.owes()) (ring.is_near() ? owing_ : owing_far_).insert(number);
   return cells;
 }
 
@@ -77,6 +78,17 @@ void Inbox::grant(SliceId slice_limit, bool eager) {
   for (const auto ring : owing_) rings_[ring].grant(true);
   owing_.clear();
 }
+
+void Inbox::grant_far(SteadyTime now) {
+  if (owing_far_.empty()) return;
+  if (!owing_since_) owing_since_ = now;
+  if (now < due()) return;
+  for (const auto ring : owing_far_) rings_[ring].grant(true);
+  owing_far_.clear();
+  owing_since_.reset();
+}
+
+Inbox::SteadyTime Inbox::due() const { return owing_since_ ? *owing_since_ + kFarPause : SteadyTime::max(); }
 
 void Inbox::grant_all() {
   for (auto& ring : rings_) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -19,6 +21,7 @@ bool bodies_match(const std::vector<Chunk>& chunks);
 /// Drains the rings of one builder or filter, one per sending rank, into a SliceAssembler.
 class Inbox {
  public:
+  using SteadyTime = std::chrono::steady_clock::time_point;
   /// `step`: senders on other hosts are informed of a new slice limit once it has risen by this much; at most
   /// half of what they may send ahead.
   explicit Inbox(std::vector<RingConsumer> rings, std::uint64_t step = 1);
@@ -31,6 +34,11 @@ class Inbox {
   /// Grants the senders slices below `slice_limit` and the cells released; `eager`: informs those on this host of any
   /// change.
   void grant(SliceId slice_limit, bool eager);
+  /// Informs the senders on other hosts, too, of cells that this has known to be released for 50 us: what they have sent
+  /// counts as in flight until then. In a steady stream they are informed sooner, whenever half a ring is free.
+  void grant_far(SteadyTime now);
+  /// When grant_far() will have something to do; SteadyTime::max() if nothing is due.
+  [[nodiscard]] SteadyTime due() const;
 
  private:
   std::size_t drain(std::size_t ring, SliceAssembler& into);
@@ -39,7 +47,9 @@ class Inbox {
 
   std::vector<RingConsumer> rings_;
   RingNews news_;
-  std::set<std::size_t> owing_;  ///< rings from this host whose senders await a grant
+  std::set<std::size_t> owing_;             ///< rings from this host whose senders await a grant
+  std::set<std::size_t> owing_far_;         ///< those from other hosts
+  std::optional<SteadyTime> owing_since_;  ///< since when one of owing_far_ has been known
   std::uint64_t step_;
   SliceId far_limit_{};    ///< slice limit last announced to senders on other hosts
   SliceId slice_limit_{};  ///< the senders may send slices below it
