@@ -4,12 +4,11 @@
 
 namespace eventloom {
 
-void Transfers::begin(std::size_t builder, SliceId lowest) {
-  pending_.push_back({builder, kNotPut, lowest});
-}
+void Transfers::begin(std::size_t builder, SliceId lowest) { pending_.push_back({builder, kNotPut, lowest}); }
 
 void Transfers::end(std::size_t builder, std::uint64_t cells) {
-  const auto last = std::find_if(pending_.rbegin(), pending_.rend(), [&](const auto& m) { return m.builder == builder; });
+  const auto last =
+      std::find_if(pending_.rbegin(), pending_.rend(), [&](const auto& m) { return m.builder == builder; });
   if (last != pending_.rend()) last->cells = cells;
 }
 

@@ -12,8 +12,8 @@
 
 namespace eventloom {
 
-/// Messages of one source put to other hosts. They count as in flight, and keep the memory of the source, until known to
-/// be complete.
+/// Messages of one source put to other hosts. They count as in flight, and keep the memory of the source, until known
+/// to be complete.
 class Transfers {
  public:
   /// A message to `builder` was begun; `lowest`: the lowest slice that the source had still to send then, which never
@@ -29,7 +29,9 @@ class Transfers {
   /// completes earliest. std::nullopt if all messages wait for room in their rings, which no flush makes.
   [[nodiscard]] std::optional<std::size_t> first_to_end() const;
   /// These messages need no data before this slice; `otherwise` if there are none.
-  [[nodiscard]] SliceId lowest(SliceId otherwise) const { return pending_.empty() ? otherwise : pending_.front().lowest; }
+  [[nodiscard]] SliceId lowest(SliceId otherwise) const {
+    return pending_.empty() ? otherwise : pending_.front().lowest;
+  }
 
  private:
   static constexpr std::uint64_t kNotPut = std::numeric_limits<std::uint64_t>::max();

@@ -34,8 +34,8 @@ class Inbox {
   /// Grants the senders slices below `slice_limit` and the cells released; `eager`: informs those on this host of any
   /// change.
   void grant(SliceId slice_limit, bool eager);
-  /// Informs the senders on other hosts, too, of cells that this has known to be released for 50 us: what they have sent
-  /// counts as in flight until then. In a steady stream they are informed sooner, whenever half a ring is free.
+  /// Informs the senders on other hosts, too, of cells that this has known to be released for 50 us: what they have
+  /// sent counts as in flight until then. In a steady stream they are informed sooner, whenever half a ring is free.
   void grant_far(SteadyTime now);
   /// When grant_far() will have something to do; SteadyTime::max() if nothing is due.
   [[nodiscard]] SteadyTime due() const;
@@ -47,8 +47,8 @@ class Inbox {
 
   std::vector<RingConsumer> rings_;
   RingNews news_;
-  std::set<std::size_t> owing_;             ///< rings from this host whose senders await a grant
-  std::set<std::size_t> owing_far_;         ///< those from other hosts
+  std::set<std::size_t> owing_;            ///< rings from this host whose senders await a grant
+  std::set<std::size_t> owing_far_;        ///< those from other hosts
   std::optional<SteadyTime> owing_since_;  ///< since when one of owing_far_ has been known
   std::uint64_t step_;
   SliceId far_limit_{};    ///< slice limit last announced to senders on other hosts

@@ -71,7 +71,8 @@ class Outbox {
   void settle() {
     if (complete_cells() < cells()) flush();
   }
-  /// Cells used since the start, including the open one; the number of leading cells that are complete, see RingProducer.
+  /// Cells used since the start, including the open one; the number of leading cells that are complete, see
+  /// RingProducer.
   [[nodiscard]] std::uint64_t cells() const { return ring_.cells() + (ring_.has_open_cell() ? 1 : 0); }
   [[nodiscard]] bool is_near() const { return ring_.is_near(); }
   [[nodiscard]] std::uint64_t complete_cells() { return ring_.complete_cells(); }

@@ -84,7 +84,8 @@ void LoopbackFabric::deliver_some() {
   }
 }
 
-/// Whole packets are over; part of another one may arrive as well, to arrive once more. Returns whether the put is over.
+/// Whole packets are over; part of another one may arrive as well, to arrive once more. Returns whether the put is
+/// over.
 bool LoopbackFabric::deliver_in_part(Put& put) {
   check(put);
   const auto bytes = random_() % 2 == 0 ? put.data.size() : random_() % (put.data.size() + 1);

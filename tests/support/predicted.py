@@ -53,13 +53,12 @@ def measured(hosts, folder, point, slices, repeat):
     return statistics.median(map(ideal, json.loads(file.read_text())["points"][0]["rates_bytes_per_us"]))
 
 
-def simulated(folder, point, slices, seeds=5, transfers=1):
-    """Median over seeds of the random delays. Over TCP, with ranks that share cores, more than one transfer in flight
-    gains less than simulated (app/tools/simulate/README.md)."""
+def simulated(folder, point, slices, seeds=5):
+    """Median over seeds of the random delays."""
     file = Path(folder) / "simulation.json"
     found = []
     for seed in range(seeds):
         eventloom("simulate", "--tcp", "--nodes", HOSTS, "--link", f"{LINK * PAYLOAD * 8 / 1e6}Mbit,{LATENCY}", "--slices",
-                  slices, "--noise", f"{noise_us()}us", "--seed", seed, "--transfers-in-flight", transfers, *point.words(), "--report-json", file)
+                  slices, "--noise", f"{noise_us()}us", "--seed", seed, *point.words(), "--report-json", file)
         found.append(ideal(json.loads(file.read_text())["points"][0]["rate_bytes_per_us"]))
     return statistics.median(found)

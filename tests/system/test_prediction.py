@@ -34,20 +34,25 @@ def both(tmp_path_factory):
     return found
 
 
-def test_times_lie_between_those_simulated_with_one_and_with_many_transfers_in_flight(tmp_path, both):
+def test_times_are_those_simulated(both):
     """A single median of three measurements scatters by 20 %."""
-    for point, (real, one) in both.items():
-        assert 0.8 * simulated(tmp_path, point, SLICES, transfers="auto") < real < 1.3 * one, (point, both)
+    ratios = [real / model for real, model in both.values()]
+    assert 0.8 < sum(ratios) / len(ratios) < 1.25, both
+    assert all(0.7 < ratio < 1.6 for ratio in ratios), both
 
 
-def test_slots_pay_over_tcp_as_simulated(both):
-    """Slots cost nothing in a run that is ordered anyway: measured, the two differ by less than single medians
-    scatter."""
-    unslotted, unshifted, slots = (both[POINTS[n]] for n in (3, 4, 5))
+def test_links_are_kept_busy(both):
+    """Measured 1.1 to 1.2 for messages of 1 MiB in order, and 1.8 to 2.4 when ranks waited in flushes."""
+    real, model = both[POINTS[3]]
+    assert real < 1.4, both
+    assert model < 1.3, both
+
+
+def test_slots_of_a_quarter_more_than_a_message_take_a_quarter_more(both):
+    """There is nothing left for them to order."""
     for measured_or_simulated in (0, 1):
-        assert max(unslotted[measured_or_simulated], slots[measured_or_simulated]) < unshifted[measured_or_simulated], both
-    assert slots[1] < unslotted[1], both
-    assert slots[0] < 1.2 * unslotted[0], both
+        assert both[POINTS[3]][measured_or_simulated] < both[POINTS[5]][measured_or_simulated], both
+        assert both[POINTS[5]][measured_or_simulated] > 1.2, both
 
 
 def test_the_order_is_the_same_where_packets_are_dropped(tmp_path, both):
