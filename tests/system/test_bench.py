@@ -273,6 +273,12 @@ class TestPeers:
             assert peer["rate_bytes_per_us"] == sorted(peer["rates_bytes_per_us"])[1] > 0
 
 
+    def test_a_peer_named_twice_is_measured_once(self):
+        text = eventloom("bench", "patterns", *SHORT, "--pattern", "one-to-one", "--sizes", "1KiB", "--peer", "udp,shm,udp", np=2).stdout
+        head = next(line for line in text.splitlines() if line.startswith("pattern "))
+        assert head.split().count("udp") == 2 and "udp lost" in head and head.split().count("shm") == 1
+
+
 @pytest.mark.parametrize("ranks", [2, 4], scope="class")
 class TestSlowBuilder:
     """One builder takes twice the build time; a fixed number of slices, so that all schedules do the same work."""
@@ -459,6 +465,7 @@ class TestReply:
 @pytest.mark.parametrize("words, reported", [
     (["reply", "--epoch", "1ms"], "--epoch"),
     (["reply", "--hits", "0"], "--hits"),
+    (["reply", "--mark", "1h"], "1h"),
     ([], "patterns"),
     (["weave"], "weave"),
     (["patterns", "--pattern", "zigzag"], "zigzag"),
@@ -477,29 +484,64 @@ class TestReply:
     (["patterns", "--receive", "nothing"], "--receive"),
     (["patterns", "--slow-builder", "x"], "--slow-builder"),
     (["patterns", "--build-time", "x"], "--build-time"),
+    (["patterns", "--build-time", "1h"], "--build-time"),
     (["patterns", "--peer", "tin-can"], "tin-can"),
+    (["patterns", "--transports", "shm", "--peer", "put"], "--peer"),
     (["patterns", "--frobnicate"], "frobnicate"),
     (["latency", "--wait", "doze"], "doze"),
     (["latency", "--pause", "1parsec"], "1parsec"),
     (["latency", "--pause", "11s"], "--pause"),
     (["latency", "--peer", "tin-can"], "tin-can"),
+    (["latency", "--wait", ","], "--wait"),
+    (["latency", "--pause", "1ps"], "1ps"),
     (["latency", "--limit", "soon"], "soon"),
+    (["latency", "--limit", "5"], "unit"),
+    (["latency", "--ranks", "3"], "--ranks"),
     (["latency", "--raw", "nosuch/x.csv"], "nosuch/x.csv"),
     (["latency", "--transports", ","], "--transports"),
     (["rate", "--peer", "tin-can"], "tin-can"),
     (["rate", "--wait", "doze"], "doze"),
+    (["rate", "--wait", ","], "--wait"),
     (["rate", "--transports", "/dev/shm"], "/dev/shm"),
     (["scan", "--what", "cakes"], "cakes"),
+    (["scan", "--what", ","], "--what"),
     (["scan", "--depths", "0"], "--depths"),
+    (["scan", "--memory", "1KiB,2KiB"], "1KiB,2KiB"),
     (["scan", "--repeat", "0"], "--repeat"),
     (["sources", "--limit", "5parsec"], "5parsec"),
+    (["sources", "--limit", ","], "--limit"),
     (["sources", "--late", "never"], "--late"),
     (["sources", "--timing", "never"], "never"),
+    (["sources", "--timing", ","], "--timing"),
     (["sources", "--rate", "0"], "--rate"),
-    (["sources", "--define", "waterfall"], "waterfall"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_mistakes(words, reported):
     only_line(eventloom("bench", *words, code=2), reported)
+
+
+def test_a_wrong_definition_is_marked():
+    done = eventloom("bench", "sources", "--define", "waterfall", code=2)
+    line, *excerpt = done.stderr.splitlines()
+    assert "waterfall" in line and excerpt == ["  waterfall", "  ^^^^^^^^^"] and done.stdout == ""
+
+
+@pytest.mark.parametrize("words", [
+    ["patterns", "--seconds", "0"],
+    ["patterns", "--slow-builder", "2"],
+    ["latency", "--limit", "5"],
+    ["latency", "--place", "inter-node"],
+    ["latency", "--transports", "shm"],
+    ["rate", "--repeat", "0"],
+    ["scan", "--hits", "0"],
+    ["sources", "--rate", "0"],
+    ["clocks", "--sync", "-1s"],
+    ["reply", "--events", "0"],
+], ids=" ".join)
+def test_ranks_refuse_mistakes_together(words):
+    """In one line, and without MPI_ABORT."""
+    done = eventloom("bench", *words, np=2, code=2)
+    assert sum("eventloom bench: " in line for line in done.stderr.splitlines()) == 1, done.stderr
+    assert "MPI_ABORT" not in done.stderr and done.stdout == ""
 
 
 @pytest.mark.parametrize("what, words", [

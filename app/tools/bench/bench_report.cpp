@@ -106,7 +106,9 @@ void print_binding(std::ostream& out, const Json& ranks) {
     bound = bound && rank.at("one_core").get<bool>();
   }
   out << "binding    cpus " << by_rank(cpus) << '\n';
-  if (!bound) out << "           not every rank is bound to one core: 'mpirun --bind-to core' gives steadier numbers\n";
+  if (!bound)
+    out << "           not every rank is bound to one core: 'mpirun --bind-to core' or --realtime gives steadier "
+           "numbers\n";
 }
 
 }  // namespace
@@ -170,6 +172,10 @@ void BenchReport::add(Json point) {
 void BenchReport::note(std::string line) {
   print_line(line);
   notes_.push_back(std::move(line));
+}
+
+void BenchReport::set_ranks(const Json& setup) {
+  for (const auto* member : {"hosts", "binding", "realtime"}) setup_[member] = setup.at(member);
 }
 
 void BenchReport::set_load(Json load, const std::string& warning) {

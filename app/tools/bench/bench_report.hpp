@@ -37,6 +37,9 @@ class BenchReport {
   /// Adds a MachineLoad::report(), and its warning, if any, to the notes of the file.
   void set_load(nlohmann::json load, const std::string& warning);
 
+  /// Replaces what the setup says of the ranks: for a benchmark that measures ranks which it starts itself.
+  void set_ranks(const nlohmann::json& setup);
+
   [[nodiscard]] const nlohmann::json& setup() const { return setup_; }
   [[nodiscard]] const nlohmann::json& points() const { return points_; }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/command/mpi_command.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/breakdown.hpp"
@@ -200,7 +201,7 @@ void break_down(const ScanConfig& config, BenchRun& run) {
 }
 
 int measure_scan(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = scan_config(values);
+  const auto config = agreed(communicator, [&] { return scan_config(values); });
   BenchRun run("scan", values, effective, scan_columns(), communicator);
   const auto wanted = [&](const std::string& part) { return std::ranges::count(config.parts, part) != 0; };
   Plot plot{"Rate, one to one", "cell (bytes)", "bytes/us", true, true, {}};
