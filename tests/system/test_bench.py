@@ -314,6 +314,16 @@ class TestPlot:
             text = data.decode()
             assert "</svg>" in text and "all-to-all chaotic" in text and "bare put" in text
 
+    @pytest.mark.skipif(not shutil.which("gnuplot"), reason="SKIPPED: no gnuplot here, so plots are not tested")
+    def test_scan_draws_all_its_rates(self, tmp_path):
+        file = tmp_path / "x.svg"
+        eventloom("bench", "scan", *SHORT, "--what", "rings,clients,breakdown,loopback,memory", "--depths", 8, "--cells", "4KiB",
+                  "--read", "whole,hits", "--plot", file, np=3)
+        text = file.read_text()
+        for line in ("ring of 8, whole, pointer", "ring of 8, hits, pointer", "each rank to itself", "put, warm memory",
+                     "put, cold memory", "Clients of one server", "together"):
+            assert line in text, line
+
     def test_other_file_is_refused_at_once(self, tmp_path):
         done = eventloom("bench", "patterns", "--seconds", 100, "--plot", tmp_path / "x.txt", code=2, timeout=20)
         only_line(done, "x.txt")
@@ -333,6 +343,12 @@ class TestScan:
         rings = self.part(report, "rings")
         assert [(p["queue"], p["message_bytes"]) for p in rings] == [(1, 4 * KIB), (1, 64 * KIB), (8, 4 * KIB)]
         assert any("1 rings" in note and "--memory" in note for note in report["notes"])
+
+    def test_what_is_skipped_is_said(self, tmp_path):
+        report = bench(tmp_path, "scan", *SHORT, "--what", "clients,loopback", "--cells", "1KiB,64KiB", "--memory", "10KiB", np=None)
+        assert [p["message_bytes"] for p in report["points"]] == [KIB]
+        assert sum("clients skipped" in note for note in report["notes"]) == 1
+        assert sum(f"{8 * 64 * KIB} bytes skipped" in note and "--memory" in note for note in report["notes"]) == 1
 
     def test_clients(self, report):
         clients = self.part(report, "clients")
@@ -505,6 +521,7 @@ class TestReply:
     (["rate", "--transports", "/dev/shm"], "/dev/shm"),
     (["scan", "--what", "cakes"], "cakes"),
     (["scan", "--what", ","], "--what"),
+    (["scan", "--what", "breakdown,containers", "--plot", "x.svg"], "--plot"),
     (["scan", "--depths", "0"], "--depths"),
     (["scan", "--memory", "1KiB,2KiB"], "1KiB,2KiB"),
     (["scan", "--repeat", "0"], "--repeat"),

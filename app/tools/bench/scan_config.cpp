@@ -18,6 +18,9 @@ namespace {
 
 const std::vector<std::string> kParts = {"rings", "clients", "breakdown", "loopback", "memory", "containers"};
 
+/// Parts without a plot.
+const std::vector<std::string> kInTableOnly = {"breakdown", "containers"};
+
 constexpr std::array kReadings = {Reading{"whole", "pointer", Receive::look}, Reading{"whole", "copy", Receive::copy},
                                   Reading{"hits", "pointer", Receive::hits},
                                   Reading{"hits", "copy", Receive::hits_copied}};
@@ -71,6 +74,12 @@ ScanConfig scan_config(const po::variables_map& values) {
   for (const auto& part : config.parts) {
     if (std::ranges::count(kParts, part) == 0)
       throw UserError("--what: no part '" + part + "'; known are: " + fmt::format("{}", fmt::join(kParts, ", ")));
+  }
+  const bool drawn =
+      std::ranges::any_of(config.parts, [](const auto& part) { return std::ranges::count(kInTableOnly, part) == 0; });
+  if (!drawn && !values["plot"].as<std::string>().empty()) {
+    throw UserError(
+        fmt::format("--plot: {} are in the table only; add another part to --what", fmt::join(kInTableOnly, " and ")));
   }
   config.depths = counts_option(values, "depths", 1, 65536);
   config.cells = sizes_option(values, "cells", 256, 1U << 30);
