@@ -170,6 +170,7 @@ void BenchReport::add(Json point) {
 }
 
 void BenchReport::note(std::string line) {
+  if (std::ranges::find(notes_, line) != notes_.end()) return;
   print_line(line);
   notes_.push_back(std::move(line));
 }
