@@ -273,6 +273,14 @@ class TestPeers:
             assert peer["rate_bytes_per_us"] == sorted(peer["rates_bytes_per_us"])[1] > 0
 
 
+    def test_queues_hold_what_the_ring_holds(self, tmp_path):
+        """Several small messages share a cell; a large one takes several."""
+        found = points(tmp_path, "patterns", *SHORT, "--pattern", "one-to-one", "--sizes", "100,64KiB,8MiB", "--peer", "shm,udp", np=2)
+        held = [p["queue"] * p["cell_bytes"] // p["message_bytes"] for p in found]
+        assert held[0] > found[0]["queue"] and held[2] < found[2]["queue"]
+        for point, messages in zip(found, held):
+            assert {peer["queue"] for peer in point["peers"].values()} == {min(point["queue"], messages)}
+
     def test_a_peer_named_twice_is_measured_once(self):
         text = eventloom("bench", "patterns", *SHORT, "--pattern", "one-to-one", "--sizes", "1KiB", "--peer", "udp,shm,udp", np=2).stdout
         head = next(line for line in text.splitlines() if line.startswith("pattern "))
