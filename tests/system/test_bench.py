@@ -273,6 +273,20 @@ class TestPeers:
             assert peer["rate_bytes_per_us"] == sorted(peer["rates_bytes_per_us"])[1] > 0
 
 
+    def test_queues_hold_what_the_ring_holds(self, tmp_path):
+        """Several small messages share a cell; a large one takes several."""
+        found = points(tmp_path, "patterns", *SHORT, "--pattern", "one-to-one", "--sizes", "100,64KiB,8MiB", "--peer", "shm,udp", np=2)
+        held = [p["queue"] * p["cell_bytes"] // p["message_bytes"] for p in found]
+        assert held[0] > found[0]["queue"] and held[2] < found[2]["queue"]
+        for point, messages in zip(found, held):
+            assert {peer["queue"] for peer in point["peers"].values()} == {min(point["queue"], messages)}
+
+    def test_a_peer_named_twice_is_measured_once(self):
+        text = eventloom("bench", "patterns", *SHORT, "--pattern", "one-to-one", "--sizes", "1KiB", "--peer", "udp,shm,udp", np=2).stdout
+        head = next(line for line in text.splitlines() if line.startswith("pattern "))
+        assert head.split().count("udp") == 2 and "udp lost" in head and head.split().count("shm") == 1
+
+
 @pytest.mark.parametrize("ranks", [2, 4], scope="class")
 class TestSlowBuilder:
     """One builder takes twice the build time; a fixed number of slices, so that all schedules do the same work."""
@@ -308,6 +322,16 @@ class TestPlot:
             text = data.decode()
             assert "</svg>" in text and "all-to-all chaotic" in text and "bare put" in text
 
+    @pytest.mark.skipif(not shutil.which("gnuplot"), reason="SKIPPED: no gnuplot here, so plots are not tested")
+    def test_scan_draws_all_its_rates(self, tmp_path):
+        file = tmp_path / "x.svg"
+        eventloom("bench", "scan", *SHORT, "--what", "rings,clients,breakdown,loopback,memory", "--depths", 8, "--cells", "4KiB",
+                  "--read", "whole,hits", "--plot", file, np=3)
+        text = file.read_text()
+        for line in ("ring of 8, whole, pointer", "ring of 8, hits, pointer", "each rank to itself", "put, warm memory",
+                     "put, cold memory", "Clients of one server", "together"):
+            assert line in text, line
+
     def test_other_file_is_refused_at_once(self, tmp_path):
         done = eventloom("bench", "patterns", "--seconds", 100, "--plot", tmp_path / "x.txt", code=2, timeout=20)
         only_line(done, "x.txt")
@@ -327,6 +351,12 @@ class TestScan:
         rings = self.part(report, "rings")
         assert [(p["queue"], p["message_bytes"]) for p in rings] == [(1, 4 * KIB), (1, 64 * KIB), (8, 4 * KIB)]
         assert any("1 rings" in note and "--memory" in note for note in report["notes"])
+
+    def test_what_is_skipped_is_said(self, tmp_path):
+        report = bench(tmp_path, "scan", *SHORT, "--what", "clients,loopback", "--cells", "1KiB,64KiB", "--memory", "10KiB", np=None)
+        assert [p["message_bytes"] for p in report["points"]] == [KIB]
+        assert sum("clients skipped" in note for note in report["notes"]) == 1
+        assert sum(f"{8 * 64 * KIB} bytes skipped" in note and "--memory" in note for note in report["notes"]) == 1
 
     def test_clients(self, report):
         clients = self.part(report, "clients")
@@ -459,6 +489,7 @@ class TestReply:
 @pytest.mark.parametrize("words, reported", [
     (["reply", "--epoch", "1ms"], "--epoch"),
     (["reply", "--hits", "0"], "--hits"),
+    (["reply", "--mark", "1h"], "1h"),
     ([], "patterns"),
     (["weave"], "weave"),
     (["patterns", "--pattern", "zigzag"], "zigzag"),
@@ -477,29 +508,65 @@ class TestReply:
     (["patterns", "--receive", "nothing"], "--receive"),
     (["patterns", "--slow-builder", "x"], "--slow-builder"),
     (["patterns", "--build-time", "x"], "--build-time"),
+    (["patterns", "--build-time", "1h"], "--build-time"),
     (["patterns", "--peer", "tin-can"], "tin-can"),
+    (["patterns", "--transports", "shm", "--peer", "put"], "--peer"),
     (["patterns", "--frobnicate"], "frobnicate"),
     (["latency", "--wait", "doze"], "doze"),
     (["latency", "--pause", "1parsec"], "1parsec"),
     (["latency", "--pause", "11s"], "--pause"),
     (["latency", "--peer", "tin-can"], "tin-can"),
+    (["latency", "--wait", ","], "--wait"),
+    (["latency", "--pause", "1ps"], "1ps"),
     (["latency", "--limit", "soon"], "soon"),
+    (["latency", "--limit", "5"], "unit"),
+    (["latency", "--ranks", "3"], "--ranks"),
     (["latency", "--raw", "nosuch/x.csv"], "nosuch/x.csv"),
     (["latency", "--transports", ","], "--transports"),
     (["rate", "--peer", "tin-can"], "tin-can"),
     (["rate", "--wait", "doze"], "doze"),
+    (["rate", "--wait", ","], "--wait"),
     (["rate", "--transports", "/dev/shm"], "/dev/shm"),
     (["scan", "--what", "cakes"], "cakes"),
+    (["scan", "--what", ","], "--what"),
+    (["scan", "--what", "breakdown,containers", "--plot", "x.svg"], "--plot"),
     (["scan", "--depths", "0"], "--depths"),
+    (["scan", "--memory", "1KiB,2KiB"], "1KiB,2KiB"),
     (["scan", "--repeat", "0"], "--repeat"),
     (["sources", "--limit", "5parsec"], "5parsec"),
+    (["sources", "--limit", ","], "--limit"),
     (["sources", "--late", "never"], "--late"),
     (["sources", "--timing", "never"], "never"),
+    (["sources", "--timing", ","], "--timing"),
     (["sources", "--rate", "0"], "--rate"),
-    (["sources", "--define", "waterfall"], "waterfall"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_mistakes(words, reported):
     only_line(eventloom("bench", *words, code=2), reported)
+
+
+def test_a_wrong_definition_is_marked():
+    done = eventloom("bench", "sources", "--define", "waterfall", code=2)
+    line, *excerpt = done.stderr.splitlines()
+    assert "waterfall" in line and excerpt == ["  waterfall", "  ^^^^^^^^^"] and done.stdout == ""
+
+
+@pytest.mark.parametrize("words", [
+    ["patterns", "--seconds", "0"],
+    ["patterns", "--slow-builder", "2"],
+    ["latency", "--limit", "5"],
+    ["latency", "--place", "inter-node"],
+    ["latency", "--transports", "shm"],
+    ["rate", "--repeat", "0"],
+    ["scan", "--hits", "0"],
+    ["sources", "--rate", "0"],
+    ["clocks", "--sync", "-1s"],
+    ["reply", "--events", "0"],
+], ids=" ".join)
+def test_ranks_refuse_mistakes_together(words):
+    """In one line, and without MPI_ABORT."""
+    done = eventloom("bench", *words, np=2, code=2)
+    assert sum("eventloom bench: " in line for line in done.stderr.splitlines()) == 1, done.stderr
+    assert "MPI_ABORT" not in done.stderr and done.stdout == ""
 
 
 @pytest.mark.parametrize("what, words", [

@@ -103,7 +103,9 @@ class TestLatency:
             rows = [(p["peer"], p["message_bytes"]) for p in report["points"] if (p["place"], p["kind"]) == (place, "message")]
             assert rows == [(peer, size) for peer in available(ALL_PEERS) for size in (8, 65536)
                             if (peer, size) != ("udp", 65536)]
-        assert any("udp skipped for messages of 65536 bytes: a datagram holds at most 65507" in note for note in report["notes"])
+        skipped = "udp skipped for messages of 65536 bytes: a datagram holds at most 65507"
+        assert any(skipped in note for note in report["notes"])
+        assert done.stdout.count(skipped) == report["notes"].count(skipped) == 1  # not for each place
         lines = done.stdout.splitlines()
         assert sum(line.startswith("place ") and "> 3us" in line for line in lines) >= 1
         assert sum(line.startswith("local-") for line in lines) == len(report["points"])
@@ -208,8 +210,31 @@ class TestTransports:
     def test_it_starts_the_ranks_itself(self):
         assert "--ranks" in eventloom("bench", "latency", "--transports", "shm", np=2, code=2).stderr
 
+    def test_their_notes_and_setup_are_reported(self, tmp_path):
+        file = tmp_path / "x.json"
+        done = eventloom("bench", "latency", "--sizes", "64KiB", "--place", "local-trip", "--count", 10, "--warm-up", 2, "--repeat", 1,
+                         "--wait", "yield", "--peer", "udp", "--transports", "shm,tcp", "--ranks", 3, "--report-json", file)
+        report = json.loads(file.read_text())
+        for transport in ("shm", "tcp"):
+            [note] = [note for note in report["notes"] if note.startswith(f"over {transport}: udp skipped")]
+            assert note in done.stdout.splitlines()
+        assert len(report["setup"]["hosts"]) == len(report["setup"]["binding"]) == 3
+        assert any(line.startswith("hosts ") and "ranks 0-2" in line for line in done.stdout.splitlines())
+
+    def test_realtime_is_theirs(self, tmp_path):
+        """More ranks than cores: a step is refused."""
+        file, ranks = tmp_path / "x.json", len(os.sched_getaffinity(0)) + 1
+        done = eventloom("bench", "latency", "--sizes", 8, "--place", "local-trip", "--count", 10, "--warm-up", 2, "--repeat", 1,
+                         "--wait", "yield", "--transports", "shm", "--ranks", ranks, "--realtime", "--report-json", file, code=None)
+        refused = [line for line in done.stderr.splitlines() if "no SCHED_FIFO" in line]
+        if done.returncode == 2:  # the system allows no step at all
+            assert "--realtime" in done.stderr and not file.exists()
+            return
+        assert done.returncode == 0 and len(json.loads(file.read_text())["setup"]["realtime"]) == ranks
+        assert len(refused) == 1 and f"over shm: --realtime: no SCHED_FIFO (ranks 0-{ranks - 1})" in refused[0]
+
     @pytest.mark.parametrize("options, told", [
-        (("--transports", "shm,warp"), "warp"),
+        (("--transports", "shm,warp"), "over warp: transport 'warp' is not available"),
         (("--transports", "shm", "--place", "inter-node"), "inter-node"),
     ])
     def test_what_goes_wrong_in_them_is_said(self, tmp_path, options, told):
@@ -265,7 +290,7 @@ def busy_machine():
 
 @pytest.mark.parametrize("what", [("latency", "--sizes", "8", "--wait", "sleep", "--count", "3000", "--repeat", "1"),
                                   ("rate", "--hz", "1000", "--values", "1", "--seconds", "1", "--wait", "sleep"),
-                                                                ("patterns", "--pattern", "one-to-one", "--sizes", "1KiB", "--seconds", "0.5", "--repeat", "1"),
+                                  ("patterns", "--pattern", "one-to-one", "--sizes", "1KiB", "--seconds", "0.5", "--repeat", "1"),
                                   ("scan", "--what", "rings", "--depths", "8", "--cells", "64KiB", "--seconds", "0.5", "--repeat", "1"),
                                   ("sources", "--rate", "1e6", "--seconds", "0.5", "--limit", "none"),
                                   ("clocks", "--sync", "500ms", "--duration", "500ms", "--repeat", "1")],

@@ -106,7 +106,9 @@ void print_binding(std::ostream& out, const Json& ranks) {
     bound = bound && rank.at("one_core").get<bool>();
   }
   out << "binding    cpus " << by_rank(cpus) << '\n';
-  if (!bound) out << "           not every rank is bound to one core: 'mpirun --bind-to core' gives steadier numbers\n";
+  if (!bound)
+    out << "           not every rank is bound to one core: 'mpirun --bind-to core' or --realtime gives steadier "
+           "numbers\n";
 }
 
 }  // namespace
@@ -168,8 +170,13 @@ void BenchReport::add(Json point) {
 }
 
 void BenchReport::note(std::string line) {
+  if (std::ranges::find(notes_, line) != notes_.end()) return;
   print_line(line);
   notes_.push_back(std::move(line));
+}
+
+void BenchReport::set_ranks(const Json& setup) {
+  for (const auto* member : {"hosts", "binding", "realtime"}) setup_[member] = setup.at(member);
 }
 
 void BenchReport::set_load(Json load, const std::string& warning) {

@@ -31,11 +31,14 @@ class BenchReport {
   /// does not fit its column.
   void add(nlohmann::json point);
 
-  /// Prints a line below the current rows and keeps it for the file.
+  /// Prints a line below the current rows and keeps it for the file, unless it was noted before.
   void note(std::string line);
 
   /// Adds a MachineLoad::report(), and its warning, if any, to the notes of the file.
   void set_load(nlohmann::json load, const std::string& warning);
+
+  /// Replaces what the setup says of the ranks: for a benchmark that measures ranks which it starts itself.
+  void set_ranks(const nlohmann::json& setup);
 
   [[nodiscard]] const nlohmann::json& setup() const { return setup_; }
   [[nodiscard]] const nlohmann::json& points() const { return points_; }
@@ -64,7 +67,7 @@ class BenchReport {
   nlohmann::json setup_;
   nlohmann::json load_;
   nlohmann::json points_ = nlohmann::json::array();
-  nlohmann::json notes_ = nlohmann::json::array();
+  std::vector<std::string> notes_;
 };
 
 /// Collective. Returns the conditions on which the numbers of a benchmark depend; unknown values are null.

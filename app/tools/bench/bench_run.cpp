@@ -11,6 +11,7 @@
 #include "app/command/options.hpp"
 #include "app/command/realtime.hpp"
 #include "app/command/report_file.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_kind.hpp"
@@ -23,6 +24,8 @@ namespace eventloom {
 namespace po = boost::program_options;
 
 namespace {
+
+constexpr std::int64_t kLongestLimitNs = 1'000'000'000'000;
 
 /// Plans the part files of a benchmark, which writes no run file.
 void plan_parts(FilePlan& plan, const po::variables_map& values) {
@@ -38,7 +41,7 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
 
 /// Collective. Returns what is in force on each rank; null without --realtime.
 nlohmann::json take_realtime(const std::string& bench, const po::variables_map& values, const Collective& ranks) {
-  if (!values["realtime"].as<bool>() || bench == kBenchOfRuns) return nullptr;
+  if (!values["realtime"].as<bool>() || bench == kBenchOfRuns || over_transports(values)) return nullptr;
   // ZeroMQ's I/O thread would inherit the binding.
   const bool zmq = values.count("peer") != 0 && values["peer"].as<std::string>().find("zmq") != std::string::npos;
   return to_json(apply_realtime(ranks, zmq ? 2 : 1));
@@ -53,6 +56,13 @@ nlohmann::json setup_of(const std::string& bench, const po::variables_map& value
   return setup;
 }
 
+void check_ranks(const po::variables_map& values) {
+  if (values.count("transports") == 0 || over_transports(values)) return;
+  if (values["ranks"].as<std::string>() != kRanksOfTransports) {
+    throw UserError("--ranks is for --transports, which starts its own ranks: use 'mpirun -np N' instead");
+  }
+}
+
 std::string raw_file(const po::variables_map& values) {
   return values.count("raw") == 0 ? std::string() : values["raw"].as<std::string>();
 }
@@ -60,8 +70,9 @@ std::string raw_file(const po::variables_map& values) {
 TimesKept kept_times(const po::variables_map& values) {
   TimesKept kept;
   if (values.count("raw") == 0) return kept;  // `bench sources` has its own limits
-  const auto limit = duration_option(values, "limit");
-  if (!values["limit"].as<std::string>().empty()) kept.limit_ns = limit.count();
+  if (const auto& limit = values["limit"].as<std::string>(); !limit.empty()) {
+    kept.limit_ns = nanoseconds_of("limit", limit, 0, kLongestLimitNs);
+  }
   kept.each = !raw_file(values).empty();
   return kept;
 }
@@ -82,6 +93,10 @@ void check_files(const po::variables_map& values, const std::string& report, con
 
 }  // namespace
 
+bool over_transports(const po::variables_map& values) {
+  return values.count("transports") != 0 && !values["transports"].as<std::string>().empty();
+}
+
 void BenchRun::add_options(po::options_description& options, int repeat) {
   add_option_rows(
       options, {{"repeat", po::value<int>()->value_name("N")->default_value(repeat),
@@ -101,18 +116,19 @@ void BenchRun::add_time_options(po::options_description& options) {
 BenchRun::BenchRun(const std::string& bench, const po::variables_map& values, const std::string& effective_config,
                    std::vector<BenchColumn> columns, const Communicator& communicator)
     : communicator_(communicator),
-      repeat_(in_range("repeat", values["repeat"].as<int>(), 1, 1000)),
+      repeat_(agreed(communicator, [&] { return in_range("repeat", values["repeat"].as<int>(), 1, 1000); })),
       report_json_(values["report-json"].as<std::string>()),
       plot_(values["plot"].as<std::string>()),
-      kept_(kept_times(values)),
+      kept_(agreed(communicator, [&] { return kept_times(values); })),
       report_(bench, std::move(columns), setup_of(bench, values, effective_config, communicator)) {
   agree(communicator, [&] {
+    check_ranks(values);
     if (!first()) return;
     if (!plot_.empty()) check_plot_file(plot_);
     check_files(values, report_json_, plot_);
     if (kept_.each) raw_.emplace(raw_file(values));
   });
-  if (first()) print_setup(std::cout, report_.setup());
+  if (first() && !over_transports(values)) print_setup(std::cout, report_.setup());
 }
 
 void BenchRun::add(nlohmann::json point) {
@@ -127,8 +143,21 @@ void BenchRun::write_raw(std::size_t repetition, std::string_view what, const Me
   if (raw_) raw_->write(report_.points().size(), repetition, what, times.each());
 }
 
-void BenchRun::adopt_raw(const std::string& file) {
-  if (raw_) raw_->adopt(report_.points().size(), file);
+void BenchRun::adopt(const nlohmann::json& report, const std::string& transport, const std::string& raw) {
+  if (!first()) return;
+  if (report_.points().empty()) {
+    report_.set_ranks(report.at("setup"));
+    print_setup(std::cout, report_.setup());
+  }
+  if (raw_) raw_->adopt(report_.points().size(), raw);
+  for (auto point : report.at("points")) {
+    point["transport"] = transport;
+    report_.add(std::move(point));
+  }
+  for (const auto& note : report.at("notes")) {
+    const auto text = note.get<std::string>();
+    if (!text.starts_with(kLoadWarning)) report_.note("over " + transport + ": " + text);
+  }
 }
 
 int BenchRun::finish(const std::vector<Plot>& plots, int code) {

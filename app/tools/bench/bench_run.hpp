@@ -19,6 +19,11 @@ namespace eventloom {
 /// Name of the benchmark that measures runs which it starts itself: --realtime applies to those.
 inline constexpr const char* kBenchOfRuns = "reply";
 
+/// Whether --transports is given: the benchmark measures ranks that it starts itself, and --realtime applies to those.
+bool over_transports(const boost::program_options::variables_map& values);
+/// The default of --ranks, the number of ranks that --transports starts.
+inline constexpr const char* kRanksOfTransports = "2";
+
 /// The options that all benchmarks share, and the report.
 class BenchRun {
  public:
@@ -47,8 +52,10 @@ class BenchRun {
   void note(std::string line);
   /// Rank 0 writes the times of the next point to the file of --raw, if there is one. `repetition`: from 0.
   void write_raw(std::size_t repetition, std::string_view what, const MeasuredTimes& times);
-  /// Rank 0 adds the rows of such a file of another benchmark, whose points will be added next.
-  void adopt_raw(const std::string& file);
+  /// Rank 0 adds the report of another benchmark, measured by ranks that this one has started: their setup, which is
+  /// printed the first time, the notes, as those of `name`, the points, with this "transport", and the rows of `raw`,
+  /// the file of their --raw, if there is one here.
+  void adopt(const nlohmann::json& report, const std::string& transport, const std::string& raw);
   /// Collective. Adds the load of the hosts, and a warning where it spoils the figures; writes the requested files and
   /// returns `code`.
   int finish(const std::vector<Plot>& plots, int code);

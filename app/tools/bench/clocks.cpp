@@ -4,6 +4,7 @@
 
 #include "app/command/options.hpp"
 #include "app/document/json_message.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/clock_report.hpp"
@@ -52,26 +53,11 @@ void add_clock_options(po::options_description& options) {
        {"seed", text_value("N", "1"), "simulated: of the first repetition; the next ones follow"}});
 }
 
-/// The words of a list that must not be empty.
-std::vector<std::string> given_words(const po::variables_map& values, const char* option) {
-  auto words = words_of(values[option].as<std::string>());
-  if (words.empty()) throw UserError("--" + std::string(option) + " needs at least one value");
-  return words;
-}
-
-std::int64_t clock_time(const char* option, const std::string& word, std::int64_t low, std::int64_t high) {
-  constexpr std::uint64_t kPsOfNs = 1000;
-  const auto ps = parsed(option, [&] { return parse_picoseconds(word); });
-  const auto ns = static_cast<std::int64_t>(ps / kPsOfNs);
-  if (ns >= low && ns <= high) return ns;
-  throw UserError("--" + std::string(option) + ": " + word + " is out of range");
-}
-
 std::vector<std::int64_t> clock_times(const po::variables_map& values, const char* option, std::int64_t low,
                                       std::int64_t high) {
   std::vector<std::int64_t> times;
-  for (const auto& word : given_words(values, option)) {
-    times.push_back(clock_time(option, word, low, high));
+  for (const auto& word : listed_words(values, option)) {
+    times.push_back(nanoseconds_of(option, word, low, high));
   }
   return times;
 }
@@ -92,9 +78,9 @@ double drift_ppm(const std::string& word) {
 
 void read_simulated(const po::variables_map& values, ClocksConfig& config) {
   const auto time = [&](const char* option, std::int64_t high) {
-    return clock_time(option, values[option].as<std::string>(), 0, high);
+    return nanoseconds_of(option, values[option].as<std::string>(), 0, high);
   };
-  for (const auto& word : given_words(values, "drift")) config.drifts_ppm.push_back(drift_ppm(word));
+  for (const auto& word : listed_words(values, "drift")) config.drifts_ppm.push_back(drift_ppm(word));
   config.jitters = clock_times(values, "jitter", 0, 1'000'000'000);
   config.world.delay = time("delay", 1'000'000'000);
   config.world.asymmetry = time("asymmetry", 1'000'000'000);
@@ -104,7 +90,7 @@ void read_simulated(const po::variables_map& values, ClocksConfig& config) {
 
 ClocksConfig clocks_config(const po::variables_map& values, int ranks) {
   ClocksConfig config;
-  config.clocks = given_words(values, "clocks");
+  config.clocks = listed_words(values, "clocks");
   bool real = false;
   for (const auto& name : config.clocks) {
     if (std::ranges::count(kClocks, name) == 0) {
@@ -116,11 +102,11 @@ ClocksConfig clocks_config(const po::variables_map& values, int ranks) {
   const std::int64_t longest = real ? kHourNs : 1000 * kHourNs;
   config.trial.durations = clock_times(values, "duration", 1000, longest);
   std::ranges::sort(config.trial.durations);
-  config.trial.sync_ns = clock_time("sync", values["sync"].as<std::string>(), 0, longest);
+  config.trial.sync_ns = nanoseconds_of("sync", values["sync"].as<std::string>(), 0, longest);
   auto& sync = config.trial.sync;
   sync.batch_round_trips = static_cast<int>(count_option(values, "round-trips", 1, 100'000));
   sync.round_trips = 5 * sync.batch_round_trips;
-  sync.interval_ns = clock_time("interval", values["interval"].as<std::string>(), 1'000'000, kHourNs);
+  sync.interval_ns = nanoseconds_of("interval", values["interval"].as<std::string>(), 1'000'000, kHourNs);
   config.trips = values["trips"].as<bool>();
   read_simulated(values, config);
   return config;
@@ -229,7 +215,7 @@ class ClocksBench {
 };
 
 int measure_clocks(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = clocks_config(values, communicator.size());
+  const auto config = agreed(communicator, [&] { return clocks_config(values, communicator.size()); });
   BenchRun run("clocks", values, effective, clocks_columns(), communicator);
   ClocksBench bench(config, run);
   for (const auto& clocks : config.clocks) bench.measure(clocks);

@@ -4,6 +4,7 @@
 
 #include "app/command/common_clock.hpp"
 #include "app/command/options.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/distribution_plots.hpp"
@@ -11,7 +12,6 @@
 #include "app/tools/bench/transports.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
-#include "formats/units.hpp"
 
 namespace eventloom {
 
@@ -53,7 +53,7 @@ LatencyConfig latency_config(const po::variables_map& values) {
   const auto words = [&](const char* option) { return words_of(values[option].as<std::string>()); };
   LatencyConfig config;
   config.sizes = sizes_option(values, "sizes", 8, 1U << 28);
-  config.waits = words("wait");
+  config.waits = listed_words(values, "wait");
   for (const auto& name : config.waits) parsed("wait", [&] { return parse_wait(name); });
   config.places = words("place");
   for (const auto& name : config.places) {
@@ -63,9 +63,7 @@ LatencyConfig latency_config(const po::variables_map& values) {
   }
   config.peers = parsed("peer", [&] { return with_ring(words("peer")); });
   for (const auto& pause : words("pause")) {
-    const auto ps = parsed("pause", [&] { return parse_picoseconds(pause); });
-    config.pauses.emplace_back(
-        in_range<std::int64_t>("pause", static_cast<std::int64_t>(ps / 1000), 0, kLongestPauseNs));
+    config.pauses.emplace_back(nanoseconds_of("pause", pause, 0, kLongestPauseNs));
   }
   if (config.pauses.empty()) config.pauses.emplace_back(0);
   if (!values["count"].as<std::string>().empty()) config.count = count_option(values, "count", 1, 100'000'000);
@@ -232,8 +230,8 @@ std::vector<Plot> latency_plots(const Json& points) {
 }
 
 int measure_latency(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = latency_config(values);
-  const auto places = places_of(communicator, config.places);
+  const auto config = agreed(communicator, [&] { return latency_config(values); });
+  const auto places = agreed(communicator, [&] { return places_of(communicator, config.places); });
   BenchRun run("latency", values, effective, latency_columns(values), communicator);
   CommonClock clock(communicator);
   for (const auto& place : places) {
@@ -272,7 +270,7 @@ int bench_latency(int argc, const char* const* argv) {
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
     const auto effective = line.effective_config(values);
     if (!over_transports(values)) return measure_latency(values, effective, communicator);
-    latency_config(values);
+    agreed(communicator, [&] { return latency_config(values); });
     return bench_over_transports({"latency", latency_columns(values), latency_plots}, values, effective, communicator,
                                  environment);
   });

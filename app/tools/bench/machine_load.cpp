@@ -116,7 +116,7 @@ std::string load_warning(const Json& report) {
                         host.at("stolen_cores").get<double>());
   }
   if (text.empty()) return text;
-  return "these figures cannot be trusted: while they were measured, " + text + ". Measure again on an idle machine";
+  return fmt::format("{}: while they were measured, {}. Measure again on an idle machine", kLoadWarning, text);
 }
 
 }  // namespace eventloom

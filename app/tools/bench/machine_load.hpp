@@ -3,6 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "core/mpi/communicator.hpp"
 
@@ -30,6 +31,9 @@ class MachineLoad {
   Used begin_ = used_now();
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// How a load_warning() begins.
+inline constexpr std::string_view kLoadWarning = "these figures cannot be trusted";
 
 /// A line about each loaded host in a MachineLoad::report(); empty if there is none.
 std::string load_warning(const nlohmann::json& report);

@@ -4,6 +4,7 @@
 #include "app/command/options.hpp"
 #include "app/command/ring_options.hpp"
 #include "app/command/schedule_table.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/patterns_point.hpp"
@@ -11,7 +12,6 @@
 #include "app/tools/bench/peers.hpp"
 #include "app/tools/bench/transports.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/units.hpp"
 
 namespace eventloom {
 
@@ -19,6 +19,8 @@ namespace po = boost::program_options;
 using Json = nlohmann::json;
 
 namespace {
+
+constexpr std::int64_t kLongestBuildNs = 10'000'000'000;
 
 ScheduleSettings schedule_settings(std::string name, std::uint64_t slot_ns = 0, std::string table_text = {}) {
   ScheduleSettings settings;
@@ -65,7 +67,8 @@ std::vector<std::optional<std::uint32_t>> queues_option(const po::variables_map&
 PatternsConfig patterns_config(const po::variables_map& values, const Collective& ranks) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   PatternsConfig config;
-  config.patterns = word("pattern").empty() ? pattern_names() : words_of(word("pattern"));
+  config.patterns = words_of(word("pattern"));
+  if (config.patterns.empty()) config.patterns = pattern_names();
   for (const auto& name : config.patterns) parsed("pattern", [&] { return connections_of(name, 1); });
   config.slot_ns = slot_option(values);
   for (const auto& name : words_of(word("schedule"))) {
@@ -86,9 +89,10 @@ PatternsConfig patterns_config(const po::variables_map& values, const Collective
     config.slow_builder = static_cast<std::int64_t>(count_option(values, "slow-builder", 0, 100'000));
   }
   if (!word("build-time").empty()) {
-    config.build_ns = parsed("build-time", [&] { return parse_picoseconds(word("build-time")) / 1000; });
+    config.build_ns = static_cast<std::uint64_t>(nanoseconds_of("build-time", word("build-time"), 0, kLongestBuildNs));
   }
-  config.peers = words_of(word("peer"));
+  config.peers = distinct_words(values, "peer");
+  for (const auto& name : config.peers) parsed("peer", [&] { return check_peer_name(name, peer_names()); });
   return config;
 }
 
@@ -101,9 +105,9 @@ std::vector<BenchColumn> patterns_columns(const po::variables_map& values) {
                                       {"ceiling_bytes_per_us", "bare put", "bytes/us", 0},
                                       {"share", "share", "%", 0},
                                       {"memcpy_bytes_per_us", "memcpy", "bytes/us", 0}};
-  for (const auto& peer : words_of(values["peer"].as<std::string>())) {
+  for (const auto& peer : distinct_words(values, "peer")) {
     columns.push_back({"/peers/" + peer + "/rate_bytes_per_us", peer, "bytes/us", 0});
-    if (peer == "udp") columns.push_back({"/peers/udp/share_lost", "udp lost", "%", 2});
+    if (peer == "udp") columns.push_back({"/peers/udp/share_lost", "udp lost", "%", 4});
   }
   if (values["verify"].as<bool>()) columns.push_back({"verify_errors", "errors", "", 0});
   columns.insert(columns.end(), {{"retransmits", "resent", "TCP", 0},
@@ -124,11 +128,13 @@ std::vector<ScheduleSettings> schedules_of(const PatternsConfig& config, const s
 }
 
 int measure_patterns(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = patterns_config(values, communicator);
-  if (config.slow_builder >= communicator.size()) {
-    throw UserError("--slow-builder: must be from 0 to " + std::to_string(communicator.size() - 1));
-  }
-  for (const auto& name : config.peers) parsed("peer", [&] { return make_peer(name, communicator); });
+  const auto config = agreed(communicator, [&] { return patterns_config(values, communicator); });
+  agree(communicator, [&] {
+    if (config.slow_builder >= communicator.size()) {
+      throw UserError("--slow-builder: must be from 0 to " + std::to_string(communicator.size() - 1));
+    }
+    for (const auto& name : config.peers) make_peer(name, communicator);
+  });
   BenchRun run("patterns", values, effective, patterns_columns(values), communicator);
   std::uint64_t errors = 0;
   for (const auto& pattern : config.patterns) {
@@ -159,7 +165,7 @@ int bench_patterns(int argc, const char* const* argv) {
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
     const auto effective = line.effective_config(values);
     if (!over_transports(values)) return measure_patterns(values, effective, communicator);
-    patterns_config(values, communicator);
+    agreed(communicator, [&] { return patterns_config(values, communicator); });
     return bench_over_transports({"patterns", patterns_columns(values), patterns_plots}, values, effective,
                                  communicator, environment);
   });

@@ -144,6 +144,7 @@ class PatternsMeasurement {
     }
     return {{"rate_bytes_per_us", median(rates)},
             {"rates_bytes_per_us", rates},
+            {"queue", traffic.queue},
             {"messages_sent", all.messages_sent},
             {"messages", all.messages_received},
             {"messages_lost", all.messages_lost},
@@ -160,7 +161,9 @@ class PatternsMeasurement {
       if (sends(other, communicator_.rank())) traffic.senders.push_back(other);
     }
     traffic.message_bytes = traffic_.message_bytes;
-    traffic.queue = traffic_.ring.depth;
+    // A message larger than a cell takes several.
+    const auto held = std::uint64_t{traffic_.ring.depth} * traffic_.ring.cell_bytes / traffic_.message_bytes;
+    traffic.queue = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(held, 1, traffic_.ring.depth));
     traffic.seconds = config_.seconds;
     traffic.spread = config_.spread;
     traffic.receive = config_.receive;

@@ -1,5 +1,6 @@
 #include "app/command/common_clock.hpp"
 #include "app/command/options.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/distribution_plots.hpp"
@@ -36,7 +37,7 @@ RateConfig rate_config(const po::variables_map& values) {
   config.hz = counts_option(values, "hz", 1, 100'000'000);
   config.values = counts_option(values, "values", 1, 1'000'000);
   config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 3600.0);
-  config.waits = words_of(values["wait"].as<std::string>());
+  config.waits = listed_words(values, "wait");
   for (const auto& name : config.waits) parsed("wait", [&] { return parse_wait(name); });
   config.peers = parsed("peer", [&] { return with_ring(words_of(values["peer"].as<std::string>())); });
   return config;
@@ -105,7 +106,7 @@ std::vector<Plot> rate_plots(const Json& points) {
 }
 
 int measure_rate(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = rate_config(values);
+  const auto config = agreed(communicator, [&] { return rate_config(values); });
   BenchRun run("rate", values, effective, rate_columns(values), communicator);
   CommonClock clock(communicator);
   const auto hosts = communicator.all_gather(host_name());
@@ -143,7 +144,7 @@ int bench_rate(int argc, const char* const* argv) {
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
     const auto effective = line.effective_config(values);
     if (!over_transports(values)) return measure_rate(values, effective, communicator);
-    rate_config(values);
+    agreed(communicator, [&] { return rate_config(values); });
     return bench_over_transports({"rate", rate_columns(values), rate_plots}, values, effective, communicator,
                                  environment);
   });

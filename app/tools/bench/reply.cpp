@@ -4,6 +4,7 @@
 
 #include "app/command/options.hpp"
 #include "app/command/temporary_folder.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/reply_board.hpp"
@@ -46,13 +47,6 @@ void add_reply_options(po::options_description& options) {
        {"ranks", text_value("N", "0", "0: one, without mpirun"), "ranks of the run"}});
 }
 
-std::int64_t nanoseconds_of(const po::variables_map& values, const char* option) {
-  const auto& text = values[option].as<std::string>();
-  constexpr std::uint64_t kPsOfNs = 1000;
-  const auto ps = parsed(option, [&] { return parse_picoseconds(text); });
-  return in_range<std::int64_t>(option, static_cast<std::int64_t>(ps / kPsOfNs), 1000, 1'000'000'000);
-}
-
 ReplyConfig reply_config(const po::variables_map& values) {
   ReplyConfig config;
   config.events = count_option(values, "events", 1, 10'000'000);
@@ -64,10 +58,13 @@ ReplyConfig reply_config(const po::variables_map& values) {
   config.epochs_per_slice = counts_option(values, "epochs-per-slice", 1, 100'000);
   config.board.hits = static_cast<std::uint32_t>(count_option(values, "hits", 1, 50));
   config.board.period_ns = 1'000'000'000 / static_cast<std::int64_t>(config.rate);
-  config.board.mark_ns = nanoseconds_of(values, "mark");
+  const auto time = [&](const char* option) {
+    return nanoseconds_of(option, values[option].as<std::string>(), 1000, 1'000'000'000);
+  };
+  config.board.mark_ns = time("mark");
   auto& geometry = config.board.geometry;
-  geometry.base.epoch_ticks = static_cast<std::uint32_t>(nanoseconds_of(values, "epoch"));
-  geometry.overlap = static_cast<Tick>(nanoseconds_of(values, "overlap"));
+  geometry.base.epoch_ticks = static_cast<std::uint32_t>(time("epoch"));
+  geometry.overlap = static_cast<Tick>(time("overlap"));
   if (geometry.base.epoch_ticks > kMaxEpochTicks || geometry.base.epoch_ticks > config.board.period_ns) {
     throw UserError("--epoch must be shorter than the time between two events, and at most 524us");
   }
@@ -154,8 +151,11 @@ std::vector<BenchColumn> reply_columns() {
 
 int measure_replies(const po::variables_map& values, const std::string& effective, const Communicator& communicator,
                     const Environment& environment) {
-  const auto config = reply_config(values);
-  if (communicator.size() != 1) throw UserError("starts its own runs: call it without mpirun, with --ranks N");
+  const auto config = agreed(communicator, [&] {
+    if (communicator.size() != 1)
+      throw UserError("bench reply starts its own runs: call it without mpirun, with --ranks N");
+    return reply_config(values);
+  });
   BenchRun run(kBenchOfRuns, values, effective, reply_columns(), communicator);
   PlotSeries loop{"hit to reply p50", {}, {}};
   std::uint64_t lost = 0;

@@ -78,7 +78,9 @@ bool ReplyBoard::begin(std::int64_t most_ns) {
 }
 
 ReplyTimes ReplyBoard::measure(std::uint64_t n, std::int64_t patience_ns) {
-  waiting_.clear();  // replies to earlier events are ignored
+  waiting_.clear();  // replies to earlier events are ignored, and so is an earlier echo
+  next_echo_ = 0;
+  echo_at_ = kNoEcho;
   times_ = {};
   while (times_.events < n) turn();
   paused_ = true;
@@ -103,11 +105,8 @@ void ReplyBoard::turn() {
     send_event(at);
     next_event_ = std::max(next_event_ + settings_.period_ns, at);
     next_echo_ = at + settings_.period_ns / 2;
-  } else if (echo_at_ < 0 && at >= next_echo_ && next_echo_ != 0) {
-    const std::array<std::byte, kEchoBytes> data{};
-    next_echo_ = 0;
-    echo_at_ = now();
-    if (::send(echoes_.number(), data.data(), data.size(), MSG_DONTWAIT) < 0) echo_at_ = -1;
+  } else if (echo_at_ == kNoEcho && at >= next_echo_ && next_echo_ != 0) {
+    send_echo();
   }
   const auto sent = sender_.count().datagrams;
   sender_.keep_up(epoch_at(at), at);
@@ -116,6 +115,14 @@ void ReplyBoard::turn() {
   wait();
   take_replies();
   take_echoes();
+}
+
+void ReplyBoard::send_echo() {
+  std::array<std::byte, kEchoBytes> data{};
+  next_echo_ = 0;
+  echo_at_ = now();
+  std::memcpy(data.data(), &echo_at_, sizeof echo_at_);
+  if (::send(echoes_.number(), data.data(), data.size(), MSG_DONTWAIT) < 0) echo_at_ = kNoEcho;
 }
 
 void ReplyBoard::send_event(std::int64_t at) {
@@ -164,8 +171,11 @@ void ReplyBoard::take_replies() {
 void ReplyBoard::take_echoes() {
   std::array<std::byte, kEchoBytes> data{};
   while (::recv(echoes_.number(), data.data(), data.size(), MSG_DONTWAIT) > 0) {
-    if (echo_at_ >= 0) times_.echo.add(static_cast<double>(now() - echo_at_));
-    echo_at_ = -1;
+    std::int64_t sent = 0;
+    std::memcpy(&sent, data.data(), sizeof sent);
+    if (sent != echo_at_) continue;
+    times_.echo.add(static_cast<double>(now() - sent));
+    echo_at_ = kNoEcho;
   }
 }
 

@@ -62,6 +62,8 @@ class ReplyBoard {
   void end();
 
  private:
+  static constexpr std::int64_t kNoEcho = -1;
+
   struct Sent {
     std::uint64_t tick = 0;                ///< time of the first hit
     std::int64_t at = 0;                   ///< when the hits were sent
@@ -72,6 +74,7 @@ class ReplyBoard {
   [[nodiscard]] Epoch epoch_at(std::int64_t ns) const;
   void turn();
   void send_event(std::int64_t at);
+  void send_echo();
   void note_complete(std::int64_t at);
   void take_replies();
   void take_echoes();
@@ -86,8 +89,8 @@ class ReplyBoard {
   std::deque<Sent> waiting_;  ///< events without a reply, in their order
   std::int64_t next_event_ = 0;
   std::int64_t next_echo_ = 0;
-  std::int64_t echo_at_ = -1;  ///< when the echo now in flight was sent; -1: none
-  bool paused_ = false;        ///< no further events are sent
+  std::int64_t echo_at_ = kNoEcho;  ///< when the echo now in flight was sent; the datagram holds it, too
+  bool paused_ = false;             ///< no further events are sent
   ReplyTimes times_;
 };
 

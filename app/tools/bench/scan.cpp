@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "app/command/mpi_command.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/breakdown.hpp"
 #include "app/tools/bench/containers.hpp"
 #include "app/tools/bench/put_memory.hpp"
 #include "app/tools/bench/scan_config.hpp"
+#include "app/tools/bench/scan_view.hpp"
 #include "app/tools/bench/traffic.hpp"
 #include "core/transport/mpi_rma_transport.hpp"
 
@@ -85,12 +87,9 @@ Json point_of(const std::string& part, const std::string& what, const TrafficSet
 }
 
 /// Depth and cell size, for one way of reading; returns the number of rings that were too large.
-std::uint64_t scan_rings(const ScanConfig& config, const Reading& reading, BenchRun& run,
-                         std::vector<PlotSeries>& lines) {
+std::uint64_t scan_rings(const ScanConfig& config, const Reading& reading, BenchRun& run) {
   std::uint64_t left_out = 0;
   for (const auto depth : config.depths) {
-    const auto way = config.readings.size() == 1 ? "" : fmt::format(", {}, {}", reading.read, reading.access);
-    PlotSeries line{"ring of " + std::to_string(depth) + way, {}, {}};
     for (const auto cell : config.cells) {
       if (depth * cell > config.memory) {
         ++left_out;
@@ -98,22 +97,18 @@ std::uint64_t scan_rings(const ScanConfig& config, const Reading& reading, Bench
       }
       auto traffic = one_to_one(config, run.communicator().size(), cell, depth);
       traffic.receive = reading.receive;
-      const Rates rates = measure_rates(traffic, run);
-      auto point = point_of("rings", "one to one", traffic, rates);
+      auto point = point_of("rings", "one to one", traffic, measure_rates(traffic, run));
       point["read"] = reading.read;
       point["access"] = reading.access;
       run.add(std::move(point));
-      line.x.push_back(static_cast<double>(cell));
-      line.y.push_back(rates.rate);
     }
-    if (!line.x.empty()) lines.push_back(line);
   }
   return left_out;
 }
 
-void scan_rings(const ScanConfig& config, BenchRun& run, std::vector<PlotSeries>& lines) {
+void scan_rings(const ScanConfig& config, BenchRun& run) {
   std::uint64_t left_out = 0;
-  for (const auto& reading : config.readings) left_out += scan_rings(config, reading, run, lines);
+  for (const auto& reading : config.readings) left_out += scan_rings(config, reading, run);
   if (left_out != 0) run.note(std::to_string(left_out) + " rings larger than --memory skipped");
 }
 
@@ -122,7 +117,10 @@ void scan_loopback(const ScanConfig& config, BenchRun& run) {
   constexpr std::uint64_t kLoopbackCells = 8;
   const auto ranks = static_cast<std::size_t>(run.communicator().size());
   for (const auto cell : config.cells) {
-    if (kLoopbackCells * cell > config.memory) continue;
+    if (kLoopbackCells * cell > config.memory) {
+      run.note(fmt::format("loopback: ring of {} bytes skipped, larger than --memory", kLoopbackCells * cell));
+      continue;
+    }
     auto traffic = one_to_one(config, run.communicator().size(), cell, kLoopbackCells);
     traffic.connections.assign(ranks, std::vector<std::uint8_t>(ranks, 0));
     for (std::size_t rank = 0; rank < ranks; ++rank) traffic.connections[rank][rank] = 1;
@@ -167,6 +165,7 @@ void compare_containers(const ScanConfig& config, BenchRun& run) {
 /// Ranks 1 to k send to rank 0, for increasing k.
 void scan_clients(const ScanConfig& config, BenchRun& run) {
   const int ranks = run.communicator().size();
+  if (ranks == 1) run.note("clients skipped: there is only one rank");
   for (int clients = 1; clients < ranks; ++clients) {
     auto traffic = batched_one_to_one(config, run.communicator());
     for (int from = 0; from < ranks; ++from) {
@@ -200,17 +199,16 @@ void break_down(const ScanConfig& config, BenchRun& run) {
 }
 
 int measure_scan(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = scan_config(values);
+  const auto config = agreed(communicator, [&] { return scan_config(values); });
   BenchRun run("scan", values, effective, scan_columns(), communicator);
   const auto wanted = [&](const std::string& part) { return std::ranges::count(config.parts, part) != 0; };
-  Plot plot{"Rate, one to one", "cell (bytes)", "bytes/us", true, true, {}};
-  if (wanted("rings")) scan_rings(config, run, plot.series);
+  if (wanted("rings")) scan_rings(config, run);
   if (wanted("clients")) scan_clients(config, run);
   if (wanted("breakdown")) break_down(config, run);
   if (wanted("loopback")) scan_loopback(config, run);
   if (wanted("memory")) scan_memory(config, run);
   if (wanted("containers")) compare_containers(config, run);
-  return run.finish({plot}, kExitOk);
+  return run.finish(scan_plots(run.points()), kExitOk);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "app/command/options.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/units.hpp"
 
 namespace eventloom {
 
@@ -17,6 +17,9 @@ namespace po = boost::program_options;
 namespace {
 
 const std::vector<std::string> kParts = {"rings", "clients", "breakdown", "loopback", "memory", "containers"};
+
+/// Parts without a plot.
+const std::vector<std::string> kInTableOnly = {"breakdown", "containers"};
 
 constexpr std::array kReadings = {Reading{"whole", "pointer", Receive::look}, Reading{"whole", "copy", Receive::copy},
                                   Reading{"hits", "pointer", Receive::hits},
@@ -29,18 +32,17 @@ bool known_reading(const char* Reading::*member, const std::string& word) {
 /// All combinations of --read and --access, in the order given.
 std::vector<Reading> readings_of(const po::variables_map& values) {
   std::vector<Reading> wanted;
-  const auto accesses = words_of(values["access"].as<std::string>());
+  const auto accesses = listed_words(values, "access");
   for (const auto& word : accesses) {
     if (!known_reading(&Reading::access, word)) throw UserError("--access must be pointer or copy");
   }
-  for (const auto& read : words_of(values["read"].as<std::string>())) {
+  for (const auto& read : listed_words(values, "read")) {
     if (!known_reading(&Reading::read, read)) throw UserError("--read must be whole or hits");
     for (const auto& access : accesses) {
       std::ranges::copy_if(kReadings, std::back_inserter(wanted),
                            [&](const Reading& r) { return read == r.read && access == r.access; });
     }
   }
-  if (wanted.empty()) throw UserError("--read and --access need at least one value each");
   return wanted;
 }
 
@@ -68,21 +70,25 @@ void add_scan_options(po::options_description& options) {
 
 ScanConfig scan_config(const po::variables_map& values) {
   ScanConfig config;
-  config.parts = words_of(values["what"].as<std::string>());
+  config.parts = listed_words(values, "what");
   for (const auto& part : config.parts) {
     if (std::ranges::count(kParts, part) == 0)
       throw UserError("--what: no part '" + part + "'; known are: " + fmt::format("{}", fmt::join(kParts, ", ")));
   }
+  const bool drawn =
+      std::ranges::any_of(config.parts, [](const auto& part) { return std::ranges::count(kInTableOnly, part) == 0; });
+  if (!drawn && !values["plot"].as<std::string>().empty()) {
+    throw UserError(
+        fmt::format("--plot: {} are in the table only; add another part to --what", fmt::join(kInTableOnly, " and ")));
+  }
   config.depths = counts_option(values, "depths", 1, 65536);
   config.cells = sizes_option(values, "cells", 256, 1U << 30);
-  config.message_bytes = sizes_option(values, "message", 1, 1U << 30).front();
+  config.message_bytes = bytes_option(values, "message", 1, 1U << 30);
   config.readings = readings_of(values);
   config.hits = count_option(values, "hits", 1, 10'000'000);
-  config.hit_distance = parsed("distance", [&] { return parse_duration(values["distance"].as<std::string>(), 1000); });
-  if (config.hit_distance.value == 0 || config.hit_distance.value > 1'000'000) {
-    throw UserError("--distance must be from 1ns to 1ms");
-  }
-  config.memory = sizes_option(values, "memory", 1, std::uint64_t{1} << 40).front();
+  config.hit_distance =
+      static_cast<Tick>(nanoseconds_of("distance", values["distance"].as<std::string>(), 1, 1'000'000));
+  config.memory = bytes_option(values, "memory", 1, std::uint64_t{1} << 40);
   config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 3600.0);
   return config;
 }

@@ -7,6 +7,7 @@
 #include "app/command/ring_options.hpp"
 #include "app/command/schedule_table.hpp"
 #include "app/command/temporary_folder.hpp"
+#include "app/tools/bench/bench_options.hpp"
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/latency_plot.hpp"
@@ -24,6 +25,7 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::uint64_t kTickPs = 1000;
+constexpr std::int64_t kLongestAgeNs = 1'000'000'000'000;
 
 struct SourcesConfig {
   std::vector<std::string> timings;
@@ -69,13 +71,9 @@ void add_run_options(po::options_description& options) {
   add_ring_options(options);
 }
 
-std::int64_t nanoseconds(const char* option, const std::string& word) {
-  return static_cast<std::int64_t>(parsed(option, [&] { return parse_picoseconds(word) / kTickPs; }));
-}
-
 std::int64_t limit_of(const std::string& word) {
   if (word == "none") return 0;
-  return in_range<std::int64_t>("limit", nanoseconds("limit", word), 1, 1'000'000'000'000);
+  return nanoseconds_of("limit", word, 1, kLongestAgeNs);
 }
 
 bool one_of_two(const po::variables_map& values, const char* option, const std::string& yes, const std::string& no) {
@@ -87,7 +85,7 @@ bool one_of_two(const po::variables_map& values, const char* option, const std::
 void read_live(const po::variables_map& values, LiveSettings& live) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   live.packet = static_cast<std::uint32_t>(count_option(values, "packet", 1, 100'000'000));
-  live.flush_after = static_cast<Tick>(nanoseconds("flush-after", word("flush-after")));
+  live.flush_after = static_cast<Tick>(nanoseconds_of("flush-after", word("flush-after"), 0, kLongestAgeNs));
   live.drop_late = one_of_two(values, "late", "drop", "keep");
   live.geometry.base = {kTickPs, parse_epoch_length(word("epoch"), kTickPs)};
   live.geometry.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 100'000);
@@ -116,9 +114,9 @@ RingNeeds rings_for(const LiveRunSettings& run, const Collective& ranks) {
 SourcesConfig sources_config(const po::variables_map& values, const Collective& ranks) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   SourcesConfig config;
-  config.timings = words_of(word("timing"));
+  config.timings = listed_words(values, "timing");
   for (const auto& name : config.timings) PointProcess(name, 1);
-  config.limits = words_of(word("limit"));
+  config.limits = listed_words(values, "limit");
   for (const auto& limit : config.limits) limit_of(limit);
   config.bunches = counts_option(values, "bunch", 1, 10'000);
   config.rate = static_cast<double>(count_option(values, "rate", 1, 100'000'000'000));
@@ -244,7 +242,7 @@ bool measure_sources_of(SourcesConfig& config, const std::string& timing, const 
 }
 
 int measure_sources(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  auto config = sources_config(values, communicator);
+  auto config = agreed(communicator, [&] { return sources_config(values, communicator); });
   std::unique_ptr<OutputLock> lock;
   agree(communicator, [&] {
     const bool writes = config.write && !config.output.empty();

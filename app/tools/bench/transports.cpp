@@ -1,5 +1,7 @@
 #include "app/tools/bench/transports.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,6 +13,7 @@
 
 #include "app/command/options.hpp"
 #include "app/command/temporary_folder.hpp"
+#include "core/control/agreement.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 
@@ -66,12 +69,13 @@ class OverTransport {
     const auto end = end_of(Subprocess(program));
     const bool measured = end.signal == 0 && (end.exit_code == kExitOk || end.exit_code == kExitLosses);
     if (!measured) throw UserError("--transports: over " + transport + ": " + reason(said.text()));
+    repeat_warnings(said.text(), transport);
     return end.exit_code;
   }
 
-  [[nodiscard]] Json points() const {
+  [[nodiscard]] Json report() const {
     std::ifstream file(folder_.file("bench.json"));
-    return Json::parse(file).at("points");
+    return Json::parse(file);
   }
 
  private:
@@ -87,13 +91,27 @@ class OverTransport {
     throw UserError("--transports: stopped by " + signal_name(stop_signal()));
   }
 
-  /// Extracts our own message, if any, from those of the launcher.
+  /// Extracts the message that explains most: our own, or that of UCX, which names the transports that exist.
   static std::string reason(const std::string& said) {
-    constexpr std::string_view kOurs = "\neventloom bench: ";
-    const auto ours = ("\n" + said).rfind(kOurs);
-    if (ours == std::string::npos) return last_line_of(said);
-    const auto text = said.substr(ours + kOurs.size() - 1);
-    return text.substr(0, text.find('\n'));
+    const auto lines = "\n" + said;
+    for (const std::string_view begin : {"\neventloom bench: ", "UCX  WARN  ", "UCX  ERROR "}) {
+      const auto found = lines.rfind(begin);
+      if (found == std::string::npos) continue;
+      const auto text = lines.substr(found + begin.size());
+      return text.substr(0, text.find('\n'));
+    }
+    return last_line_of(said);
+  }
+
+  /// The load of the machine is measured here, too, over all transports.
+  static void repeat_warnings(const std::string& said, const std::string& transport) {
+    constexpr std::string_view kWarning = "eventloom: warning: ";
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with(kWarning)) continue;
+      const auto text = line.substr(kWarning.size());
+      if (!text.starts_with(kLoadWarning)) spdlog::warn("over {}: {}", transport, text);
+    }
   }
 
   TemporaryFolder folder_;
@@ -115,18 +133,17 @@ std::vector<std::string> transports_option(const po::variables_map& values) {
 void add_transport_options(po::options_description& options) {
   add_option_rows(options, {{"transports", text_value("LIST", "", "none"),
                              "UCX transports to compare, e.g. shm,tcp: starts its own ranks, call it without mpirun"},
-                            {"ranks", text_value("N", "2"), "ranks that --transports starts"}});
+                            {"ranks", text_value("N", kRanksOfTransports), "ranks that --transports starts"}});
 }
-
-bool over_transports(const po::variables_map& values) { return !values["transports"].as<std::string>().empty(); }
 
 int bench_over_transports(BenchView view, const po::variables_map& values, const std::string& effective_config,
                           const Communicator& communicator, const Environment& environment) {
+  agree(communicator, [&] {
+    if (communicator.size() == 1) return;
+    throw UserError("--transports starts its own ranks: call it without mpirun, with --ranks N");
+  });
   const auto transports = transports_option(values);
   const auto ranks = count_option(values, "ranks", 1, 1000);
-  if (communicator.size() != 1) {
-    throw UserError("--transports starts its own ranks: call it without mpirun, with --ranks N");
-  }
   catch_stop_signals();
   view.columns.insert(view.columns.begin(), {"transport", "over", "", 0});
   BenchRun run(view.bench, values, effective_config, view.columns, communicator);
@@ -134,11 +151,7 @@ int bench_over_transports(BenchView view, const po::variables_map& values, const
   for (const auto& transport : transports) {
     const OverTransport one(view, ranks, run.times_kept().each, config_of_one(effective_config));
     code = std::max(code, one.run(transport, environment));
-    if (run.times_kept().each) run.adopt_raw(one.raw_file());
-    for (auto point : one.points()) {
-      point["transport"] = transport;
-      run.add(std::move(point));
-    }
+    run.adopt(one.report(), transport, one.raw_file());
   }
   return run.finish(view.plots(run.points()), code);
 }

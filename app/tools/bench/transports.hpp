@@ -18,8 +18,6 @@ struct BenchView {
 
 /// Adds --transports and --ranks.
 void add_transport_options(boost::program_options::options_description& options);
-/// Whether the benchmark is wanted over several transports.
-bool over_transports(const boost::program_options::variables_map& values);
 
 /// Runs a benchmark once over each of --transports, by mpirun with that many ranks on this host, and shows all points
 /// in one table; each point has a "transport". `effective_config`: the options of the benchmark. `environment`: the

@@ -158,8 +158,10 @@ TEST_F(BenchFile, HoldsEverything) {
   report.add(point("put", 64, 0.5, 3));
   report.add(point("get", 128, 0, 4));
   report.note("the second is slower");
+  report.note("the second is slower");
   const auto printed = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(printed.ends_with("\nthe second is slower\n")) << printed;
+  EXPECT_EQ(printed.find("slower"), printed.rfind("slower")) << printed;
   report.set_load({{"loaded", true}}, "not to be trusted");
   report.write_json(folder / "out.json");
   EXPECT_EQ(Json::parse(content(folder / "out.json")),
