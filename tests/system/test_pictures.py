@@ -281,6 +281,52 @@ def test_ticks_on_the_page(browser, many, tmp_path, low, high):
             assert_apart(labels, low, high)
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """Three events, of one to three hits, on two channels."""
+    folder = tmp_path_factory.mktemp("few")
+    uri = table(folder / "a.csv", [(1000 * i + k, k % 2, 5) for i in range(1, 4) for k in range(i)])
+    return Run(folder / "run", [uri], *DEFINE, "--hist", "n=n_hits:1..4/3", "--hist", "two=n_hits:1..4/3;duration:0..4/4",
+               "--hist", "c=channel:0..3/1")
+
+
+@needs_browser
+def test_ticks_of_counts_on_the_page(browser, few, tmp_path):
+    """Numbers of hits, channels, and numbers of entries are integers."""
+    with browser.page(page_of(few, tmp_path)) as page:
+        def ticks(title):
+            place = page.ask(f"[...document.querySelectorAll('svg')].findIndex((one) => (one.getAttribute('aria-label') || '').startsWith('{title}'))")
+            assert place >= 0
+            labels = page.ask(f"[...document.querySelectorAll('svg')[{place}].querySelectorAll('text')].map((text) => text.textContent)")
+            return [label for label in labels if re.fullmatch(r"[\d.]+", label)]
+
+        assert {"1", "2", "3"} <= set(ticks("Multiplicity"))
+        titles = ["Multiplicity", "n: entries", "Hits by source", "Hits by channel"]
+        for title in titles:
+            assert len(ticks(title)) >= 2 and not [label for label in ticks(title) if "." in label], (title, ticks(title))
+        page.choose("#choose-spectrum", "two")
+        page.until("[...document.querySelectorAll('svg')].some((one) => (one.getAttribute('aria-label') || '').startsWith('two'))")
+        assert not [label for label in ticks("two")[-3:] if "." in label], ticks("two")
+
+
+def test_ticks_of_counts_in_files(few, tmp_path):
+    for name, bins in (("n", {"1", "2", "3"}), ("c", {"0", "1", "2", "3"})):
+        for scale in ([], ["--log"]):
+            eventloom("hist", few.output, name, "--png", tmp_path / "a.svg", *scale)
+            found = {text for text in texts(tmp_path / "a.svg") if re.fullmatch(r"[\d.]+m?", text)}
+            assert bins <= found and found <= bins | {"0", "1", "2", "4", "6", "10", "100m"}, found
+            assert not scale or "100m" in found, "one entry is above the axis"
+
+
+def test_plots_replace_plots(few, tmp_path):
+    picture, foreign = tmp_path / "a.svg", tmp_path / "b.svg"
+    done = [eventloom("hist", few.output, name, "--png", picture) for name in ("n", "two")]
+    assert [result.stderr for result in done] == ["", ""], "gnuplot has nothing to say of empty bins"
+    foreign.write_text('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"><title>My plot</title></svg>\n')
+    refused = eventloom("hist", few.output, "n", "--png", foreign, code=2)
+    assert "is not a file that Eventloom may replace" in refused.stderr and "My plot" in foreign.read_text()
+
+
 def test_ticks_of_a_narrow_histogram(tmp_path):
     """Far from zero, no two ticks are equal on any axis, and the text distinguishes the bins."""
     low, high = 1000000.0001, 1000000.0005
