@@ -182,6 +182,24 @@ def test_values_on_the_page(calibrated, browser, tmp_path):
         assert [row[head.index("value")].replace("\u202f", " ") for row in rows] == [value for *_, value in VALUES]
 
 
+@pytest.mark.parametrize("numbers", [[511.25, -3.5, 1e-3], [-7, 2**31 - 1, 12]], ids=["f64", "i32"])
+def test_numbers_of_the_payload_without_a_map(numbers, tmp_path):
+    """Numbers with a sign or decimals are shown as such, not as their words."""
+    uri = table(tmp_path / "a.csv", [(3 * i, 1, number) for i, number in enumerate(numbers)])
+    run = Run(tmp_path / "run", [uri], *DEFINE)
+    text = eventloom("show", run.output, "--event", 0, "--svg", tmp_path / "a.svg").stdout + eventloom("show", run.output, "--event", 0).stdout
+    assert re.findall(r"  (\S+)$", text, re.MULTILINE)[-3:] == [f"{number}" for number in numbers]
+    assert re.findall(r"payload ([^,<]+)", (tmp_path / "a.svg").read_text()) == [f"{number}" for number in numbers]
+    eventloom("report", run.output, "--output", tmp_path / "page.html")
+    with Monitored(tmp_path, [uri], *DEFINE, *SLOWLY) as monitored:
+        monitored.held().proceed()
+        status = monitored.last_status()
+        monitored.wait(0)
+    for found in (document_of(tmp_path / "page.html"), status):
+        (event,) = found["events"]
+        assert event["hits"]["value"] == numbers and "payload" not in event["hits"]
+
+
 def test_values_and_bins_of_a_run_in_progress(calibrated, tmp_path):
     """As the report has them."""
     uris, words, run = calibrated
