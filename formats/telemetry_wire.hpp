@@ -140,9 +140,9 @@ static_assert(sizeof(EventRow) == 40 && std::has_unique_object_representations_v
 struct EventHitRow {
   std::uint64_t since_first = 0;  ///< ticks
   std::uint32_t channel = 0;
-  std::uint32_t source = 0;
-  std::uint32_t payload_words = 0;
-  std::uint32_t payload = 0;  ///< first payload word
+  std::uint16_t source = 0;
+  std::uint16_t payload_words = 0;            ///< number of words in `payload`
+  std::array<std::uint32_t, 2> payload = {};  ///< first payload words
   friend bool operator==(const EventHitRow&, const EventHitRow&) = default;
 };
 static_assert(sizeof(EventHitRow) == 24 && std::has_unique_object_representations_v<EventHitRow>);

@@ -34,7 +34,7 @@ CommandLine hist_command_line() {
                    {"csv", po::bool_switch(), "print the bins as a table; needs NAME if there are several"},
                    {"json", po::bool_switch(), "print everything as JSON"},
                    {"png", text_value("FILE", "", "none"),
-                    "draw them to FILE, .png or .svg; replaces only a PNG picture of Eventloom (needs gnuplot)"},
+                    "draw them to FILE, .png or .svg; replaces only a plot of Eventloom (needs gnuplot)"},
                    {"log", po::bool_switch(), "counts on a logarithmic scale, with --png"}});
   line.positional("run", 1);
   line.positional("name", 1);
@@ -62,12 +62,12 @@ void draw(const po::variables_map& values, const std::filesystem::path& run_file
   FilePlan plan;
   plan_config(plan, values);
   plan.read(run_file, "the run");
-  plan.write(png, "--png", is_png_plot, FilePlan::Existing::replace);
+  plan.write(png, "--png", is_plot, FilePlan::Existing::replace);
   plan.check();
   check_plot_file(png);
   std::vector<Plot> plots;
   for (const auto& histogram : histograms) plots.push_back(plot_of(histogram, values["log"].as<bool>(), names));
-  write_plot(png, plots, is_png_plot);
+  write_plot(png, plots);
 }
 
 void print(const po::variables_map& values, const std::vector<HistogramRecord>& histograms, const ChannelNames& names) {

@@ -60,7 +60,7 @@ void check_report_files(const po::variables_map& values, const RunTables& run, c
   plan_config(plan, values);
   plan.read(run_file, "the run");
   for (const auto& part : run.parts) plan.read(run.folder / part.name, "the run");
-  if (!png.empty()) plan.write_in(png, "--png", is_name_of_report_plot, is_png_plot, FilePlan::Existing::replace);
+  if (!png.empty()) plan.write_in(png, "--png", is_name_of_report_plot, is_plot, FilePlan::Existing::replace);
   plan.write(output, "--output", is_page, FilePlan::Existing::replace);
   plan.check();
   if (!png.empty()) check_plot_file("report.png");
@@ -73,9 +73,9 @@ void write_plots(const std::filesystem::path& folder, const nlohmann::json& stat
   for (const auto& path : entries_in(folder)) {
     const auto name = path.filename().string();
     const bool stays = std::ranges::find(plots, name, &std::pair<std::string, Plot>::first) != plots.end();
-    if (is_name_of_report_plot(name) && !stays) remove_own(path, is_png_plot);
+    if (is_name_of_report_plot(name) && !stays) remove_own(path, is_plot);
   }
-  for (const auto& [name, plot] : plots) write_plot((folder / name).string(), {plot}, is_png_plot);
+  for (const auto& [name, plot] : plots) write_plot((folder / name).string(), {plot});
 }
 
 bool is_run_page(const std::filesystem::path& file) {

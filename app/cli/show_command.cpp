@@ -171,6 +171,7 @@ void show_event(const po::variables_map& values, const RunTables& run, const Wan
   EventView view{&run.record, read_event(run, found.place, kMostHitsShown), found.number, run.events()};
   view.rows = rows_of(values["by"].as<std::string>(), view.event);
   view.known = KnownChannels(run.record.detector);
+  view.numbers = PayloadNumbers(run.record);
   if (values.count("svg") == 0) {
     print_event(std::cout, view, wants_colour());
     return;

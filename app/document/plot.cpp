@@ -36,6 +36,10 @@ constexpr std::size_t kPngHead = 33;
 /// Chunk inserted after the header that identifies the writing program: length, type, text, CRC.
 constexpr std::string_view kPngMark("\0\0\0\x12tEXtSoftware\0Eventloom\xdd\x20\xa8\x15", 30);
 
+/// Name that gnuplot gives to an SVG picture as its title, within this many bytes.
+constexpr const char* kSvgName = "Eventloom_plot";
+constexpr std::size_t kSvgHead = 1024;
+
 using Points = std::vector<std::pair<double, double>>;
 
 /// Inside single quotes gnuplot takes everything literally except the quote itself and a line break.
@@ -91,18 +95,18 @@ void name_ticks(Scale& scale, const std::vector<double>& ticks) {
 }
 
 /// A scale of exactly this range.
-Scale exact_scale(double low, double high) {
+Scale exact_scale(double low, double high, bool whole) {
   Scale scale{low, high, 0, {}};
-  name_ticks(scale, even_ticks(low, high, kLinearTicks));
+  name_ticks(scale, even_ticks(low, high, kLinearTicks, whole ? 1 : 0));
   return scale;
 }
 
 /// A scale that includes zero and ends at ticks.
-Scale linear_scale(const AxisExtent& extent) {
+Scale linear_scale(const AxisExtent& extent, bool whole) {
   const double low = std::min(extent.least, 0.0);
   const double high = std::max(extent.greatest, 0.0);
   if (extent.empty() || low == high) return {0, 1, 0, {}};
-  const double rough = (high - low) / kLinearTicks;
+  const double rough = std::max((high - low) / kLinearTicks, whole ? 0.5 : 0);
   const double decade = std::pow(10, std::floor(std::log10(rough)));
   const double step = decade * (rough < 2 * decade ? 2 : rough < 5 * decade ? 5 : 10);
   Scale scale{step * std::floor(low / step), step * std::ceil(high / step), 0, {}};
@@ -134,9 +138,9 @@ Scale decimal_scale(const AxisExtent& extent) {
   return {std::pow(10, low), std::pow(10, high), 10, {}};
 }
 
-Scale scale_of(const AxisExtent& extent, bool log, bool binary, bool from_zero) {
-  if (!log && !from_zero && extent.least < extent.greatest) return exact_scale(extent.least, extent.greatest);
-  if (!log) return linear_scale(extent);
+Scale scale_of(const AxisExtent& extent, bool log, bool binary, bool from_zero, bool whole) {
+  if (!log && !from_zero && extent.least < extent.greatest) return exact_scale(extent.least, extent.greatest, whole);
+  if (!log) return linear_scale(extent, whole);
   return binary && extent.powers_of_two && !extent.empty() ? binary_scale(extent) : decimal_scale(extent);
 }
 
@@ -174,8 +178,10 @@ bool write_axes(std::ostream& out, const Plot& plot, const std::vector<Points>& 
       y.add(py);
     }
   }
-  write_axis(out, 'x', plot.x_label, scale_of(x, plot.log_x, true, plot.x_from_zero), plot.x_names);
-  write_axis(out, 'y', plot.y_label, scale_of(y, plot.log_y, false, true), {});
+  // A bin with one entry must stand above the axis.
+  if (plot.log_y && plot.whole_y && !y.empty()) y.add(0.5);
+  write_axis(out, 'x', plot.x_label, scale_of(x, plot.log_x, true, plot.x_from_zero, plot.whole_x), plot.x_names);
+  write_axis(out, 'y', plot.y_label, scale_of(y, plot.log_y, false, true, plot.whole_y), {});
   return x.empty();
 }
 
@@ -208,23 +214,19 @@ void write_grid(std::ostream& out, const Plot& plot, const PlotGrid& grid) {
   const double greatest = *std::ranges::max_element(grid.values);
   out << "$grid << END_OF_GRID\n";
   for (std::size_t i = 0; i < grid.values.size(); ++i) {
-    if (grid.values[i] > 0) {
-      out << fmt::format("{:.17g}", grid.values[i]);
-    } else {
-      out << "NaN";
-    }
-    out << ((i + 1) % grid.columns == 0 ? '\n' : ' ');
+    out << fmt::format("{:.17g}", grid.values[i]) << ((i + 1) % grid.columns == 0 ? '\n' : ' ');
   }
   out << "END_OF_GRID\n";
-  write_axis(out, 'x', plot.x_label, exact_scale(grid.x_low, grid.x_high), plot.x_names);
-  write_axis(out, 'y', plot.y_label, exact_scale(grid.y_low, grid.y_high), plot.y_names);
+  write_axis(out, 'x', plot.x_label, exact_scale(grid.x_low, grid.x_high, plot.whole_x), plot.x_names);
+  write_axis(out, 'y', plot.y_label, exact_scale(grid.y_low, grid.y_high, plot.whole_y), plot.y_names);
   out << "set palette defined (0 '#d4e6f1', 0.3 '#56B4E9', 0.6 '#0072B2', 1 '#1b1b3a')\nset cblabel 'entries in a "
          "bin'\n"
       << (plot.log_y ? "set logscale cb\n" : "unset logscale cb\n")
       << fmt::format("set cbrange [{}:{}]\n", plot.log_y ? 1 : 0, std::max(greatest, 2.0))
       << (greatest > 0 ? "unset label 1\n" : "set label 1 'no data' at graph 0.5, graph 0.5 center\n")
       << fmt::format(
-             "plot $grid matrix using ({:.17g}+($1+0.5)*{:.17g}):({:.17g}+($2+0.5)*{:.17g}):3 with image notitle\n",
+             "plot $grid matrix using ({:.17g}+($1+0.5)*{:.17g}):({:.17g}+($2+0.5)*{:.17g}):($3>0?$3:NaN) "
+             "with image notitle\n",
              grid.x_low, grid.x_step, grid.y_low, grid.y_step);
 }
 
@@ -246,7 +248,8 @@ void write_one(std::ostream& out, const Plot& plot) {
 void write_terminal(std::ostream& out, bool svg, std::size_t plots) {
   const auto height = kHeight * plots;
   if (svg) {
-    out << fmt::format("set terminal svg size {},{} font 'Arial,14' background '#ffffff'\n", kWidth, height);
+    out << fmt::format("set terminal svg name '{}' size {},{} font 'Arial,14' background '#ffffff'\n", kSvgName, kWidth,
+                       height);
   } else {
     out << fmt::format("set terminal pngcairo size {},{} font 'Sans,14' fontscale 1.2 linewidth 1.5 pointscale 1.5\n",
                        kWidth * 3 / 2, height * 3 / 2);
@@ -316,16 +319,17 @@ void check_plot_file(const std::string& path) {
 }
 
 void plan_plot(FilePlan& plan, const std::string& path) {
-  plan.write(path, "--plot", is_nobodys, FilePlan::Existing::keep);
+  plan.write(path, "--plot", is_plot, FilePlan::Existing::replace);
 }
 
-bool is_png_plot(const std::filesystem::path& file) {
-  const auto head = head_of(file, kPngHead + kPngMark.size());
-  return head.starts_with("\x89PNG") && head.ends_with(kPngMark);
+bool is_plot(const std::filesystem::path& file) {
+  const auto head = head_of(file, kSvgHead);
+  if (head.starts_with("\x89PNG")) return head.size() > kPngHead && head.substr(kPngHead).starts_with(kPngMark);
+  return head.find(fmt::format("<title>{}</title>\n<desc>Produced by GNUPLOT", kSvgName)) != std::string::npos;
 }
 
-void write_plot(const std::string& path, const std::vector<Plot>& plots, Recognise ours) {
-  PartialFile file(path, ours);
+void write_plot(const std::string& path, const std::vector<Plot>& plots) {
+  PartialFile file(path, is_plot);
   const bool svg = ends_in(path, ".svg");
   if (!run_gnuplot(script_of(plots, svg), file.path().string())) {
     throw UserError("gnuplot could not draw '" + path + "', see its message above; check the installation");

@@ -46,6 +46,8 @@ struct Plot {
   std::vector<PlotSeries> series;
   std::optional<PlotGrid> grid = {};  ///< drawn instead of series; log_y applies to its numbers
   bool x_from_zero = true;
+  bool whole_x = false;  ///< the numbers on this axis are integers, and so are its ticks
+  bool whole_y = false;
   PlotNames x_names = {};  ///< ascending; shown at the axis instead of numbers, as many as fit
   PlotNames y_names = {};  ///< likewise, only for a grid
 };
@@ -54,14 +56,14 @@ struct Plot {
 /// that the command does not fail after hours.
 void check_plot_file(const std::string& path);
 
-/// Adds the file of a plot, which must not exist: an SVG file does not identify the program that wrote it.
+/// Adds the file of a plot, which replaces an earlier plot.
 void plan_plot(FilePlan& plan, const std::string& path);
 
 /// Draws the plots (at least one) with gnuplot, one below the other. Throws UserError, leaving no file, if the file
-/// cannot be written or gnuplot fails. `ours`: recognises files that may be replaced. Requires check_plot_file().
-void write_plot(const std::string& path, const std::vector<Plot>& plots, Recognise ours = is_nobodys);
+/// cannot be written or gnuplot fails. Requires check_plot_file().
+void write_plot(const std::string& path, const std::vector<Plot>& plots);
 
-/// Whether `file` is a PNG file of write_plot().
-bool is_png_plot(const std::filesystem::path& file);
+/// Whether `file` is a PNG or SVG file of write_plot().
+bool is_plot(const std::filesystem::path& file);
 
 }  // namespace eventloom

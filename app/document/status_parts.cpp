@@ -1,5 +1,6 @@
 #include "app/document/status_parts.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,13 @@ StatusJson channels_json(const KnownChannels& known, const std::vector<ChannelCo
     list.push_back(std::move(item));
   }
   return list;
+}
+
+bool has_words(const ShownEvent& event) {
+  const auto has_word = [](const ShownEvent::Hit& hit) { return hit.payload.has_value(); };
+  const auto has_value = [](const ShownEvent::Hit& hit) { return hit.value.has_value(); };
+  return event.with_payload &&
+         (std::ranges::any_of(event.hits, has_word) || std::ranges::none_of(event.hits, has_value));
 }
 
 StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known) {

@@ -43,6 +43,8 @@ struct ShownEvent {
   bool with_values = false;
   std::vector<Hit> hits;
 };
+/// Whether payload words are shown; not if the payload of all hits is shown as values.
+bool has_words(const ShownEvent& event);
 StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known);
 
 }  // namespace eventloom

@@ -28,11 +28,11 @@ int digits_between(std::span<const double> numbers, int least) {
   return std::min(digits, kDigitsOfDouble);
 }
 
-std::vector<double> even_ticks(double low, double high, int count) {
+std::vector<double> even_ticks(double low, double high, int count, double least) {
   constexpr double kSlackOfStep = 1e-9;
-  const double rough = (high - low) / count;
+  const double rough = std::max((high - low) / count, least);
   std::vector<double> ticks;
-  if (!(rough > 0) || !std::isfinite(rough)) return ticks;
+  if (!(high > low) || !(rough > 0) || !std::isfinite(rough)) return ticks;
   const double decade = std::pow(10, std::floor(std::log10(rough)));
   const double step = decade * (rough < 1.5 * decade ? 1 : rough < 3 * decade ? 2 : rough < 7 * decade ? 5 : 10);
   const double first = std::ceil(low / step - kSlackOfStep);

@@ -9,6 +9,7 @@
 #include "app/document/detector_json.hpp"
 #include "core/detector/value_table.hpp"
 #include "core/engine/role_layout.hpp"
+#include "formats/payload_kind.hpp"
 #include "io/run_format/detector_record.hpp"
 
 namespace eventloom {
@@ -38,7 +39,8 @@ struct RunDescription {
   std::string configuration;                     ///< the full setup as an INI file
   std::vector<std::string> sources;              ///< indexed by source number; URIs until the run begins
   std::vector<std::string> histograms;           ///< names of those of --hist
-  std::shared_ptr<const ValueTable> values;      ///< null: the hits have no calibrated values
+  std::shared_ptr<const ValueTable> values;      ///< null: the hits have no values to show
+  std::vector<PayloadKind> payload_kinds;        ///< kinds of the first payload column, indexed by source
   KnownChannels known;                           ///< channels of the detector
   std::shared_ptr<const DetectorJson> detector;  ///< detector_facts() of `known`; null: there is no detector
   Roles roles{.builders = 0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "app/document/clock_json.hpp"
@@ -327,11 +328,17 @@ Json alarms_json(const std::vector<AlarmState>& alarms) {
   return list;
 }
 
-/// Calculates the value from the first payload word; std::nullopt if the number has two words.
 std::optional<double> value_of(const RunDescription& run, const EventHitRow& hit) {
   if (!run.values || hit.payload_words == 0) return std::nullopt;
-  const double value = (*run.values)(static_cast<std::uint16_t>(hit.source), hit.channel, {&hit.payload, 1});
+  const std::span payload(hit.payload.data(), std::min<std::size_t>(hit.payload_words, hit.payload.size()));
+  const double value = (*run.values)(hit.source, hit.channel, payload);
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// Returns the first payload word; std::nullopt if it is not a number by itself.
+std::optional<std::uint32_t> word_of(const RunDescription& run, const EventHitRow& hit) {
+  const bool real = hit.source < run.payload_kinds.size() && run.payload_kinds[hit.source] != PayloadKind::u32;
+  return hit.payload_words == 0 || real ? std::nullopt : std::optional(hit.payload[0]);
 }
 
 Json event_json(const RunDescription& run, const LatestEvent& latest) {
@@ -339,9 +346,9 @@ Json event_json(const RunDescription& run, const LatestEvent& latest) {
   ShownEvent shown{Tick(event.time), Tick(event.duration), event.n_hits,          event.slice,
                    event.flags,      event.payload != 0,   run.values != nullptr, {}};
   for (const auto& hit : latest.hits) {
-    shown.hits.push_back({Tick(hit.since_first), hit.source, hit.channel,
-                          hit.payload_words == 0 ? std::nullopt : std::optional(hit.payload), value_of(run, hit)});
+    shown.hits.push_back({Tick(hit.since_first), hit.source, hit.channel, word_of(run, hit), value_of(run, hit)});
   }
+  shown.with_payload = has_words(shown);
   return to_json(shown, static_cast<double>(run.tick_ps) / 1000, run.known);
 }
 

@@ -64,10 +64,14 @@ EventBatchFormat event_batch_format(const RunSetup& setup) {
   return format;
 }
 
-std::shared_ptr<const ValueTable> value_table(const RunSetup& setup) {
+std::vector<PayloadKind> first_payload_kinds(const RunSetup& setup) {
   std::vector<std::uint32_t> flags;
   for (const auto& source : setup.sources) flags.push_back(source.flags);
-  return std::make_shared<const ValueTable>(*setup.run.detector, first_payload_kinds(flags));
+  return first_payload_kinds(flags);
+}
+
+std::shared_ptr<const ValueTable> value_table(const RunSetup& setup) {
+  return std::make_shared<const ValueTable>(*setup.run.detector, first_payload_kinds(setup));
 }
 
 }  // namespace eventloom

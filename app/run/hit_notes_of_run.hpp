@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/run/run_setup.hpp"
 #include "core/detector/value_table.hpp"
@@ -18,6 +19,9 @@ HitNotes hit_notes(const RunSetup& setup, bool with_payload);
 
 /// The contents of batches of events of a run.
 EventBatchFormat event_batch_format(const RunSetup& setup);
+
+/// Kinds of the first payload column, indexed by source.
+std::vector<PayloadKind> first_payload_kinds(const RunSetup& setup);
 
 /// The values of the hits of a run.
 std::shared_ptr<const ValueTable> value_table(const RunSetup& setup);

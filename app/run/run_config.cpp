@@ -1,6 +1,7 @@
 #include "app/run/run_config.hpp"
 
 #include <chrono>
+#include <exception>
 #include <set>
 
 #include "app/command/command_line.hpp"
@@ -412,6 +413,24 @@ std::string in_force_remark(const po::variables_map& values) {
   return "# in force: unknown until the live sources connect\n";
 }
 
+/// Reports errors that do not depend on the clock of the run before anything is opened. While the tick is unknown,
+/// lengths in ticks and lengths with a unit cannot be compared (`A[2ns,118]`): the default tick must give an error,
+/// too.
+void require_meaning(const RunConfig& config) {
+  const auto groups = named_groups(config.building.detector);
+  const auto error_with = [&](std::uint64_t tick_ps) -> std::exception_ptr {
+    try {
+      interpret(config.building, {.base = {tick_ps, kMaxEpochTicks}}, groups);
+      return nullptr;
+    } catch (const std::exception&) {
+      return std::current_exception();
+    }
+  };
+  const auto& given = config.sources.time_base.tick_ps;
+  const auto error = error_with(given.value_or(1));
+  if (error && (given || error_with(TimeBase{}.tick_ps))) std::rethrow_exception(error);
+}
+
 }  // namespace
 
 std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
@@ -435,9 +454,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   if (!values) return std::nullopt;
   auto config = to_config(*values);
   config.output.setup = line.effective_config(*values);
-  // Reports errors that do not depend on the clock of the run before anything is opened.
-  const TimeBase any{config.sources.time_base.tick_ps.value_or(1), kMaxEpochTicks};
-  interpret(config.building, {.base = any}, named_groups(config.building.detector));
+  require_meaning(config);
   return config;
 }
 

@@ -91,7 +91,11 @@ void RunView::begin(const RunSetup& setup, const RunRecord& record, const RunTra
   description_.sources.clear();
   for (const auto& source : setup.sources) description_.sources.push_back(source.name);
   description_.known = KnownChannels(record.detector);
-  if (record.hits.with_values) description_.values = value_table(setup);
+  description_.payload_kinds = first_payload_kinds(setup);
+  const auto is_real = [](PayloadKind kind) { return kind != PayloadKind::u32; };
+  if (record.hits.with_values || std::ranges::any_of(description_.payload_kinds, is_real)) {
+    description_.values = value_table(setup);
+  }
   if (!description_.known.empty()) {
     description_.detector = std::make_shared<const DetectorJson>(detector_facts(description_.known));
   }

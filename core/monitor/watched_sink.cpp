@@ -112,7 +112,7 @@ void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::siz
                   0};
   latest.hits.clear();
   for (auto h = first_hit; h < first_hit + hits_sent; ++h) {
-    latest.hits.push_back({(slice.hits.time[h] - time).value, slice.hits.channel[h], slice.hits.source[h], 0, 0});
+    latest.hits.push_back({(slice.hits.time[h] - time).value, slice.hits.channel[h], slice.hits.source[h], 0, {}});
   }
 }
 
@@ -123,9 +123,10 @@ void WatchedSink::put_payload(const BuiltSlice& slice, std::size_t first_hit, st
   auto at = first_word;
   for (std::size_t i = 0; i < latest.hits.size(); ++i) {
     auto& hit = latest.hits[i];
-    hit.payload_words = slice.hits.payload_words[first_hit + i];
-    if (hit.payload_words != 0) hit.payload = slice.hits.payload[at];
-    at += hit.payload_words;
+    const auto words = slice.hits.payload_words[first_hit + i];
+    hit.payload_words = static_cast<std::uint16_t>(std::min<std::size_t>(words, hit.payload.size()));
+    for (std::size_t word = 0; word < hit.payload_words; ++word) hit.payload[word] = slice.hits.payload[at + word];
+    at += words;
   }
 }
 

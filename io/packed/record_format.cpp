@@ -1,6 +1,7 @@
 #include "io/packed/record_format.hpp"
 
 #include <string>
+#include <utility>
 
 #include "io/recorded/fixed_channel.hpp"
 #include "io/recorded/payload_columns.hpp"
@@ -32,6 +33,14 @@ std::optional<TimeField> time_field(const SourceUri& uri, std::size_t bytes, boo
   auto time = TimeField::parse(text, bytes, named(uri, "time"));
   if (time.field().is_signed()) uri.refuse("time=" + text + ": only payload may be signed");
   return time;
+}
+
+/// The name and the field of a payload column, `energy:f64le@9`. Without a name, the field is the name.
+std::pair<std::string, std::string> named_field(const std::string& text) {
+  const auto colon = text.find(':');
+  // Behind the offset, a colon begins the bits of the field.
+  if (colon == 0 || colon == std::string::npos || colon > text.find('@')) return {text, text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
 /// The columns of a field: its number, or the low and the high word of a plain one.
@@ -74,9 +83,10 @@ RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
                " bits beside system= and subsystem=");
   }
   for (const auto& text : payload_columns(uri)) {
-    payload.push_back(parse_field(uri, "payload", text, bytes));
+    const auto [name, field] = named_field(text);
+    payload.push_back(parse_field(uri, "payload", field, bytes));
     payload_words += payload_words_of(payload.back());
-    add_columns(text, payload.back(), columns);
+    add_columns(name, payload.back(), columns);
   }
   require_typed_columns(uri, columns);
 }

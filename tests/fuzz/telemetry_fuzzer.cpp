@@ -28,7 +28,7 @@ static_assert(sizeof(Step) == 16);
 void add_event(RankRecord& record, const Step& step) {
   LatestEvent event;
   event.event = {step.value, step.small, step.number, step.where, step.small, step.where, 0};
-  for (std::uint32_t i = 0; i < step.where; ++i) event.hits.push_back({step.value, i, step.small});
+  for (std::uint32_t i = 0; i < step.where; ++i) event.hits.push_back({step.value, i, step.number});
   record.events.push_back(std::move(event));
 }
 

@@ -1,7 +1,10 @@
 """CoMPASS as text, and the flags of its records: records in either form give the same events."""
 
 import json
+import os
 import struct
+import subprocess
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -9,7 +12,8 @@ import pytest
 
 import caen
 from live import counts_of
-from program import eventloom
+from pages import blocks
+from program import BINARY, environment, eventloom
 from results import dropped, read_ledger
 from test_inputs import compass_events, compass_rows, refused, rows_of, run_all
 
@@ -235,3 +239,46 @@ def test_convert_keeps_what_is_kept(tmp_path):
     eventloom("convert", f"compass:{path}", "--output", tmp_path / "a.epochs")
     direct = run_all(tmp_path / "direct", f"compass:{path}")
     assert rows_of(run_all(tmp_path / "run", tmp_path / "a.epochs")) == rows_of(direct)
+
+
+def test_the_example_of_the_page_of_histograms(tmp_path):
+    """Two germanium detectors and a plastic scintillator: the commands of the page, and the same spectra by numpy."""
+    choose = np.random.default_rng(38)
+    emitted = np.sort(choose.integers(10**6, 10**9, 3000)) * 1000
+    hits = []  # (time in ns, source, energy in keV)
+    (tmp_path / "RAW").mkdir()
+    for source, (delay, gain) in enumerate(((20_000, 0.5), (35_000, 0.5), (0, 1))):
+        seen = emitted[choose.random(len(emitted)) < 0.6]
+        times = np.sort(np.concatenate([seen + delay + choose.integers(0, 9000, len(seen)), choose.integers(0, 10**12, 2000)]))
+        energies = choose.integers(0, 7000, len(times))
+        caen.compass_file(tmp_path / "RAW" / f"DataR_CH{source}@DT5730_1463_run_1.BIN", 0xCAE5, [
+            {"board": 0, "channel": source, "time_ps": t, "energy": e} for t, e in zip(times.tolist(), energies.tolist())])
+        hits += [((t + 500) // 1000, source, gain * e) for t, e in zip(times.tolist(), energies.tolist())]
+    block = next(text for text in blocks("app/view/hist/README.md", "sh") if "RAW" in text)
+    done = subprocess.run(["bash", "-e", "-c", block.replace("8080", "0")], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          env=environment() | {"PATH": f"{Path(BINARY).resolve().parent}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert "matrix" in (tmp_path / "run.html").read_text()
+
+    time, source, energy = (np.array(column) for column in zip(*sorted(hits)))
+    germanium = source < 2
+    begin, end = np.searchsorted(time, time), np.searchsorted(time, time + 200, "right")
+    sums = np.append(0, np.cumsum(germanium))
+    of_germanium = sums[end] - sums[begin]
+    accepted = np.flatnonzero((of_germanium >= 1) & (end - begin > of_germanium))
+    first = np.insert(time[accepted][1:] > time[accepted][:-1] + 200, 0, True)
+    delays, pairs = [], []
+    for window in np.split(accepted, np.flatnonzero(first)[1:]):
+        event = slice(begin[window[0]], end[window[-1]])
+        of = [(time[event][source[event] == s], energy[event][source[event] == s]) for s in range(3)]
+        delays += [t - start for start in of[2][0] for s in (0, 1) for t in of[s][0]]
+        pairs += [(a, b) for a in of[0][1] for b in of[1][1]]
+    assert len(delays) > 2000 and len(pairs) > 500
+    axes = {"energy": ([energy[germanium]], [(0, 3000, 3000)]), "delay": ([delays], [(-200, 200, 400)]),
+            "matrix": (zip(*pairs), [(0, 3000, 300)] * 2)}
+    with h5py.File(tmp_path / "run.h5") as file:
+        for name, (columns, bins) in axes.items():
+            edges = [np.linspace(low, high, n + 1) for low, high, n in bins]
+            inside = np.array(list(columns), dtype=float).T
+            inside = inside[(inside < [high for _, high, _ in bins]).all(axis=1)]
+            assert np.array_equal(file[f"histograms/{name}/counts"][:], np.histogramdd(inside, edges)[0]), name

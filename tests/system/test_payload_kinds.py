@@ -75,6 +75,17 @@ def test_numbers_are_kept_exactly(tmp_path, columns, make):
         assert part["hits"].attrs["payload_names"].tolist() == names
 
 
+def test_fields_of_records_have_names(tmp_path, columns):
+    """Also fields of bits, whose place has a colon, too."""
+    uri = packed(tmp_path, columns).replace("f64be@9,i32le@17,u32be@21", "energy:f64be@9,i32le@17,flags:u32be@21,low:u32be@21:0-7,u32be@21:8-9")
+    run = Run(tmp_path / "run", [uri], "--define", "gap:0,1")
+    words = read_merged(run.merged)["payload"].reshape(N, 6)
+    assert np.array_equal(words[:, :4], expected_words(columns))
+    assert np.array_equal(words[:, 4], words[:, 3] & 255) and np.array_equal(words[:, 5], words[:, 3] >> 8 & 3)
+    with h5py.File(run.merged) as file:
+        assert file.attrs["payload_names"].tolist() == ["energy", "i32le@17", "flags", "low", "u32be@21:8-9"]
+
+
 @pytest.mark.parametrize("make", [table, hdf5])
 def test_recorded_streams_keep_kinds_and_names(tmp_path, columns, make):
     eventloom("convert", make(tmp_path, columns), "--output", tmp_path / "a.epochs")

@@ -182,6 +182,24 @@ def test_values_on_the_page(calibrated, browser, tmp_path):
         assert [row[head.index("value")].replace("\u202f", " ") for row in rows] == [value for *_, value in VALUES]
 
 
+@pytest.mark.parametrize("numbers", [[511.25, -3.5, 1e-3], [-7, 2**31 - 1, 12]], ids=["f64", "i32"])
+def test_numbers_of_the_payload_without_a_map(numbers, tmp_path):
+    """Numbers with a sign or decimals are shown as such, not as their words."""
+    uri = table(tmp_path / "a.csv", [(3 * i, 1, number) for i, number in enumerate(numbers)])
+    run = Run(tmp_path / "run", [uri], *DEFINE)
+    text = eventloom("show", run.output, "--event", 0, "--svg", tmp_path / "a.svg").stdout + eventloom("show", run.output, "--event", 0).stdout
+    assert re.findall(r"  (\S+)$", text, re.MULTILINE)[-3:] == [f"{number}" for number in numbers]
+    assert re.findall(r"payload ([^,<]+)", (tmp_path / "a.svg").read_text()) == [f"{number}" for number in numbers]
+    eventloom("report", run.output, "--output", tmp_path / "page.html")
+    with Monitored(tmp_path, [uri], *DEFINE, *SLOWLY) as monitored:
+        monitored.held().proceed()
+        status = monitored.last_status()
+        monitored.wait(0)
+    for found in (document_of(tmp_path / "page.html"), status):
+        (event,) = found["events"]
+        assert event["hits"]["value"] == numbers and "payload" not in event["hits"]
+
+
 def test_values_and_bins_of_a_run_in_progress(calibrated, tmp_path):
     """As the report has them."""
     uris, words, run = calibrated
@@ -279,6 +297,52 @@ def test_ticks_on_the_page(browser, many, tmp_path, low, high):
         for count in (3, 5, 10):
             labels = page.ask(f"tickLabels(linearTicks({low}, {high}, {count})).map((label) => label.replace('\\u202f', ''))")
             assert_apart(labels, low, high)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """Three events, of one to three hits, on two channels."""
+    folder = tmp_path_factory.mktemp("few")
+    uri = table(folder / "a.csv", [(1000 * i + k, k % 2, 5) for i in range(1, 4) for k in range(i)])
+    return Run(folder / "run", [uri], *DEFINE, "--hist", "n=n_hits:1..4/3", "--hist", "two=n_hits:1..4/3;duration:0..4/4",
+               "--hist", "c=channel:0..3/1")
+
+
+@needs_browser
+def test_ticks_of_counts_on_the_page(browser, few, tmp_path):
+    """Numbers of hits, channels, and numbers of entries are integers."""
+    with browser.page(page_of(few, tmp_path)) as page:
+        def ticks(title):
+            place = page.ask(f"[...document.querySelectorAll('svg')].findIndex((one) => (one.getAttribute('aria-label') || '').startsWith('{title}'))")
+            assert place >= 0
+            labels = page.ask(f"[...document.querySelectorAll('svg')[{place}].querySelectorAll('text')].map((text) => text.textContent)")
+            return [label for label in labels if re.fullmatch(r"[\d.]+", label)]
+
+        assert {"1", "2", "3"} <= set(ticks("Multiplicity"))
+        titles = ["Multiplicity", "n: entries", "Hits by source", "Hits by channel"]
+        for title in titles:
+            assert len(ticks(title)) >= 2 and not [label for label in ticks(title) if "." in label], (title, ticks(title))
+        page.choose("#choose-spectrum", "two")
+        page.until("[...document.querySelectorAll('svg')].some((one) => (one.getAttribute('aria-label') || '').startsWith('two'))")
+        assert not [label for label in ticks("two")[-3:] if "." in label], ticks("two")
+
+
+def test_ticks_of_counts_in_files(few, tmp_path):
+    for name, bins in (("n", {"1", "2", "3"}), ("c", {"0", "1", "2", "3"})):
+        for scale in ([], ["--log"]):
+            eventloom("hist", few.output, name, "--png", tmp_path / "a.svg", *scale)
+            found = {text for text in texts(tmp_path / "a.svg") if re.fullmatch(r"[\d.]+m?", text)}
+            assert bins <= found and found <= bins | {"0", "1", "2", "4", "6", "10", "100m"}, found
+            assert not scale or "100m" in found, "one entry is above the axis"
+
+
+def test_plots_replace_plots(few, tmp_path):
+    picture, foreign = tmp_path / "a.svg", tmp_path / "b.svg"
+    done = [eventloom("hist", few.output, name, "--png", picture) for name in ("n", "two")]
+    assert [result.stderr for result in done] == ["", ""], "gnuplot has nothing to say of empty bins"
+    foreign.write_text('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"><title>My plot</title></svg>\n')
+    refused = eventloom("hist", few.output, "n", "--png", foreign, code=2)
+    assert "is not a file that Eventloom may replace" in refused.stderr and "My plot" in foreign.read_text()
 
 
 def test_ticks_of_a_narrow_histogram(tmp_path):

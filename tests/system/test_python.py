@@ -381,6 +381,80 @@ def test_values_elsewhere(installed, calibrated, tmp_path):
         assert found == expected, name
 
 
+PAYLOAD = """
+import json, sys, awkward, eventloom, numpy, uproot
+run, folder = eventloom.open(sys.argv[1]), sys.argv[2]
+run.to_root(folder + "/t.root")
+run.to_root(folder + "/n.root", kind="rntuple")
+run.to_parquet(folder + "/p.parquet")
+tree, ntuple = (uproot.open(folder + name)["events"].arrays() for name in ("/t.root", "/n.root"))
+tree = {name: tree["hits_" + name] for name in ("energy", "payload_value", "a_b")}
+of = {"awkward": run.to_awkward().hits, "ntuple": ntuple.hits, "parquet": awkward.from_parquet(folder + "/p.parquet").hits}
+found = {name: {"energy": hits.energy, "payload_value": hits.payload_value, "a_b": hits["a_b" if name == "ntuple" else "a b"]}
+         for name, hits in of.items()} | {"tree": tree}
+print(json.dumps({name: {field: [str(array.type).rpartition(" ")[2], [[None if numpy.isnan(x) else x for x in event] for event in array.tolist()]]
+                         for field, array in fields.items()} for name, fields in found.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def with_kinds(tmp_path_factory):
+    """A run with named payload of three kinds, one of which has the name of another column, and with a source without."""
+    folder, choose = tmp_path_factory.mktemp("kinds"), np.random.default_rng(38)
+    time, energy = np.sort(choose.integers(0, 10**6, 3000)), choose.normal(0, 500, 3000)
+    value, words = choose.integers(-2**31, 2**31, 3000), choose.integers(0, 2**32, 3000)
+    rows = zip(*(column.tolist() for column in (time, energy, value, words)))
+    (folder / "a.csv").write_text("t_ns,channel,energy,value,a b\n" + "".join(f"{t},5,{e!r},{v},{w}\n" for t, e, v, w in rows))
+    (folder / "bare.csv").write_text("t_ns,channel\n" + "".join(f"{t},6\n" for t in range(0, 10**6, 700)))
+    made = Run(folder / "run", [f"csv:{folder}/a.csv?payload=energy,value,a b", f"csv:{folder}/bare.csv"], "--define", "gap:300,2")
+    merged, order = read_merged(made.merged), {int(t): i for i, t in reversed(list(enumerate(time)))}
+    there = np.diff(merged["hits/first_payload"].astype("i8")) > 0
+    assert there.any() and not there.all()
+    # Hits of one time are in the order of the file.
+    taken, place = {}, np.full(len(there), -1)
+    for i in np.flatnonzero(there):
+        t = int(merged["hits/time"][i])
+        place[i] = order[t] + taken.get(t, 0)
+        taken[t] = taken.get(t, 0) + 1
+    return made, merged, {"energy": np.where(there, energy[place], np.nan), "payload_value": np.where(there, value[place], 0),
+                          "a b": np.where(there, words[place], 0)}, there
+
+
+def test_payload_by_name(package, with_kinds):
+    made, merged, expected, there = with_kinds
+    for path in (made.output, made.merged):
+        with package.open(path) as opened:
+            hits = opened.to_pandas().hits
+            assert np.array_equal(hits["energy"], expected["energy"], equal_nan=True) and hits["energy"].dtype == "f8"
+            for name, kind in (("payload_value", "i4"), ("a b", "u4")):
+                assert hits[name].isna().tolist() == (~there).tolist()
+                assert hits[name][there].to_numpy(kind).tolist() == expected[name][there].tolist(), name
+            first = merged["events/first_hit"]
+            some = opened[20:70].to_pandas().hits
+            assert np.array_equal(some["energy"], expected["energy"][first[20]:first[70]], equal_nan=True)
+            assert {"energy", "a b"} < set(opened[:0].to_pandas().hits.columns)
+
+
+def test_names_and_kinds_that_disagree(package):
+    for types in (["f64", "i32"], ["f64", "i32", "u16"]):
+        with pytest.raises(package.DamagedFile, match="'run.h5' is damaged: its payload_names and payload_types disagree"):
+            package.payload_columns.payload_columns({"payload_names": ["a", "b", "c"], "payload_types": types}, "run.h5")
+
+
+@needs_readers
+def test_payload_by_name_elsewhere(installed, with_kinds, tmp_path):
+    """In awkward, ROOT and Parquet; ROOT takes no blanks in names."""
+    made, merged, expected, _ = with_kinds
+    done = subprocess.run([PYTHON, "-B", "-c", PAYLOAD, made.output, tmp_path], env=os.environ | {"PYTHONPATH": str(installed)},
+                          text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    first = merged["events/first_hit"].tolist()
+    for kind, fields in json.loads(done.stdout).items():
+        for name, of in (("energy", "float64"), ("payload_value", "int32"), ("a_b", "uint32")):
+            column = [None if x != x else x for x in expected[name.replace("a_b", "a b")].tolist()]
+            assert fields[name] == [of, [column[a:b] for a, b in zip(first, first[1:])]], (kind, name)
+
+
 AWKWARD = """
 import json, sys, awkward, eventloom
 run = eventloom.open(sys.argv[1])

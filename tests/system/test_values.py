@@ -83,6 +83,18 @@ def test_equals_the_reference(tmp_path, recording, definition, filters, per_slic
     assert len(events.begin) > 20 and (not filters or 0 < events.rejected.sum() < len(events.begin))
 
 
+def test_windows_in_ticks_and_in_units(tmp_path, recording):
+    """5ns is before 40 ticks of 1 ns, which the streams state; the same window is empty where ticks are shorter."""
+    uris, hits, words, known = recording
+    run = Run(tmp_path, uris, *words, "--define", "coincidence:50ns,A[5ns,40]>=2", "--overlap", EPOCH)
+    expected = merged_file(find_events(hits, "coincidence:50ns,A[5ns,40ns]>=2", EPOCH, detector=known), True)
+    found = read_merged(run.merged)
+    assert_same({name: found[name] for name in expected}, expected)
+    done = eventloom("run", "gen:poisson", "--tick", "100ps", "--group", "A=channel:0", "--define",
+                     "coincidence:50ns,A[5ns,40]>=2", "--output", tmp_path / "none.h5", code=2)
+    assert "'5ns,40' ends before it begins" in done.stderr
+
+
 def test_a_stopped_run_continues(tmp_path, recording):
     uris, hits, words, known = recording
     definition = filled(CONDITIONS[1][0], recording)

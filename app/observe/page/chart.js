@@ -8,8 +8,9 @@ function stepOf(span, count) {
   return decade * (rough < 1.5 * decade ? 1 : rough < 3 * decade ? 2 : rough < 7 * decade ? 5 : 10);
 }
 
-function linearTicks(low, high, count) {
-  const step = stepOf(high - low, count);
+// `whole`: integers only.
+function linearTicks(low, high, count, whole = false) {
+  const step = Math.max(stepOf(high - low, count), whole ? 1 : 0);
   const first = Math.ceil(low / step - 1e-9);
   const ticks = [];
   // A number may be too large for the next one to differ, so the loop has its own limit.
@@ -29,15 +30,15 @@ function logTicks(low, high, count) {
   return ticks.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
 }
 
-// `from` and `to` are pixels. `log`: values at or below zero are placed at the low end.
-function axisOf({ low, high, log, count, from, to }) {
+// `from` and `to` are pixels. `log`: values at or below zero are placed at the low end. `whole`: ticks are integers.
+function axisOf({ low, high, log, whole, count, from, to }) {
   const above = high > low ? high : log ? low * 10 : low + 1;
   const share = log
     ? (v) => Math.log(Math.max(v, low) / low) / Math.log(above / low)
     : (v) => (v - low) / (above - low);
   return {
     at: (value) => from + (to - from) * Math.min(1, Math.max(0, share(value))),
-    ticks: log ? logTicks(low, above, count) : linearTicks(low, above, count),
+    ticks: log ? logTicks(low, above, count) : linearTicks(low, above, count, whole),
   };
 }
 
@@ -58,7 +59,9 @@ function rangeOfX(chart) {
   if (all.length === 0) return [chart.logX ? 1 : 0, chart.logX ? 10 : 1];
   const positive = all.filter((value) => value > 0);
   const low = chart.logX ? (least(all) > 0 ? least(all) : least(positive) / 2) : least(all);
-  return [low, greatest(all)];
+  // The first and the last stem do not stand on the edges of the chart.
+  const beside = chart.series[0].kind === 'stems' && !chart.logX ? 0.5 : 0;
+  return [low - beside, greatest(all) + beside];
 }
 
 // A linear axis begins at zero. A logarithmic axis of counts leaves room below one.
@@ -163,9 +166,9 @@ function drawn(series, x, y, bottom) {
   return [coloured(colour, svg('path', { d: linePath(series, x, y), class: `curve${series.dashed ? ' dashed' : ''}` }))];
 }
 
-// {title, x, y: labels with units; logX, logY, counts, textX, textY: a number as text; placesX: named places {at, name}
-// instead of numbers at the axis; nameX: text of a row of the table; series: [{name, kind: line, bars or stems, x, y,
-// colour, dashed, names: one per stem, drawnOnly: not in the table}]}
+// {title, x, y: labels with units; logX, logY; wholeX: x is integers; counts: y is numbers of things; textX, textY: a
+// number as text; placesX: named places {at, name} instead of numbers at the axis; nameX: text of a row of the table;
+// series: [{name, kind: line, bars or stems, x, y, colour, dashed, names: one per stem, drawnOnly: not in the table}]}
 function chartOf(chart, width, height = 240) {
   const series = chart.series.filter((one) => one.y.length > 0);
   if (series.length === 0) return el('p', { class: 'note' }, 'no data yet');
@@ -176,11 +179,12 @@ function chartOf(chart, width, height = 240) {
     low: lowX,
     high: highX,
     log: chart.logX,
+    whole: chart.wholeX,
     count: Math.max(2, Math.floor(width / 90)),
     from: MARGIN.left,
     to: width - MARGIN.right,
   });
-  const y = axisOf({ low: lowY, high: highY, log: chart.logY, count: 5, from: bottom, to: MARGIN.top });
+  const y = axisOf({ low: lowY, high: highY, log: chart.logY, whole: chart.counts, count: 5, from: bottom, to: MARGIN.top });
   const label = `${chart.title}: ${chart.y} against ${chart.x}`;
   const figure = el(
     'figure',

@@ -117,6 +117,7 @@ function histogramPanel(histogram, width) {
     logX: histogram.log_x,
     logY: histogram.log_y,
     counts: true,
+    wholeX: !time && !histogram.unit,
     textX: time ? nanoseconds : short,
     series: [
       { name: 'entries', kind: 'bars', x: histogram.edges, y: histogram.counts },
@@ -190,7 +191,7 @@ function sourcesPanel(doc, width) {
   const states = [...new Set(odd.map((s) => s.state))].join(', ');
   const warning = el('p', { class: 'warn' }, `${odd.length} of ${sources.length} sources: ${states}`);
   const series = [{ name, kind: 'bars', x, y }];
-  const chart = { title: 'Hits by source', x: 'source', y: name, placesX: sourcePlaces(sources), nameX: nameOfSource(sources), series };
+  const chart = { title: 'Hits by source', x: 'source', y: name, placesX: sourcePlaces(sources), nameX: nameOfSource(sources), counts: true, series };
   return [odd.length ? warning : null, deadTimes(sources), chartOf(chart, width), details('All sources', () => sourceTable(sources))];
 }
 
@@ -219,6 +220,7 @@ function channelsPanel(doc, width, redraw) {
         y: 'hits',
         textX: channelText,
         placesX: channelsAt(item),
+        counts: true,
         series: [{ name: 'hits', kind: 'stems', x: item.channel, y: item.hits, names: item.name }],
       },
       width,

@@ -71,10 +71,14 @@ function binName({ quantity }, names) {
   };
 }
 
+function countsThings({ quantity }) {
+  return quantity === 'channel' || quantity === 'n_hits';
+}
+
 // The darker a cell, the more entries; empty cells are not drawn.
 function cellsOf(spectrum, log, width, height, names) {
   const [first, second] = spectrum.axes;
-  const ends = ({ edges }) => ({ low: edges[0], high: edges[edges.length - 1] });
+  const ends = (axis) => ({ low: axis.edges[0], high: axis.edges[axis.edges.length - 1], whole: countsThings(axis) });
   const x = axisOf({ ...ends(first), count: Math.max(2, Math.floor(width / 90)), from: MARGIN.left, to: width - MARGIN.right });
   const y = axisOf({ ...ends(second), count: 5, from: height - MARGIN.bottom, to: MARGIN.top });
   const scale = log ? (n) => Math.log(1 + n) : (n) => n;
@@ -120,7 +124,7 @@ function spectrumChart(shown, fit, log, width, names) {
   const series = [bars, ...(fit && !fit.failure ? curveOf(fit, axis.edges, log) : [])];
   const words = { title: shown.name, x: labelOfAxis(axis), y: 'entries in a bin' };
   const axisText = { textX: textOfAxis(axis), placesX: channelPlaces(axis, names), nameX: binName(axis, names) };
-  return chartOf({ ...words, ...axisText, logY: log, counts: true, series }, width);
+  return chartOf({ ...words, ...axisText, logY: log, wholeX: countsThings(axis), counts: true, series }, width);
 }
 
 // Marks the range of a fit behind the chart.

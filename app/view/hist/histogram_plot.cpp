@@ -42,11 +42,15 @@ PlotNames names_on(const HistogramAxisRecord& axis, const ChannelNames& names) {
   return places;
 }
 
+bool counts_things(const HistogramAxisRecord& axis) { return axis.quantity == "n_hits" || axis.quantity == "channel"; }
+
 }  // namespace
 
 Plot plot_of(const HistogramRecord& histogram, bool log_counts, const ChannelNames& names) {
   Plot plot{histogram.name, label_of(histogram.axes[0]), "entries in a bin", false, log_counts, {}};
   plot.x_from_zero = false;
+  plot.whole_x = counts_things(histogram.axes[0]);
+  plot.whole_y = histogram.axes.size() == 1 || counts_things(histogram.axes[1]);
   plot.x_names = names_on(histogram.axes[0], names);
   if (histogram.axes.size() == 2) {
     plot.y_label = label_of(histogram.axes[1]);

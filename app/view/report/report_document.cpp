@@ -13,6 +13,7 @@
 #include "app/document/detector_json.hpp"
 #include "app/document/detector_names.hpp"
 #include "app/document/histogram_json.hpp"
+#include "app/document/payload_numbers.hpp"
 #include "app/document/status_parts.hpp"
 #include "app/view/report/statistics_document.hpp"
 #include "formats/duration_text.hpp"
@@ -228,16 +229,25 @@ std::optional<double> finite_value(std::optional<double> value) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+/// Payload that begins with a sign or decimals is shown as a value, also without gains.
 Document event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
-  ShownEvent shown{
-      event.time, event.duration, event.n_hits, event.slice, event.flags, record.with_payload, record.hits.with_values,
-      {}};
+  const PayloadNumbers numbers(record);
+  ShownEvent shown{event.time,
+                   event.duration,
+                   event.n_hits,
+                   event.slice,
+                   event.flags,
+                   record.with_payload,
+                   record.hits.with_values || numbers.any_real(),
+                   {}};
   for (const auto& hit : event.hits) {
+    const auto real = numbers.first_real(hit.source, hit.payload);
     shown.hits.push_back({hit.time - event.time, hit.source, hit.channel,
-                          hit.payload.empty() ? std::nullopt : std::optional(hit.payload.front()),
-                          finite_value(hit.value)});
+                          hit.payload.empty() || real ? std::nullopt : std::optional(hit.payload.front()),
+                          finite_value(hit.value ? hit.value : real)});
   }
+  shown.with_payload = has_words(shown);
   Document json(to_json(shown, tick_ns, known));
   if (const auto utc = utc_of_tick(record, event.time)) json["utc"] = *utc;
   return json;

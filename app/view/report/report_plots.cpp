@@ -55,6 +55,8 @@ Plot histogram_plot(const Document& histogram) {
   const auto x = histogram.at("x").get<std::string>() + (unit.empty() ? "" : " [" + unit + "]");
   Plot plot{histogram.at("title"), x, "events in a bin", log, true, {}};
   plot.x_from_zero = false;
+  plot.whole_x = unit.empty();
+  plot.whole_y = true;
   auto counts = histogram.at("counts").get<std::vector<double>>();
   if (!counts.empty()) counts.push_back(counts.back());
   // A step stands on half an entry where a logarithmic axis cannot show none.
@@ -78,6 +80,7 @@ std::string label_of_source(const Document& source) {
 
 Plot sources_plot(const Document& sources) {
   Plot plot{"Hits in events, by source", "source", "hits", false, false, {}};
+  plot.whole_y = true;
   plot.x_from_zero = false;
   std::vector<double> numbers;
   std::vector<double> hits;
@@ -104,6 +107,7 @@ std::string label_of_channel(const Document& of_source, std::size_t i) {
 Plot channels_plot(const Document& channels) {
   Plot plot{
       "Hits in events, by channel", "channels (source: channel), in the order of sources", "hits", false, false, {}};
+  plot.whole_y = true;
   plot.x_from_zero = false;
   std::vector<double> places;
   std::vector<double> hits;
@@ -129,6 +133,7 @@ Plot ledger_plot(const Document& ledger) {
   hits.insert(hits.end(), {dropped - lost, lost});
   Plot plot{"Ledger", "what became of the hits", "hits", false, false, {steps_at("hits", {1, 2, 3, 4, 5, 6}, hits)}};
   plot.x_from_zero = false;
+  plot.whole_y = true;
   plot.x_names = {
       {1, "in"},  {2, "in events"}, {3, "outside events"}, {4, "rejected by filter"}, {5, "removed on request"},
       {6, "lost"}};
@@ -144,6 +149,7 @@ Plot balance_plot(const Document& balance) {
             false,
             {steps_at("hits of a builder", builders, balance.at("hits_of_builder"))}};
   plot.x_from_zero = false;
+  plot.whole_y = true;
   for (const double builder : builders) plot.x_names.emplace_back(builder, fmt::format("{}", builder));
   return plot;
 }

@@ -29,8 +29,9 @@ EventMarks::EventMarks(const EventView& view) : view_(&view) {
 }
 
 /// Returns the number that the size of a mark encodes.
-double EventMarks::amount_of(const OutputHit& hit) {
-  if (hit.value) return std::isfinite(*hit.value) ? std::max(*hit.value, 0.0) : 0;
+double EventMarks::amount_of(const OutputHit& hit) const {
+  const auto number = hit.value ? hit.value : view_->numbers.first_real(hit.source, hit.payload);
+  if (number) return std::isfinite(*number) ? std::max(*number, 0.0) : 0;
   return hit.payload.empty() ? 0 : hit.payload.front();
 }
 
@@ -55,7 +56,11 @@ std::string EventMarks::title_of(const OutputHit& hit) const {
   auto title = fmt::format("+{}, source {}, channel {}", view_->time_text(hit.time - view_->event.time), hit.source,
                            channel_text(hit.channel));
   if (const auto value = view_->value_text(hit, true); !value.empty()) title += ", value " + for_xml(value);
-  if (!hit.payload.empty()) title += fmt::format(", payload {}", hit.payload.front());
+  if (const auto number = view_->numbers.first_real(hit.source, hit.payload)) {
+    title += fmt::format(", payload {}", *number);
+  } else if (!hit.payload.empty()) {
+    title += fmt::format(", payload {}", hit.payload.front());
+  }
   const auto* range = view_->known.at(hit.source, hit.channel);
   if (range != nullptr && !range->name.empty()) title += fmt::format(", {}", for_xml(range->name));
   if (range != nullptr && !range->groups.empty()) title += fmt::format(", group {}", for_xml(range->groups));

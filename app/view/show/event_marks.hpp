@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// Draws the hits of an event as SVG. The area of a mark encodes the value, or the first payload word if the output has
-/// no values. Its colour encodes the group, or the source if the detector has no groups. Texts are escaped.
+/// Draws the hits of an event as SVG. The area of a mark encodes the value, or the first payload number if the output
+/// has no values. Its colour encodes the group, or the source if the detector has no groups. Texts are escaped.
 class EventMarks {
  public:
   /// `view` must outlive the object.
@@ -27,7 +27,7 @@ class EventMarks {
   static constexpr double kLegendRow = 18;  ///< pixels
 
  private:
-  static double amount_of(const OutputHit& hit);
+  [[nodiscard]] double amount_of(const OutputHit& hit) const;
   [[nodiscard]] double radius_of(const OutputHit& hit) const;
   [[nodiscard]] std::string title_of(const OutputHit& hit) const;
   [[nodiscard]] std::size_t group_of(const OutputHit& hit) const;

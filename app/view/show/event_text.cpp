@@ -160,8 +160,7 @@ std::string hit_heading(const std::string& more) {
 }
 
 std::string hit_row(const EventView& view, const OutputHit& hit, const std::string& more) {
-  std::string payload;
-  for (const auto word : hit.payload) payload += fmt::format("{}{:#010x}", payload.empty() ? "" : " ", word);
+  const auto payload = view.numbers.text(hit.source, hit.payload);
   return fmt::format("{:>16}  {:>6}  {:>11}{}  {}", view.time_text(hit.time - view.event.time), hit.source,
                      channel_text(hit.channel), more, payload.empty() ? "-" : payload);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/document/detector_names.hpp"
+#include "app/document/payload_numbers.hpp"
 #include "formats/duration_text.hpp"
 #include "io/run_format/detector_record.hpp"
 #include "io/run_input/run_tables.hpp"
@@ -29,6 +30,7 @@ struct EventView {
   std::uint64_t of = 0;      ///< number of events in the run
   ShowRows rows = ShowRows::sources;
   KnownChannels known = {};  ///< channels of the run's detector
+  PayloadNumbers numbers = {};
 
   [[nodiscard]] std::string time_text(Tick ticks) const {
     return record->numbered ? std::to_string(ticks.value) : duration_text(ticks, record->base.tick_ps);

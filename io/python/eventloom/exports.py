@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .channel_names import ChannelNames
 from .columns import FIRST_PAYLOAD, PAYLOAD, Array, Columns
 from .frames import awkward_array, labels_of, payload_word
 from .partial_file import PartialFile
+from .payload_columns import PayloadColumn, named_for_root
 
 KINDS_IN_ROOT = ("ttree", "rntuple")
 Writer = Callable[[Path], None]  # overwrites this file
@@ -21,17 +22,21 @@ Writer = Callable[[Path], None]  # overwrites this file
 MARK, MARK_TEXT = "eventloom", "events that Eventloom built"
 
 
-def root_writer(chunks: Iterable[Columns], payload_words: int, kind: str, names: Optional[ChannelNames]) -> Writer:
+def root_writer(chunks: Iterable[Columns], payload_words: int, kind: str, names: Optional[ChannelNames],
+                payload: Sequence[PayloadColumn]) -> Writer:
     """`chunks`: at least one. `payload_words`: the largest number of payload words of a hit, for a TTree."""
     import awkward
     import uproot
+
+    payload = named_for_root(payload)
 
     def write(path: Path) -> None:
         with uproot.recreate(path) as file:
             file[MARK] = MARK_TEXT
             events = None
             for columns in chunks:
-                array = _flat_fields(columns, payload_words, names) if kind == "ttree" else awkward_array(columns, names)
+                array = (_flat_fields(columns, payload_words, names, payload) if kind == "ttree" else
+                         awkward_array(columns, names, payload))
                 if kind == "ttree" and events is None:
                     events = file.mktree("events", {name: field.type.content for name, field in array.items()})
                 if events is None:
@@ -45,7 +50,7 @@ def root_writer(chunks: Iterable[Columns], payload_words: int, kind: str, names:
     return write
 
 
-def parquet_writer(chunks: Iterable[Columns], names: Optional[ChannelNames]) -> Writer:
+def parquet_writer(chunks: Iterable[Columns], names: Optional[ChannelNames], payload: Sequence[PayloadColumn]) -> Writer:
     """`chunks`: at least one. The names are plain texts, which Parquet stores as a dictionary and indices: not all programs
     can read lists of a dictionary type.
     """
@@ -53,7 +58,8 @@ def parquet_writer(chunks: Iterable[Columns], names: Optional[ChannelNames]) -> 
     import pyarrow.parquet
 
     def write(path: Path) -> None:
-        tables = (awkward.to_arrow_table(awkward_array(columns, names), extensionarray=False) for columns in chunks)
+        arrays = (awkward_array(columns, names, payload) for columns in chunks)
+        tables = (awkward.to_arrow_table(array, extensionarray=False) for array in arrays)
         first = next(tables)
         schema = first.schema.with_metadata({**(first.schema.metadata or {}), MARK: MARK_TEXT})
         with pyarrow.parquet.ParquetWriter(path, schema) as file:
@@ -72,13 +78,14 @@ def publish(file: PartialFile, write: Writer) -> None:
         file.discard()
 
 
-def _flat_fields(columns: Columns, payload_words: int, names: Optional[ChannelNames]) -> dict[str, Any]:
+def _flat_fields(columns: Columns, payload_words: int, names: Optional[ChannelNames],
+                 payload: Sequence[PayloadColumn]) -> dict[str, Any]:
     """The fields of events for a TTree, which has neither lists of lists nor lists of texts: a field of `hits` for each payload
     word, and numbers of the names.
     """
     import awkward
 
-    array = awkward_array(columns)
+    array = awkward_array(columns, payload=payload)
     hits = {name: array.hits[name] for name in array.hits.fields if name != "payload"}
     lengths = columns["events/n_hits"]
     for name, labels in labels_of(columns, names).items():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
 from .channel_names import ChannelNames, Labels
 from .columns import EVENT_COLUMNS, FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, VALUE, Array, Columns
+from .payload_columns import PayloadColumn
 
 
 class Frames(NamedTuple):
@@ -40,13 +41,14 @@ def labels_of(columns: Columns, names: Optional[ChannelNames]) -> dict[str, Labe
     return names.of_hits(columns["hits/source"], columns["hits/channel"]) if names else {}
 
 
-def awkward_array(columns: Columns, names: Optional[ChannelNames] = None) -> Any:
-    """With `names`, hits have the categorical fields `name` and `group`."""
+def awkward_array(columns: Columns, names: Optional[ChannelNames] = None, payload: Sequence[PayloadColumn] = ()) -> Any:
+    """Hits have a field for each column of `payload`; with `names`, also the categorical fields `name` and `group`."""
     import awkward
 
     hits: dict[str, Any] = dict(_columns_of_hits(columns))
     hits.update({name: _categorical(labels) for name, labels in labels_of(columns, names).items()})
     if PAYLOAD in columns:
+        hits.update({column.name: column.of_hits(columns)[0] for column in payload})
         hits["payload"] = awkward.unflatten(columns[PAYLOAD], np.diff(columns[FIRST_PAYLOAD].astype(np.int64)))
     events = {short: columns[name] for short, name in _short(EVENT_COLUMNS).items()}
     events["hits"] = awkward.unflatten(awkward.zip(hits, depth_limit=1), columns["events/n_hits"])
@@ -61,8 +63,8 @@ def _categorical(labels: Labels) -> Any:
     return awkward.Array(awkward.contents.IndexedArray(index, texts, parameters={"__array__": "categorical"}))
 
 
-def pandas_frames(columns: Columns, names: Optional[ChannelNames] = None) -> Frames:
-    """With `names`, hits have the categorical columns `name` and `group`."""
+def pandas_frames(columns: Columns, names: Optional[ChannelNames] = None, payload: Sequence[PayloadColumn] = ()) -> Frames:
+    """Hits have each column of `payload`; with `names`, also the categorical columns `name` and `group`."""
     import pandas
 
     events = pandas.DataFrame({short: columns[name] for short, name in _short(EVENT_COLUMNS).items()})
@@ -71,6 +73,8 @@ def pandas_frames(columns: Columns, names: Optional[ChannelNames] = None) -> Fra
         hits[name] = pandas.Categorical.from_codes(labels.codes, labels.texts)
     hits.insert(0, "event", np.repeat(events.index.to_numpy(), events["n_hits"]))
     if PAYLOAD in columns:
+        for known in payload:
+            hits[known.name] = _with_gaps(*known.of_hits(columns))
         for number, column in enumerate(_payload_columns(columns[FIRST_PAYLOAD].astype(np.int64), columns[PAYLOAD])):
             hits[f"payload_{number}"] = column
     return Frames(events, hits)
@@ -78,13 +82,14 @@ def pandas_frames(columns: Columns, names: Optional[ChannelNames] = None) -> Fra
 
 def _payload_columns(first: Array, words: Array) -> list[Any]:
     """A column with the first words of all hits, one with the second words, ...; <NA> for hits with fewer words."""
+    return [_with_gaps(*payload_word(first, words, number)) for number in range(int(np.diff(first).max(initial=0)))]
+
+
+def _with_gaps(values: Array, there: Array) -> Any:
+    """Integers with <NA> where they are not `there`; other numbers as they are."""
     import pandas
 
-    found = []
-    for number in range(int(np.diff(first).max(initial=0))):
-        values, there = payload_word(first, words, number)
-        found.append(values if there.all() else pandas.arrays.IntegerArray(values, ~there))
-    return found
+    return values if there.all() or values.dtype.kind == "f" else pandas.arrays.IntegerArray(values, ~there)
 
 
 def payload_word(first: Array, words: Array, number: int) -> tuple[Array, Array]:

@@ -127,7 +127,8 @@ def _parts(run_file: Path, listed: Sequence[ListedPart], slice_ticks: int) -> li
                   min((entry.last_slice + 1) * slice_ticks - 1, _LAST_TICK)) for entry in listed if entry.slices > 0]
     missing = next((part.path for part in parts if not part.path.exists()), None)
     if missing is not None:
-        raise FileNotFoundError(f"'{missing}' does not exist: keep the parts of a run beside '{run_file.name}'")
+        raise FileNotFoundError(f"'{missing}' does not exist: keep the parts of a run beside '{run_file.name}', or send the "
+                                "one file that 'eventloom merge' makes of them")
     return sorted(parts, key=lambda part: part.begin)
 
 

@@ -14,6 +14,7 @@ from .columns import known_columns
 from .histograms import Histogram, histogram_in
 from .opening import OpenedRun
 from .output_files import Array
+from .payload_columns import payload_columns
 from .selection import Selection
 from .time_order import TimeOrder
 
@@ -53,7 +54,7 @@ class Run(Selection):
     def __init__(self, opened: OpenedRun) -> None:
         order = TimeOrder(opened.files, opened.parts)
         known = known_columns(bool(opened.attributes["with_payload"]), bool(opened.attributes.get("with_values")))
-        super().__init__(opened.files, order, order.all(), known, opened.path)
+        super().__init__(opened.files, order, order.all(), known, opened.path, payload_columns(opened.attributes, opened.path))
         self._opened = opened
 
     def __repr__(self) -> str:

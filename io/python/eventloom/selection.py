@@ -18,6 +18,7 @@ from .exports import KINDS_IN_ROOT, Writer, parquet_writer, publish, root_writer
 from .frames import Frames, awkward_array, pandas_frames
 from .output_files import OutputFiles
 from .partial_file import PartialFile
+from .payload_columns import PayloadColumn
 from .time_order import Rows, TimeOrder
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -68,8 +69,10 @@ class Selection:
     [4, 4, 4, 4, 4]
     """
 
-    def __init__(self, files: OutputFiles, order: TimeOrder, rows: Rows, known: tuple[str, ...], run_file: Path) -> None:
+    def __init__(self, files: OutputFiles, order: TimeOrder, rows: Rows, known: tuple[str, ...], run_file: Path,
+                 payload: tuple[PayloadColumn, ...]) -> None:
         self._files, self._order, self._rows, self._known, self._run_file = files, order, rows, known, run_file
+        self._payload = payload
         self._page: tuple[int, Columns] = (-1, {})  # number and columns of the page read last
 
     def __len__(self) -> int:
@@ -150,14 +153,14 @@ class Selection:
         `hits.dt` are signed times since the first hit of the event, for differences: times themselves are unsigned. With
         `names`, `hits.name` and `hits.group` are categorical texts, as in to_pandas().
         """
-        return awkward_array(self.columns(), self._names(names))
+        return awkward_array(self.columns(), self._names(names), self._payload)
 
     def to_root(self, path: PathLike, *, kind: str = "ttree", names: bool = False, overwrite: bool = False) -> None:
         """Writes the events to a ROOT file, as the TTree or, with kind "rntuple", the RNTuple `events`.
 
         Needs the packages uproot and awkward. A TTree has `nhits` and `hits_time`, `hits_channel`, ...; the payload words
-        of its hits are `hits_payload_0`, `hits_payload_1`, ..., 0 where a hit has fewer (`hits_payload_words`). With
-        `names`, an RNTuple has the texts `name` and `group` of each hit; a TTree has `hits_name` and `hits_group`, which are
+        of its hits are `hits_payload_0`, `hits_payload_1`, ..., 0 where a hit has fewer (`hits_payload_words`). Columns of
+        payload with names, such as `hits_energy`, are as in to_pandas(), with 0 for <NA>. With `names`, an RNTuple has the texts `name` and `group` of each hit; a TTree has `hits_name` and `hits_group`, which are
         entries of the TTrees `names` and `groups`.
         """
         if kind not in KINDS_IN_ROOT:
@@ -176,6 +179,9 @@ class Selection:
     def to_pandas(self, *, names: bool = False) -> Frames:
         """Two frames, `events` and `hits`. Column `event` of `hits` is the row of the event. Needs the package pandas.
 
+        `hits` has the payload words `payload_0`, `payload_1`, ... and, where all sources with payload have the same columns
+        of payload, also these by their names, as the numbers that they are. Hits without them have NaN, or <NA>.
+
         With `names`, `hits` has the categorical columns `name` and `group` (several joined by ';') of the hits' channels, by
         the detector map of the run; "" for channels without.
 
@@ -183,8 +189,10 @@ class Selection:
         >>> events, hits = eventloom.open("sea.h5")[:100].to_pandas()
         >>> int(events["n_hits"].max()), int(hits["payload_0"].max())
         (6, 70)
+        >>> hits["tot"].tolist() == hits["payload_0"].tolist()
+        True
         """
-        return pandas_frames(self.columns(), self._names(names))
+        return pandas_frames(self.columns(), self._names(names), self._payload)
 
     def _chunks_of_columns(self) -> Iterator[Columns]:
         """At least one, with the types of the columns if there are no events."""
@@ -195,10 +203,10 @@ class Selection:
 
     def _root_writer(self, kind: str, names: bool) -> Writer:
         words = self._most_payload_words() if kind == "ttree" else 0
-        return root_writer(self._chunks_of_columns(), words, kind, self._names(names))
+        return root_writer(self._chunks_of_columns(), words, kind, self._names(names), self._payload)
 
     def _parquet_writer(self, names: bool) -> Writer:
-        return parquet_writer(self._chunks_of_columns(), self._names(names))
+        return parquet_writer(self._chunks_of_columns(), self._names(names), self._payload)
 
     def _names(self, wanted: bool) -> Optional[ChannelNames]:
         if not wanted:
@@ -220,7 +228,7 @@ class Selection:
         return sum(self._rows.begin)
 
     def _of(self, rows: Rows) -> Selection:
-        return Selection(self._files, self._order, rows, self._known, self._run_file)
+        return Selection(self._files, self._order, rows, self._known, self._run_file, self._payload)
 
     def _stretch(self, begin: int, end: int) -> Selection:
         first = self._order.rows_of_first(self._rows, begin)

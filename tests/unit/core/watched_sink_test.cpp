@@ -72,10 +72,11 @@ TEST_F(WatchedSinkTest, KeepsTheEventsOfTheLastSlice) {
   RankRecord record;
   sink.add_to(record);
   ASSERT_EQ(record.events.size(), 3U) << "there is room for three hits";
+  constexpr std::array<std::array<std::uint32_t, 2>, 3> kFirstWords{{{13, 14}, {0, 0}, {12, 0}}};
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(record.events[i].event.time, 10 * (59 - i));
     EXPECT_EQ(record.events[i].event.slice, 5U);
-    EXPECT_EQ(record.events[i].hits.at(0).payload, (std::array{13U, 0U, 12U}[i]));
+    EXPECT_EQ(record.events[i].hits.at(0).payload, kFirstWords.at(i));
   }
   RankRecord again;
   sink.add_to(again);
