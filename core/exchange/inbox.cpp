@@ -11,7 +11,8 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kCellsAtOnce = 64;
-constexpr std::chrono::microseconds kFarPause(50);
+/// About two round trips of a fast network: longer, and its links idle; shorter, and every cell costs a message.
+constexpr std::chrono::microseconds kFarPause(5);
 
 }  // namespace
 

@@ -34,8 +34,8 @@ class Inbox {
   /// Grants the senders slices below `slice_limit` and the cells released; `eager`: informs those on this host of any
   /// change.
   void grant(SliceId slice_limit, bool eager);
-  /// Informs the senders on other hosts, too, of cells that this has known to be released for 50 us: what they have
-  /// sent counts as in flight until then. In a steady stream they are informed sooner, whenever half a ring is free.
+  /// Informs the senders on other hosts of cells that were released 5 us ago or earlier; until then, what they have
+  /// sent counts as in flight. In a steady stream they are informed sooner, whenever half a ring is free.
   void grant_far(SteadyTime now);
   /// When grant_far() will have something to do; SteadyTime::max() if nothing is due.
   [[nodiscard]] SteadyTime due() const;

@@ -131,7 +131,7 @@ TEST(Outbox, KeepsNoMoreCopiesThanItsBound) {
   for (const std::uint32_t cell : {1U << 18, 1U << 19, 1U << 20}) {
     const RingGeometry geometry{8, cell};
     Pair pair(geometry, 1);
-    pair.inbox.grant({1000}, true);
+    pair.inbox.grant({10'000}, true);
     pair.fabric.rank(1).flush_all();
     const std::vector<std::byte> body(3000);  // is copied
     const auto most = most_staged_cells(geometry);
