@@ -9,7 +9,8 @@ namespace {
 /// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
 /// A rank idle for this long flushes its puts to other hosts: only then does the standard guarantee that the last ones
-/// arrive. Networks deliver them before, and a flush that waits for transfers under way keeps the rank from all others.
+/// arrive. Networks deliver them earlier. A flush while transfers are in flight would keep the rank from all other
+/// work.
 constexpr std::chrono::seconds kPause(1);
 
 /// Limits the time in flushes that make room for messages. Over a slow network they take longer than anything else, and

@@ -66,7 +66,7 @@ class FilterOutput final : public SliceOutput {
     std::vector<BuiltSlice> built;
     std::vector<BuiltSliceHead> heads;
   };
-  /// The path to one filter, with the slices under way, which the outbox reads in place.
+  /// The path to one filter, and the slices in flight, which the outbox reads in place.
   struct Lane {
     Outbox outbox;
     MessageMemory<Sent> memory;

@@ -12,8 +12,8 @@
 
 namespace eventloom {
 
-/// Messages of one source put to other hosts. They count as in flight, and keep the memory of the source, until known
-/// to be complete.
+/// Messages of one source put to other hosts. Until they are known to be complete, they count as in flight and keep the
+/// memory of the source.
 class Transfers {
  public:
   /// A message to `builder` was begun; `lowest`: the lowest slice that the source had still to send then, which never

@@ -48,7 +48,7 @@ class Inbox {
   std::vector<RingConsumer> rings_;
   RingNews news_;
   std::set<std::size_t> owing_;            ///< rings from this host whose senders await a grant
-  std::set<std::size_t> owing_far_;        ///< those from other hosts
+  std::set<std::size_t> owing_far_;        ///< rings from other hosts
   std::optional<SteadyTime> owing_since_;  ///< since when one of owing_far_ has been known
   std::uint64_t step_;
   SliceId far_limit_{};    ///< slice limit last announced to senders on other hosts

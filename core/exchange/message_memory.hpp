@@ -8,17 +8,18 @@
 
 namespace eventloom {
 
-/// What the messages of one outbox are put from, a T for each. A T is reused once the puts that read it are complete.
-/// Within a host that takes a flush; between hosts there are as many as messages under way.
+/// Holds the memory from which the messages of one outbox are put, one T per message. A T is reused once the puts that
+/// read it are complete: after a flush if the receiver is on this host; otherwise there is a T per message in flight.
 template <class T>
 class MessageMemory {
  public:
-  /// Of the last message; before the first one, an empty T.
+  /// Returns the T of the last message, or an empty one before the first message.
   [[nodiscard]] T& last() {
     if (all_.empty()) all_.emplace_back();
     return all_.back().memory;
   }
-  /// For the next message: a T that no put reads, empty or that of an earlier message. The outbox must be free.
+  /// Returns a T for the next message that no put reads: an empty one, or that of an earlier message. The outbox must
+  /// be free.
   T& next(Outbox& outbox) {
     if (all_.empty()) return last();
     all_.back().cells = outbox.cells();

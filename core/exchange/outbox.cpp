@@ -159,7 +159,7 @@ void Outbox::put_chunk() {
   if (header.offset == header.total_bytes) busy_ = false;
 }
 
-/// Padding is sent only between bytes that are staged: the last byte of a put is one that the receiver checks.
+/// Only padding between staged bytes is sent, so that every put ends with a byte that the receiver checks.
 void Outbox::pad() {
   const bool staged = staged_from_ != used_;
   staged_to_ = used_;

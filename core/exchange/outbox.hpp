@@ -28,8 +28,8 @@ struct Message {
 /// Pieces of a body below this size are copied, and joined with their neighbours; a separate put pays only above it.
 inline constexpr std::size_t kCopiedBelow = 4096;
 
-/// Maximum number of cells whose copies an outbox keeps: 1 MiB in total, but more than half a ring, since credits come
-/// for half of it. Before it uses more, it flushes, or waits for credits of another host.
+/// Maximum number of cells whose copies an outbox keeps: 1 MiB in total, but more than half a ring, since receivers
+/// grant half a ring at a time. Before an outbox uses more, it flushes (same host) or waits for credits (another host).
 constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
   constexpr std::uint32_t kBytes = 1U << 20;
   return std::min(std::max(kBytes / geometry.cell_bytes, geometry.depth / 2 + 1), geometry.depth);

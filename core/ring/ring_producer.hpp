@@ -74,8 +74,8 @@ class RingProducer {
   [[nodiscard]] bool admitted(std::uint64_t slice) const {
     return slice < slice_limit_ && (open_ || cells_in_use() < geometry_.depth);
   }
-  /// A flush to another host waits for all transfers under way, while this rank does nothing else. Credits tell as well
-  /// that cells are complete.
+  /// During a flush to another host this rank does nothing else until all its transfers to that host have arrived. It
+  /// waits for credits instead, which also show that cells are complete.
   [[nodiscard]] bool must_wait() { return !is_near() && needs_flush(); }
   void notice_flushes();
   void put_descriptors(std::uint64_t from, std::uint64_t to);

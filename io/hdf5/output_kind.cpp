@@ -18,7 +18,11 @@ bool is_in_the_making(const std::filesystem::path& file) { return head_of(file, 
 
 }  // namespace
 
-bool is_hdf5(const std::filesystem::path& path) { return H5Fis_hdf5(path.c_str()) > 0; }
+// Opening a pipe would wait for its writer.
+bool is_hdf5(const std::filesystem::path& path) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown) && H5Fis_hdf5(path.c_str()) > 0;
+}
 
 /// A user block may precede the signature, which is at offset 0, 512, 1024, 2048 and so on.
 bool begins_hdf5_file(std::span<const std::byte> head) {

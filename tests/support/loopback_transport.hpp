@@ -11,7 +11,7 @@ namespace eventloom {
 
 /// The windows of several ranks in one process, for tests. Takes every liberty that the contract of Transport allows: a
 /// put is delivered in random pieces at random times before flush() returns, in any order, pieces also several times,
-/// and its source is read again each time. Within a host that goes on until a flush. Between hosts puts consist of
+/// and its source is read again each time. Within a host this repeats until a flush. Between hosts puts consist of
 /// packets of 64 bytes, each of which is over once it has arrived, and those that change nothing at once. Throws
 /// std::logic_error if the source of a put has changed before.
 class LoopbackFabric {
