@@ -9,12 +9,12 @@ namespace {
 /// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
 /// A rank idle for this long flushes its puts to other hosts: only then does the standard guarantee that the last ones
-/// arrive. Networks deliver them earlier. A flush while transfers are in flight would keep the rank from all other
-/// work.
+/// arrive. In practice they arrive sooner. A flush while transfers are in flight would block all other work of the
+/// rank.
 constexpr std::chrono::seconds kPause(1);
 
-/// Limits the time in flushes that make room for messages. Over a slow network they take longer than anything else, and
-/// the rank neither sends nor receives meanwhile. So it flushes again only after several times as long.
+/// Limits the time in flushes that make room for messages to a fifth. Over a slow network they dominate, and the rank
+/// neither sends nor receives meanwhile. So a rank rests four times as long before the next one.
 class FlushBudget {
  public:
   [[nodiscard]] bool allows(SteadyTime now) const { return now >= next_; }

@@ -11,7 +11,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kCellsAtOnce = 64;
-/// About two round trips of a fast network: longer, and its links idle; shorter, and every cell costs a message.
+/// About two round trips of a fast network. A longer pause leaves its links idle; a shorter one costs a message a cell.
 constexpr std::chrono::microseconds kFarPause(5);
 
 }  // namespace

@@ -34,10 +34,10 @@ class Inbox {
   /// Grants the senders slices below `slice_limit` and the cells released; `eager`: informs those on this host of any
   /// change.
   void grant(SliceId slice_limit, bool eager);
-  /// Informs the senders on other hosts of cells that were released 5 us ago or earlier; until then, what they have
-  /// sent counts as in flight. In a steady stream they are informed sooner, whenever half a ring is free.
+  /// Informs the senders on other hosts of all released cells, 5 us after the first call that finds some; until then
+  /// they count as in flight. In a steady stream drain() informs senders sooner, once half a ring has been released.
   void grant_far(SteadyTime now);
-  /// When grant_far() will have something to do; SteadyTime::max() if nothing is due.
+  /// When to call grant_far() again, as of its last call; SteadyTime::max() if nothing is due.
   [[nodiscard]] SteadyTime due() const;
 
  private:
@@ -48,8 +48,8 @@ class Inbox {
   std::vector<RingConsumer> rings_;
   RingNews news_;
   std::set<std::size_t> owing_;            ///< rings from this host whose senders await a grant
-  std::set<std::size_t> owing_far_;        ///< rings from other hosts
-  std::optional<SteadyTime> owing_since_;  ///< since when one of owing_far_ has been known
+  std::set<std::size_t> owing_far_;        ///< likewise, from other hosts
+  std::optional<SteadyTime> owing_since_;  ///< when grant_far() first saw owing_far_ not empty
   std::uint64_t step_;
   SliceId far_limit_{};    ///< slice limit last announced to senders on other hosts
   SliceId slice_limit_{};  ///< the senders may send slices below it

@@ -18,7 +18,7 @@ class MessageMemory {
     if (all_.empty()) all_.emplace_back();
     return all_.back().memory;
   }
-  /// Returns a T for the next message that no put reads: an empty one, or that of an earlier message. The outbox must
+  /// Returns a T that no put reads, for the next message: an empty one, or that of an earlier message. The outbox must
   /// be free.
   T& next(Outbox& outbox) {
     if (all_.empty()) return last();
@@ -36,7 +36,7 @@ class MessageMemory {
  private:
   struct OfMessage {
     T memory;
-    std::uint64_t cells = 0;  ///< cells used by the outbox, up to the end of the message; unknown for the last one
+    std::uint64_t cells = 0;  ///< cells used by the outbox, up to the end of the message; not yet set for the last one
   };
   std::deque<OfMessage> all_;  ///< ordered by message
 };

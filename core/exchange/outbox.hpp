@@ -28,8 +28,8 @@ struct Message {
 /// Pieces of a body below this size are copied, and joined with their neighbours; a separate put pays only above it.
 inline constexpr std::size_t kCopiedBelow = 4096;
 
-/// Maximum number of cells whose copies an outbox keeps: 1 MiB in total, but more than half a ring, since receivers
-/// grant half a ring at a time. Before an outbox uses more, it flushes (same host) or waits for credits (another host).
+/// Maximum number of cells whose copies an outbox keeps: 1 MiB in total, or just over half a ring if that is more, as
+/// receivers grant half a ring at a time. Beyond it, an outbox flushes (same host) or waits for credits (another host).
 constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
   constexpr std::uint32_t kBytes = 1U << 20;
   return std::min(std::max(kBytes / geometry.cell_bytes, geometry.depth / 2 + 1), geometry.depth);
@@ -71,8 +71,7 @@ class Outbox {
   void settle() {
     if (complete_cells() < cells()) flush();
   }
-  /// Cells used since the start, including the open one; the number of leading cells that are complete, see
-  /// RingProducer.
+  /// Cells used since the start, including the open one. For complete_cells(), see RingProducer.
   [[nodiscard]] std::uint64_t cells() const { return ring_.cells() + (ring_.has_open_cell() ? 1 : 0); }
   [[nodiscard]] bool is_near() const { return ring_.is_near(); }
   [[nodiscard]] std::uint64_t complete_cells() { return ring_.complete_cells(); }

@@ -25,8 +25,8 @@ class RingProducer {
   RingProducer(Windows windows, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry);
 
-  /// Lets at most `cells` cells be incomplete at a time, because the memory that they are put from is reused then. By
-  /// default, and at most, as many as the ring has.
+  /// Limits the incomplete cells to `cells`, at most (and by default) the depth of the ring, so that the caller can
+  /// reuse the memory that older cells were put from.
   void limit_incomplete(std::uint32_t cells) { most_incomplete_ = cells; }
 
   /// Free cells that the receiver has granted, excluding the open one.
@@ -35,10 +35,10 @@ class RingProducer {
   [[nodiscard]] std::uint32_t cells_in_use() const {
     return static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
   }
-  /// Whether the receiver accepts slice `slice`, and there is an open cell or has_room(). Fetches a new grant only if
-  /// the last one does not suffice.
+  /// Whether the receiver accepts slice `slice`, and there is an open cell or has_room(). If the receiver is near,
+  /// fetches a new grant only if the last one does not suffice.
   [[nodiscard]] bool admits(std::uint64_t slice);
-  /// Whether the next cell can be opened: there is a credit, and to another host, few enough cells are incomplete.
+  /// Whether the next cell can be opened: there is a credit and, to another host, no need for a flush.
   [[nodiscard]] bool has_room() { return credits() > 0 && !must_wait(); }
   /// Whether too many cells are incomplete to open the next one without a flush.
   [[nodiscard]] bool needs_flush() { return committed_ >= complete_cells() + most_incomplete_; }
@@ -62,7 +62,7 @@ class RingProducer {
   /// Cells committed since the start.
   [[nodiscard]] std::uint64_t cells() const { return committed_; }
   /// Number of leading cells that are complete at the origin and at the target, including their notification: they were
-  /// flushed, or a receiver on another host has released them, which has checked every byte before.
+  /// flushed, or a receiver on another host has released them after checking their contents.
   [[nodiscard]] std::uint64_t complete_cells();
 
   [[nodiscard]] bool is_near() const { return windows_.data.is_near(receiver_); }
@@ -74,8 +74,8 @@ class RingProducer {
   [[nodiscard]] bool admitted(std::uint64_t slice) const {
     return slice < slice_limit_ && (open_ || cells_in_use() < geometry_.depth);
   }
-  /// During a flush to another host this rank does nothing else until all its transfers to that host have arrived. It
-  /// waits for credits instead, which also show that cells are complete.
+  /// Whether to wait for credits, which also complete cells, instead of flushing: a flush to another host blocks this
+  /// rank until all its transfers to the receiver have arrived.
   [[nodiscard]] bool must_wait() { return !is_near() && needs_flush(); }
   void notice_flushes();
   void put_descriptors(std::uint64_t from, std::uint64_t to);

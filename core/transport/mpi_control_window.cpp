@@ -50,7 +50,7 @@ void MpiControlWindow::progress() {
   while (const auto sender = far_->receive(message_)) {
     ++received_;
     std::uint64_t offset = 0;
-    if (message_.size() < sizeof offset) throw std::runtime_error("exchange: a control message without an offset");
+    if (message_.size() < sizeof offset) throw std::runtime_error("exchange: a control message has no offset");
     const std::size_t bytes = message_.size() - sizeof offset;
     std::memcpy(&offset, message_.data(), sizeof offset);
     if (offset > window().size() || bytes > window().size() - offset) {

@@ -12,7 +12,7 @@ namespace eventloom {
 
 /// A window for credits and notes. Puts to ranks of the same host go through an MPI window; those to other hosts are
 /// sent as messages, which the receiver copies into its window in progress(). Over TCP all MPI windows of two ranks
-/// share one connection, on which a credit would wait behind all data that go the same way; messages have their own.
+/// share one connection, on which a credit would wait behind all data going the same way; messages have their own.
 ///
 /// Messages are copied, and arrive in the order in which they were sent. So after a put to another host its source may
 /// change, and its place may be put to again: a flush does nothing.

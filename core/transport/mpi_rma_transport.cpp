@@ -48,8 +48,8 @@ void MpiRmaTransport::complete_puts(int rank) {
 }
 
 // Over TCP a peer's put or flush waits until this rank enters MPI. The cheapest call that makes progress on every
-// transport is a probe (MPI_Win_sync does not). In Open MPI, however, only one probe in a hundred makes progress of
-// windows, which is too rare between hosts; each test of a request that is not complete does.
+// transport is a probe (MPI_Win_sync does not). In Open MPI, however, only one probe in a hundred progresses windows,
+// which is too rare between hosts; every test of an incomplete request does.
 void MpiRmaTransport::progress() {
   int flag = 0;
   if (!all_near_) {

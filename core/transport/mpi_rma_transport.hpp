@@ -35,7 +35,7 @@ class MpiRmaTransport final : public Transport {
   Window window_;
   std::vector<std::uint8_t> near_;  ///< indexed by rank
   bool all_near_;
-  MPI_Request never_ = MPI_REQUEST_NULL;  ///< a receive that nothing matches, which progress() tests
+  MPI_Request never_ = MPI_REQUEST_NULL;  ///< a receive that no message matches; progress() tests it
 };
 
 }  // namespace eventloom

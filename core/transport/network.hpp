@@ -23,7 +23,7 @@ class Network {
   [[nodiscard]] virtual const Collective& ranks() const = 0;
   /// Collective, as is the window's destruction: opens a window on each rank, with `bytes` on this rank, possibly 0.
   [[nodiscard]] virtual std::unique_ptr<Transport> open_window(std::uint64_t bytes) = 0;
-  /// Likewise, for credits and notes, which must not wait behind data.
+  /// Like open_window(), for credits and notes, which must not wait behind data.
   [[nodiscard]] virtual std::unique_ptr<Transport> open_control_window(std::uint64_t bytes) {
     return open_window(bytes);
   }

@@ -11,8 +11,8 @@ namespace eventloom {
 /// One-sided exchange of one rank with the windows of all ranks, including its own. Not thread-safe.
 ///
 /// Puts to one rank may complete in any order, late, and in pieces. A flush proves completion: rounds() counts the
-/// flushes by rank, which shows whether a put was followed by one. So does an answer of a rank on another host that has
-/// checked every byte (core/ring/README.md).
+/// flushes by rank, which shows whether a put was followed by one. An answer from a rank on another host that has
+/// checked the contents proves it, too (core/ring/README.md).
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -27,8 +27,8 @@ class Transport {
     return std::nullopt;
   }
 
-  /// Starts writing `data` at `offset` bytes into the window of `rank`. Until that is known to be complete, `data` must
-  /// not change, and no other put may write to the same bytes.
+  /// Starts writing `data` at `offset` bytes into the window of `rank`. Until the put is known to be complete, `data`
+  /// must not change, and no other put may write to the same bytes.
   void put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
     if (!is_pending(rank)) note_put(rank);
     start_put(rank, offset, data);

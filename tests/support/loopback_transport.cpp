@@ -54,7 +54,7 @@ void LoopbackFabric::leave(int rank) {
 void LoopbackFabric::check(const Put& put) const {
   if (std::ranges::equal(put.data, put.as_put)) return;
   throw std::logic_error("the source of a put to offset " + std::to_string(put.offset) + " of rank " +
-                         std::to_string(put.to) + " was changed before the put was over");
+                         std::to_string(put.to) + " changed before the put was complete");
 }
 
 std::span<std::byte> LoopbackFabric::place_of(const Put& put) {
@@ -84,8 +84,7 @@ void LoopbackFabric::deliver_some() {
   }
 }
 
-/// Whole packets are over; part of another one may arrive as well, to arrive once more. Returns whether the put is
-/// over.
+/// Completes whole packets; part of another may arrive, too, and again later. Returns whether the put is complete.
 bool LoopbackFabric::deliver_in_part(Put& put) {
   check(put);
   const auto bytes = random_() % 2 == 0 ? put.data.size() : random_() % (put.data.size() + 1);

@@ -11,9 +11,9 @@ namespace eventloom {
 
 /// The windows of several ranks in one process, for tests. Takes every liberty that the contract of Transport allows: a
 /// put is delivered in random pieces at random times before flush() returns, in any order, pieces also several times,
-/// and its source is read again each time. Within a host this repeats until a flush. Between hosts puts consist of
-/// packets of 64 bytes, each of which is over once it has arrived, and those that change nothing at once. Throws
-/// std::logic_error if the source of a put has changed before.
+/// and its source is read again each time. Within a host this repeats until a flush. Between hosts a put consists of
+/// packets of 64 bytes, each complete once it has arrived; a rest that changes nothing is complete at once. Throws
+/// std::logic_error if a source changes before its put is complete.
 class LoopbackFabric {
  public:
   LoopbackFabric(const std::vector<std::uint64_t>& window_bytes, std::uint64_t seed);
@@ -33,7 +33,7 @@ class LoopbackFabric {
     int to;
     std::uint64_t offset;
     std::span<const std::byte> data;
-    std::vector<std::byte> as_put;  ///< what `data` must hold until the put is over
+    std::vector<std::byte> as_put;  ///< what `data` must hold until completion
     bool delivered = false;         ///< at least once
   };
 
@@ -45,7 +45,7 @@ class LoopbackFabric {
   [[nodiscard]] std::span<std::byte> place_of(const Put& put);
 
   std::vector<std::vector<std::byte>> windows_;
-  std::vector<Put> pending_;  ///< not flushed; delivered or not
+  std::vector<Put> pending_;  ///< not complete; delivered or not
   std::mt19937_64 random_;
   bool near_ = true;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;

@@ -28,7 +28,7 @@ struct FarPair {
     control.rank(1).flush_all();
   }
 
-  /// Whether a message of the slice was accepted, and all of it put.
+  /// Sends a message of the slice. Returns whether all of it was put.
   bool send(std::uint64_t slice, std::span<const std::byte> body) {
     if (!outbox.accepts({slice})) return false;
     outbox.start({{slice}, 0, true, 0, {body}});
@@ -36,7 +36,7 @@ struct FarPair {
     outbox.publish();
     return outbox.free();
   }
-  /// Receives everything under way without a flush by the sender; `at`: the receiver's time.
+  /// Receives everything in flight; the sender does not flush. `at`: the receiver's time.
   std::size_t receive(std::chrono::microseconds at) {
     std::size_t cells = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -59,7 +59,7 @@ struct FarPair {
 const std::vector<std::byte> kLarge(5000, std::byte{7});
 const std::vector<std::byte> kSmall(100, std::byte{9});
 
-/// Places, descriptors and copies are used again and again; the fabric throws if any of them still is to be read.
+/// Places, descriptors and copies are reused many times; the fabric throws if a source changes before completion.
 TEST(FarRanks, SendManyRoundsWithoutAFlush) {
   for (const auto& body : {kLarge, kSmall}) {
     FarPair pair({4, 8192});
@@ -100,7 +100,7 @@ TEST(FarRanks, AreGrantedSingleCellsAfterFiveMicroseconds) {
   EXPECT_EQ(pair.inbox.due(), Inbox::SteadyTime::max());
 }
 
-TEST(FarRanks, HaveMemoryForEachMessageUnderWay) {
+TEST(FarRanks, HaveMemoryForEachMessageInFlight) {
   FarPair pair({8, 8192});
   MessageMemory<std::vector<std::byte>> memory;
   std::set<const std::byte*> blocks;
