@@ -32,7 +32,7 @@ MpiRmaTransport::MpiRmaTransport(const Communicator& communicator, std::uint64_t
 MpiRmaTransport::~MpiRmaTransport() {
   if (all_near_ || leaves_alone()) return;
   MPI_Cancel(&never_);
-  MPI_Wait(&never_, MPI_STATUS_IGNORE);
+  MPI_Request_free(&never_);
 }
 
 void MpiRmaTransport::start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
