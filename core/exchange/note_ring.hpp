@@ -15,7 +15,7 @@ class NoteSender {
  public:
   explicit NoteSender(RingProducer ring) : ring_(std::move(ring)), cells_(ring_.geometry().depth) {}
 
-  [[nodiscard]] bool has_room() { return ring_.credits() > 0; }
+  [[nodiscard]] bool has_room() { return ring_.has_room(); }
   /// Requires has_room(). Copies `note`, which must fit a cell together with its checksum. Does not wait for it to
   /// arrive.
   void send(std::span<const std::byte> note);

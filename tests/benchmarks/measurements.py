@@ -441,7 +441,7 @@ PREDICTED_POINTS = tuple(f"{schedule}, {size} KiB" for size in (64, 256, 1024)
     "round-robin, slots of 105ms, 1024 KiB",)
 PREDICTION = Measurement(
     "prediction", "simulated beside measured: 8 hosts at 100 Mbit that drop nothing, of the time that the bytes take",
-    "tests/benchmarks/prediction.py 1 4",
+    "tests/benchmarks/prediction.py 3 4",
     tuple(row for name in PREDICTED_POINTS for row in (
         Row(f"{name}: measured", "", cell(1, name)), Row(f"{name}: simulated", "", cell(2, name)))), 200,
     needs=("root", "tc", "ip", "build/eventloom-simulator"))

@@ -36,7 +36,8 @@ def both(tmp_path_factory):
 
 
 def test_times_are_those_simulated(both):
-    """A median of three measurements scatters by 20 %; some measurements, not of `round-robin`, take twice as long."""
+    """A median of three measurements scatters by 20 %, more if two of them are slow: the first often is, over new
+    connections."""
     ratios = [real / model for real, model in both.values()]
     assert 0.8 < statistics.median(ratios) < 1.25, both
     assert all(ratio > 0.7 for ratio in ratios), both

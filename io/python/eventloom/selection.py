@@ -160,8 +160,9 @@ class Selection:
 
         Needs the packages uproot and awkward. A TTree has `nhits` and `hits_time`, `hits_channel`, ...; the payload words
         of its hits are `hits_payload_0`, `hits_payload_1`, ..., 0 where a hit has fewer (`hits_payload_words`). Columns of
-        payload with names, such as `hits_energy`, are as in to_pandas(), with 0 for <NA>. With `names`, an RNTuple has the texts `name` and `group` of each hit; a TTree has `hits_name` and `hits_group`, which are
-        entries of the TTrees `names` and `groups`.
+        payload with names, such as `hits_energy`, are as in to_pandas(), with 0 for <NA>. With `names`, an RNTuple has the
+        texts `name` and `group` of each hit; a TTree has `hits_name` and `hits_group`, which are entries of the TTrees
+        `names` and `groups`.
         """
         if kind not in KINDS_IN_ROOT:
             raise ValueError(f"kind is {kind!r}: give one of {', '.join(KINDS_IN_ROOT)}")
