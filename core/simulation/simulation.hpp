@@ -100,7 +100,7 @@ struct SimulationResult {
   std::uint64_t over_network = 0;  ///< bytes delivered to another node
   double ideal_rate = 0;           ///< bytes per second and node that the links allow, whatever the schedule
   PairRates random_pairs;          ///< rates that the routes allow without any schedule
-  TimeSpread transfers;            ///< transfers over the network; a message may take several
+  TimeSpread transfers;            ///< each carries what a rank put for another at one time: messages, or part of one
   SliceArrivals arrivals;
   std::array<double, kSpentNames.size()> spent{};  ///< share of the ranks' time, indexed by Spent
   std::vector<UsedLink> links;                     ///< the most used links, in descending order

@@ -51,7 +51,7 @@ def test_streams_delay_a_disturbed_shift(tmp_path):
     noisy, one = ["--nodes", 3, "--noise", "1ms"], ["--transfers-in-flight", 1]
     assert share(*noisy, *one) > 0.9 and share(*noisy, *one, "--tcp") < 0.6 and share(*noisy, "--tcp") > 0.95
     late = ["--nodes", 8, "--noise", "4500us", "--tcp"]
-    assert share(*late, *one) < 0.55 and share(*late) > 0.7
+    assert share(*late, *one) < 0.6 and share(*late) > 0.9
     assert share(*late, "--slot", "105ms") == pytest.approx(7 / 8 * 84 / 105, abs=0.02)
 
 
@@ -83,10 +83,11 @@ def test_schedules_with_commas_between_and_repeated(tmp_path):
 
 @needs_simgrid
 def test_rings_hold_more_than_a_message(tmp_path):
-    """While a source whose message exceeds the ring waits to learn of room, it is idle."""
-    words = ["--nodes", 16, "--topology", "leaf-spine:4,4,4", "--sizes", 528000, "--slices", 4]
+    """Each message is one transfer. A source whose message exceeds the ring waits to learn of room, and long links make
+    that slow."""
+    words = ["--nodes", 16, "--topology", "leaf-spine:4,4,4", "--link", "100Gbit,20us", "--sizes", 528000, "--slices", 1]
     (by_rule,), _ = simulate(tmp_path, *words)
-    assert by_rule["transfers"]["n"] == 16 * 15 * 4
+    assert by_rule["transfers"]["n"] == 16 * 15
     (small,), _ = simulate(tmp_path, *words, "--ring-depth", 4, "--cell-size", "64KiB")
     assert small["share"] < 0.85 * by_rule["share"]
 
@@ -141,10 +142,11 @@ def test_reports_how_times_differ(tmp_path):
     (alone, slots), shown = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--slot", "0,100us")
     for point in (alone, slots):
         times, arrivals, pairs = point["transfers"], point["arrivals"], point["random_pairs"]
-        assert times["min_us"] <= times["mean_us"] <= times["p99_us"] <= times["max_us"] and times["n"] == 16 * 15 * 8
+        assert times["min_us"] <= times["mean_us"] <= times["p99_us"] <= times["max_us"] and times["n"] <= 16 * 15 * 8
         assert arrivals["span"]["n"] == 16 * 8
         assert 0.4 < pairs["slowest_share"] < pairs["share"] < 1
         assert pairs["rate_bytes_per_us"] == pytest.approx(12500 * pairs["share"])
+    assert slots["transfers"]["n"] == 16 * 15 * 8
     assert slots["transfers"]["sd_us"] < alone["transfers"]["sd_us"] / 5
     # 15 pieces in the slots of a cycle of 16.
     assert slots["arrivals"]["sd_us"] == pytest.approx(100 * ((15**2 - 1) / 12) ** 0.5, rel=0.1)

@@ -22,7 +22,7 @@ RankRecord full_record() {
   record.writers[1] = {1, 0, 4, 11, 3, 1};
   record.links[0] = {0, 2, 8, 0, 4096};
   record[HistogramKind::duration].add(17);
-  record.events.push_back({{1000, 20, 1, 2, 3, 2, 1}, {{0, 5, 3, 2, 77}, {20, 6, 3, 0, 0}}});
+  record.events.push_back({{1000, 20, 1, 2, 3, 2, 1}, {{0, 5, 3, 2, {77}}, {20, 6, 3, 0, {}}}});
   record.events.push_back({{2000, 0, 1, 0, 9, 0, 0}, {}});
   record.channels = {{3, 0xfffffff, 40}, {65535, ChannelRow::kOthers, 2}};
   return record;

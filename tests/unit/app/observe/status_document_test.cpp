@@ -71,7 +71,7 @@ TEST(StatusDocument, LatestEventsAreThoseOfTheLatestTimes) {
   for (std::uint64_t n = 0; n < 40; ++n) {
     RankRecord record;
     const auto time = 100 * (n / 4) + 4 - n % 4;
-    record.events.push_back({{time, 0, n / 4, 0, 1, 1, 0}, {{0, 5, 3, 0, 0}}});
+    record.events.push_back({{time, 0, n / 4, 0, 1, 1, 0}, {{0, 5, 3, 0, {0}}}});
     picture.take(static_cast<int>(n / 4 % 2), encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
   }
   const auto json = document_of(picture)["events"];
@@ -82,8 +82,8 @@ TEST(StatusDocument, LatestEventsAreThoseOfTheLatestTimes) {
 
 TEST(StatusDocument, EventsHavePayloadWhereTheRunHas) {
   RankRecord record;
-  record.events.push_back({{1000, 20, 1, 0, 2, 2, 1}, {{0, 5, 3, 2, 77}, {20, 6, 3, 0, 0}}});
-  record.events.push_back({{2000, 0, 1, 0, 1, 1, 0}, {{0, 5, 3, 0, 0}}});
+  record.events.push_back({{1000, 20, 1, 0, 2, 2, 1}, {{0, 5, 3, 2, {77}}, {20, 6, 3, 0, {0}}}});
+  record.events.push_back({{2000, 0, 1, 0, 1, 1, 0}, {{0, 5, 3, 0, {0}}}});
   RunPicture picture(1);
   picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
   const auto json = document_of(picture);
@@ -101,7 +101,7 @@ TEST(StatusDocument, HasNamesAndGroupsOfTheDetector) {
   detector.ranges.push_back({1, 7, 0xfffffff, 0, true, 9, kNoBound, "B", ""});
   RankRecord record;
   record.channels = {{1, 7, 4}, {0, 5, 2}, {0, ChannelRow::kOthers, 9}, {0, 3, 1}};
-  record.events.push_back({{1000, 20, 1, 0, 2, 2, 0}, {{0, 3, 0, 0, 0}, {20, 6, 3, 0, 0}}});
+  record.events.push_back({{1000, 20, 1, 0, 2, 2, 0}, {{0, 3, 0, 0, {0}}, {20, 6, 3, 0, {0}}}});
   RunPicture picture(1);
   picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
   const auto json = document_of(picture, {}, detector);
