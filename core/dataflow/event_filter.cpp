@@ -11,70 +11,63 @@ namespace eventloom {
 
 namespace {
 
-/// Moves the remaining events, hits and payload to the front of their columns.
+/// Moves the remaining events, hits and payload to the front of their columns, in blocks as long as possible.
 class Compactor {
  public:
   explicit Compactor(BuiltSlice& slice) : events_(slice.events), hits_(slice.hits) {}
 
   /// Processes the next event, whose hits follow those of the previous one.
   void pass(const EventHits& event, bool keep) {
-    const std::size_t n = event.times.size();
-    const std::size_t words = event.payload.size();
-    if (keep) {
-      keep_event(event.number);
-      move(hits_.time, from_hit_, to_hit_, n);
-      move(hits_.channel, from_hit_, to_hit_, n);
-      move(hits_.source, from_hit_, to_hit_, n);
-      if (!hits_.payload_words.empty()) move(hits_.payload_words, from_hit_, to_hit_, n);
-      move(hits_.payload, from_word_, to_word_, words);
-      to_hit_ += n;
-      to_word_ += words;
-    }
-    from_hit_ += n;
-    from_word_ += words;
+    if (!keep) move_block();
+    end_ = {end_.event + 1, end_.hit + event.times.size(), end_.word + event.payload.size()};
+    if (!keep) begin_ = end_;
   }
 
   void finish() {
-    events_.time.resize(to_event_);
-    events_.duration.resize(to_event_);
-    events_.n_hits.resize(to_event_);
-    events_.flags.resize(to_event_);
-    events_.sources_missing.resize(to_event_);
-    events_.hits_in_slice.resize(to_event_);
-    events_.owned.resize(to_event_);
-    hits_.time.resize(to_hit_);
-    hits_.channel.resize(to_hit_);
-    hits_.source.resize(to_hit_);
-    if (!hits_.payload_words.empty()) hits_.payload_words.resize(to_hit_);
-    hits_.payload.resize(to_word_);
+    move_block();
+    for_columns([this](auto& column, std::size_t Place::*row) { column.resize(to_.*row); });
   }
 
  private:
-  template <class T>
-  static void move(std::vector<T>& column, std::size_t from, std::size_t to, std::size_t n) {
-    if (from != to)
-      std::copy_n(column.begin() + static_cast<std::ptrdiff_t>(from), n,
-                  column.begin() + static_cast<std::ptrdiff_t>(to));
+  /// Rows of the columns.
+  struct Place {
+    std::size_t event = 0;
+    std::size_t hit = 0;
+    std::size_t word = 0;
+  };
+
+  template <class Function>
+  void for_columns(Function function) {
+    function(events_.time, &Place::event);
+    function(events_.duration, &Place::event);
+    function(events_.n_hits, &Place::event);
+    function(events_.flags, &Place::event);
+    function(events_.sources_missing, &Place::event);
+    function(events_.hits_in_slice, &Place::event);
+    function(events_.owned, &Place::event);
+    function(hits_.time, &Place::hit);
+    function(hits_.channel, &Place::hit);
+    function(hits_.source, &Place::hit);
+    if (!hits_.payload_words.empty()) function(hits_.payload_words, &Place::hit);
+    function(hits_.payload, &Place::word);
   }
 
-  void keep_event(std::size_t event) {
-    const std::size_t to = to_event_++;
-    events_.time[to] = events_.time[event];
-    events_.duration[to] = events_.duration[event];
-    events_.n_hits[to] = events_.n_hits[event];
-    events_.flags[to] = events_.flags[event];
-    events_.sources_missing[to] = events_.sources_missing[event];
-    events_.hits_in_slice[to] = events_.hits_in_slice[event];
-    events_.owned[to] = events_.owned[event];
+  /// Moves the rows [begin_, end_), all of which remain. The caller sets begin_.
+  void move_block() {
+    if (begin_.event != to_.event) {
+      for_columns([this](auto& column, std::size_t Place::*row) {
+        const auto at = [&](const Place& place) { return column.begin() + static_cast<std::ptrdiff_t>(place.*row); };
+        std::copy(at(begin_), at(end_), at(to_));
+      });
+    }
+    to_ = {to_.event + end_.event - begin_.event, to_.hit + end_.hit - begin_.hit, to_.word + end_.word - begin_.word};
   }
 
   EventColumns& events_;
   HitColumns& hits_;
-  std::size_t to_event_ = 0;
-  std::size_t from_hit_ = 0;
-  std::size_t to_hit_ = 0;
-  std::size_t from_word_ = 0;
-  std::size_t to_word_ = 0;
+  Place begin_;  ///< of the events that remain but have not been moved
+  Place end_;    ///< after the last event passed
+  Place to_;     ///< after the events moved
 };
 
 /// Removes foreign events and those that `accepts` refuses, and completes the account.
@@ -145,6 +138,7 @@ void EventFilter::restart(BuiltSlice& slice, std::size_t n_conditions) const {
 
 void EventFilter::select(BuiltSlice& slice) const {
   restart(slice, expressions_.size());
+  if (expressions_.empty()) return keep_events(slice, [](const EventHits&) { return true; });
   keep_events(slice, [&](const EventHits& event) { return accepts(event, slice); });
 }
 
