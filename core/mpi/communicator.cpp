@@ -35,7 +35,7 @@ class MpiBarrier final : public PendingBarrier {
 
   bool done() override {
     int flag = 0;
-    mpi_check(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    mpi_check_reached(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test", kAnyRank);
     return flag != 0;
   }
 

@@ -58,6 +58,13 @@ def call(*words):
     return done.stdout
 
 
+def read_if_there(path):
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
 def available():
     """(whether hosts can be made here, the reason if not)"""
     if os.geteuid() != 0:
@@ -152,6 +159,12 @@ class Hosts:
         """Runs a short command on one host; returns its output."""
         return call("ip", "netns", "exec", self.namespace(host), *words)
 
+    def processes(self, host):
+        """{process id: name of its program} on one host."""
+        pids = call("ip", "netns", "pids", self.namespace(host)).split()
+        names = {int(pid): read_if_there(f"/proc/{pid}/comm").strip() for pid in pids}
+        return {pid: name for pid, name in names.items() if name}
+
     def drops(self):
         """Packets that the queues of the links have dropped so far, in both directions; 0 for links without a rate."""
         ends = [end for host in range(1, self.n + 1) for end in self._link_ends(host)]
@@ -225,8 +238,7 @@ class Hosts:
         tc("filter", "parent", "1:", "protocol", "ip", "u32", "match", "u16", "0", "0xff00", "at", 2, "flowid", "1:1")
 
     def _processes(self):
-        hosts = map(self.namespace, range(self.n + 1))
-        return [int(pid) for name in hosts for pid in call("ip", "netns", "pids", name).split()]
+        return [pid for host in range(self.n + 1) for pid in self.processes(host)]
 
     def _kill(self):
         """Ends the processes on the hosts: a run that failed may have left ranks and daemons."""
