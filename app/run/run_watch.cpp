@@ -115,7 +115,10 @@ std::optional<int> RunWatch::lost_peer() const {
 
 void RunWatch::report_unreachable(int rank, const std::string& why) {
   if (rank == kAnyRank || is_here(rank)) {
-    for (int i = 0; i < kLooksForLoss && !has_lost_peer(); ++i) std::this_thread::sleep_for(kLooksForLossApart);
+    for (int i = 0; i < kLooksForLoss && !has_lost_peer(); ++i) {
+      watchdog_.turn();  // this rank is not stuck
+      std::this_thread::sleep_for(kLooksForLossApart);
+    }
   }
   if (quiet_ || has_lost_peer()) return;
   const auto who = rank == kAnyRank ? "another rank" : name(rank);

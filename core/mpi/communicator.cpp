@@ -21,7 +21,9 @@ int count_of(std::size_t bytes) {
 
 class MpiBarrier final : public PendingBarrier {
  public:
-  explicit MpiBarrier(MPI_Comm communicator) { mpi_check(MPI_Ibarrier(communicator, &request_), "MPI_Ibarrier"); }
+  explicit MpiBarrier(MPI_Comm communicator) {
+    mpi_check_reached(MPI_Ibarrier(communicator, &request_), "MPI_Ibarrier", kAnyRank);
+  }
 
   // The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all ranks join, or the program
   // ends.
@@ -64,13 +66,13 @@ void Communicator::gather_bytes(std::span<const std::byte> mine, const std::vect
   const std::vector<int> counts(bytes.begin(), bytes.end());
   std::vector<int> at(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), at.begin(), 0);
-  mpi_check(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(), at.data(),
-                           MPI_BYTE, handle_),
-            "MPI_Allgatherv");
+  mpi_check_reached(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(),
+                                   at.data(), MPI_BYTE, handle_),
+                    "MPI_Allgatherv", kAnyRank);
 }
 
 void Communicator::broadcast_bytes(std::span<std::byte> data) const {
-  mpi_check(MPI_Bcast(data.data(), count_of(data.size()), MPI_BYTE, 0, handle_), "MPI_Bcast");
+  mpi_check_reached(MPI_Bcast(data.data(), count_of(data.size()), MPI_BYTE, 0, handle_), "MPI_Bcast", kAnyRank);
 }
 
 }  // namespace eventloom
