@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -143,9 +144,7 @@ class Hosts:
         ours |= env or {}
         slots = ",".join(f"{NETWORK}.{host}:{per_host}" for host in range(1, hosts + 1))
         command = ["ip", "netns", "exec", self.namespace(LAUNCHER), "unshare", "--uts", "--ipc",
-                   "mpirun", "-H", slots, "-np", np, "--bind-to", "none", "--mca", "plm", "rsh",
-                   "--mca", "plm_rsh_agent", self.folder / "agent.sh", "--mca", "plm_rsh_no_tree_spawn", 1,
-                   "--mca", "oob_tcp_if_include", f"{NETWORK}.0/24", "--mca", "orte_tmpdir_base", self.folder]
+                   "mpirun", "-H", slots, "-np", np, "--bind-to", "none", *self._launching()]
         command += [word for name in ("OMP_NUM_THREADS", *ours) if not name.startswith("OMPI_MCA_")
                     for word in ("-x", name)]  # mpirun itself passes its own settings on
         command += [program.BINARY, *arguments]
@@ -236,6 +235,15 @@ class Hosts:
                "burst", BURST, "cburst", BURST)
             tc("qdisc", "parent", f"1:{band}", "bfifo", "limit", self.buffer)
         tc("filter", "parent", "1:", "protocol", "ip", "u32", "match", "u16", "0", "0xff00", "at", 2, "flowid", "1:1")
+
+    def _launching(self):
+        """Options of mpirun: Open MPI 5 has its parameters of daemons under other names."""
+        version = int(re.search(r"\(Open MPI\) (\d+)", call("mpirun", "--version"))[1])
+        option, shell, network, folder = (("--mca", "rsh", "oob_tcp_if_include", "orte_tmpdir_base") if version < 5 else
+                                          ("--prtemca", "ssh", "prte_if_include", "prte_tmpdir_base"))
+        parameters = {"plm": shell, f"plm_{shell}_agent": self.folder / "agent.sh", f"plm_{shell}_no_tree_spawn": 1,
+                      network: f"{NETWORK}.0/24", folder: self.folder}
+        return [word for name, value in parameters.items() for word in (option, name, value)]
 
     def _processes(self):
         return [pid for host in range(self.n + 1) for pid in self.processes(host)]
