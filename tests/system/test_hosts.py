@@ -128,11 +128,13 @@ def test_ranks_of_other_hosts_name_a_lost_rank(tmp_path, hosts, streams):
         run = pool.submit(Run, tmp_path, streams.uris[:3], "--define", DEFINITION, "--epoch", EPOCH, "--epochs-per-slice",
                           PER_SLICE, "--speed", 0.001, "--segment-size", 1, np=3, launch=launch)
         until(lambda: run.done() or parts(tmp_path), "a finished part")
-        (daemon,), (rank,) = found(2, "orted", "prted"), found(2, "eventloom")
-        os.kill(daemon, signal.SIGSTOP)
+        daemons, (rank,) = found(2, "orted", "prted"), found(2, "eventloom")
+        for daemon in daemons:
+            os.kill(daemon, signal.SIGSTOP)
         os.kill(rank, signal.SIGKILL)
         until(lambda: run.done() or not found(1, "eventloom") + found(3, "eventloom"), "the end of the other ranks")
-        os.kill(daemon, signal.SIGCONT)
+        for daemon in daemons:
+            os.kill(daemon, signal.SIGCONT)
         said = run.result().done.stderr
     lines = [line for line in said.splitlines() if "cannot be reached" in line]
     # A third rank may notice only that the first one has ended the run.
