@@ -24,7 +24,7 @@ namespace {
 
 /// How long the main thread may take to end the program when another rank is lost.
 constexpr double kSecondsToAbort = 3;
-/// In all several times as long as the watchdog takes to notice a loss.
+/// Together several times as long as the watchdog takes to notice a loss.
 constexpr int kLooksForLoss = 50;
 constexpr auto kLooksForLossApart = std::chrono::milliseconds(10);
 constexpr std::size_t kNumbersShown = 4;

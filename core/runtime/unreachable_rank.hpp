@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// Where it is not known which one.
+/// For calls that do not say which rank they failed for.
 inline constexpr int kAnyRank = -1;
 
 /// Another rank cannot be reached any more: its process has ended, or its host or the network has failed. Ends the
@@ -21,7 +21,7 @@ class UnreachableRank : public std::runtime_error {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] const std::string& why() const { return why_; }
-  /// The user has been told.
+  /// The user has seen a message.
   void set_reported() { reported_ = true; }
   [[nodiscard]] bool reported() const { return reported_; }
 

@@ -158,7 +158,7 @@ class AllToAll {
   bool good_ = true;
 };
 
-/// Of this thread only. Returns false if the system forbids it.
+/// Sets it for this thread only. Returns false if the system forbids it.
 bool set_host_name(const std::string& name) {
   return unshare(CLONE_NEWUTS) == 0 && sethostname(name.data(), name.size()) == 0;
 }
