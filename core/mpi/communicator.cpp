@@ -48,7 +48,7 @@ class MpiBarrier final : public PendingBarrier {
 }  // namespace
 
 Communicator::Communicator() {
-  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup");
+  mpi_check_reached(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup", kAnyRank);
   MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(handle_, &rank_);
   MPI_Comm_size(handle_, &size_);

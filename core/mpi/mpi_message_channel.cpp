@@ -14,7 +14,7 @@ constexpr int kTag = 1;
 }  // namespace
 
 MpiMessageChannel::MpiMessageChannel(const Communicator& communicator) {
-  mpi_check(MPI_Comm_dup(communicator.handle(), &handle_), "MPI_Comm_dup");
+  mpi_check_reached(MPI_Comm_dup(communicator.handle(), &handle_), "MPI_Comm_dup", kAnyRank);
 }
 
 MpiMessageChannel::~MpiMessageChannel() {
