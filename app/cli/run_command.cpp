@@ -42,6 +42,7 @@
 #include "core/runtime/memory.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "core/runtime/threads.hpp"
+#include "core/runtime/unreachable_rank.hpp"
 #include "core/transport/mpi_network.hpp"
 #include "core/transport/puts_end.hpp"
 #include "io/registry/open_sources.hpp"
@@ -163,6 +164,17 @@ RunEnding seen_to_fail(RunView& view, const std::function<RunEnding()>& work) {
   }
 }
 
+/// Calls `work`. If a rank cannot be reached, says so at once: the launcher may end this rank before the error arrives.
+RunEnding with_losses_reported(RunWatch& watch, const std::function<RunEnding()>& work) {
+  try {
+    return work();
+  } catch (UnreachableRank& e) {
+    watch.report_unreachable(e.rank(), e.why());
+    e.set_reported();
+    throw;
+  }
+}
+
 /// Before the first slice, a signal ends the run at once. Under a launcher this message is not printed: the launcher
 /// reports the signal and may have sent it itself, because the run is ending for another reason.
 constexpr const char* kNotBegun =
@@ -276,7 +288,7 @@ RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices
   const PutsEnd puts_end(session.wiring().data());
   report_crowding(communicator);
   before.reset();
-  return seen_to_fail(view, [&]() -> RunEnding {
+  const auto work = [&]() -> RunEnding {
     SafeWork safe_work(output, setup, session, first);
     const auto results =
         build_events(*rank_run, config.building.detector, setup, resumptions, view, safe_work, communicator);
@@ -285,7 +297,8 @@ RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices
         end_run(output, {setup, results, records, backend, control.stopped_by()}, watch, view, communicator);
     safe_work.end(code);
     return {code, control.stopped_by(), control.stop_cause(), control.end_slice(), totals_of(results.front())};
-  });
+  };
+  return seen_to_fail(view, [&] { return with_losses_reported(watch, work); });
 }
 
 int run(const RunConfig& config, BeforeSlices& before, const Communicator& communicator) {

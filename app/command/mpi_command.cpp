@@ -53,7 +53,7 @@ int end_of_work(const std::string& command, const Failure& failure) {
   const auto text = failure.text + advice(failure, command);
   const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
   if (!together) {
-    say(command, this_rank + text, failure.excerpt);
+    if (!failure.reported) say(command, this_rank + text, failure.excerpt);
   } else if (!left_together()) {
     say_all(command, text, failure.code == kExitUsage);
   } else if (MpiEnvironment::rank() == 0) {

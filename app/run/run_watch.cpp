@@ -3,10 +3,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "app/command/mpi_command.hpp"
@@ -14,6 +16,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/unreachable_rank.hpp"
 
 namespace eventloom {
 
@@ -21,6 +24,9 @@ namespace {
 
 /// How long the main thread may take to end the program when another rank is lost.
 constexpr double kSecondsToAbort = 3;
+/// Together several times as long as the watchdog takes to notice a loss.
+constexpr int kLooksForLoss = 50;
+constexpr auto kLooksForLossApart = std::chrono::milliseconds(10);
 constexpr std::size_t kNumbersShown = 4;
 
 /// Appends the roles of one kind that a rank plays, as in "sources 0,4". `n`: number of such roles in the run.
@@ -105,6 +111,18 @@ bool RunWatch::has_reported(int rank) const {
 std::optional<int> RunWatch::lost_peer() const {
   const int rank = lost_peer_;
   return rank < 0 ? std::nullopt : std::optional(rank);
+}
+
+void RunWatch::report_unreachable(int rank, const std::string& why) {
+  if (rank == kAnyRank || is_here(rank)) {
+    for (int i = 0; i < kLooksForLoss && !has_lost_peer(); ++i) {
+      watchdog_.turn();  // this rank is not stuck
+      std::this_thread::sleep_for(kLooksForLossApart);
+    }
+  }
+  if (quiet_ || has_lost_peer()) return;
+  const auto who = rank == kAnyRank ? "another rank" : name(rank);
+  spdlog::error("{} cannot be reached ({}): the run ends; {}", who, why, stalls_.advice);
 }
 
 /// Describes the rank that blocks the main thread, which is in `activity`: the rank it waits for, or this one.

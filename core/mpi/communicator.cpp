@@ -21,7 +21,9 @@ int count_of(std::size_t bytes) {
 
 class MpiBarrier final : public PendingBarrier {
  public:
-  explicit MpiBarrier(MPI_Comm communicator) { mpi_check(MPI_Ibarrier(communicator, &request_), "MPI_Ibarrier"); }
+  explicit MpiBarrier(MPI_Comm communicator) {
+    mpi_check_reached(MPI_Ibarrier(communicator, &request_), "MPI_Ibarrier", kAnyRank);
+  }
 
   // The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all ranks join, or the program
   // ends.
@@ -35,7 +37,7 @@ class MpiBarrier final : public PendingBarrier {
 
   bool done() override {
     int flag = 0;
-    mpi_check(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    mpi_check_reached(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test", kAnyRank);
     return flag != 0;
   }
 
@@ -46,7 +48,7 @@ class MpiBarrier final : public PendingBarrier {
 }  // namespace
 
 Communicator::Communicator() {
-  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup");
+  mpi_check_reached(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup", kAnyRank);
   MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(handle_, &rank_);
   MPI_Comm_size(handle_, &size_);
@@ -64,13 +66,13 @@ void Communicator::gather_bytes(std::span<const std::byte> mine, const std::vect
   const std::vector<int> counts(bytes.begin(), bytes.end());
   std::vector<int> at(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), at.begin(), 0);
-  mpi_check(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(), at.data(),
-                           MPI_BYTE, handle_),
-            "MPI_Allgatherv");
+  mpi_check_reached(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(),
+                                   at.data(), MPI_BYTE, handle_),
+                    "MPI_Allgatherv", kAnyRank);
 }
 
 void Communicator::broadcast_bytes(std::span<std::byte> data) const {
-  mpi_check(MPI_Bcast(data.data(), count_of(data.size()), MPI_BYTE, 0, handle_), "MPI_Bcast");
+  mpi_check_reached(MPI_Bcast(data.data(), count_of(data.size()), MPI_BYTE, 0, handle_), "MPI_Bcast", kAnyRank);
 }
 
 }  // namespace eventloom

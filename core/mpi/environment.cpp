@@ -42,6 +42,16 @@ void choose_ucx() {
   for (const auto& [name, value] : kSettings) setenv(name, value, 0);
 }
 
+/// UCX 1.18 over TCP often crashes in uct_tcp_ep_progress_put_rx when several ranks put large data to each other; 1.13
+/// does not, versions in between were not tried. Without its puts over TCP it sends them as messages.
+void avoid_puts_over_tcp() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  ucp_get_version(&major, &minor, &release);
+  if (std::pair(major, minor) > std::pair(1U, 13U)) setenv("UCX_TCP_PUT_ENABLE", "n", 0);
+}
+
 /// While searching for the GPUs of X displays, hwloc (used by MPI) connects to TCP ports 6000 to 6009, which MBS
 /// servers use, and would take their first events.
 void leave_displays_alone() { setenv("HWLOC_COMPONENTS", "-gl", 0); }
@@ -83,6 +93,7 @@ bool mpi_is_open = false;
 
 MpiEnvironment::MpiEnvironment() {
   choose_ucx();
+  avoid_puts_over_tcp();
   leave_displays_alone();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

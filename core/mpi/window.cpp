@@ -39,7 +39,7 @@ Window::Window(const Communicator& communicator, std::uint64_t bytes) {
   mpi_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_), "MPI_Win_lock_all");
   mpi_check(MPI_Win_sync(handle_), "MPI_Win_sync");
   // All ranks must have zeroed their memory before any rank puts.
-  mpi_check(MPI_Barrier(communicator.handle()), "MPI_Barrier");
+  mpi_check_reached(MPI_Barrier(communicator.handle()), "MPI_Barrier", kAnyRank);
 }
 
 Window::~Window() {

@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/memory.hpp"
 #include "core/runtime/text_error.hpp"
+#include "core/runtime/unreachable_rank.hpp"
 
 namespace eventloom {
 
@@ -36,6 +37,8 @@ Failure Failure::of(const std::exception_ptr& error) {
     return {kExitUsage, e.what(), false, e.excerpt()};
   } catch (const UserError& e) {
     return {kExitUsage, e.what()};
+  } catch (const UnreachableRank& e) {
+    return {kExitStopped, e.what(), false, {}, e.reported()};
   } catch (const std::filesystem::filesystem_error& e) {
     return {kExitUsage, "cannot reach '" + e.path1().string() + "': " + e.code().message()};
   } catch (const std::system_error& e) {

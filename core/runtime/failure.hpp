@@ -14,9 +14,10 @@ struct Failure {
   std::string text;          ///< one line
   bool no_memory = false;    ///< an allocation failed
   std::string excerpt = {};  ///< lines below the text, see TextError; empty: none
+  bool reported = false;     ///< the user has seen a message
 
-  /// Classifies an exception of any type: the user can fix UserErrors and inaccessible files; all others are errors of
-  /// the program.
+  /// Classifies an exception of any type: the user can fix UserErrors and inaccessible files; UnreachableRank stops the
+  /// program; all others are errors of the program.
   [[nodiscard]] static Failure of(const std::exception_ptr& error);
 };
 

@@ -37,14 +37,14 @@ MpiRmaTransport::~MpiRmaTransport() {
 
 void MpiRmaTransport::start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
   const int bytes = static_cast<int>(data.size());
-  mpi_check(
+  mpi_check_reached(
       MPI_Put(data.data(), bytes, MPI_BYTE, rank, static_cast<MPI_Aint>(offset), bytes, MPI_BYTE, window_.handle()),
-      "MPI_Put");
+      "MPI_Put", rank);
 }
 
 void MpiRmaTransport::complete_puts(int rank) {
   const Activity activity(kWaitingForRank, rank);
-  mpi_check(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush");
+  mpi_check_reached(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush", rank);
 }
 
 // Over TCP a peer's put or flush waits until this rank enters MPI. The cheapest call that makes progress on every
@@ -53,10 +53,11 @@ void MpiRmaTransport::complete_puts(int rank) {
 void MpiRmaTransport::progress() {
   int flag = 0;
   if (!all_near_) {
-    mpi_check(MPI_Test(&never_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    mpi_check_reached(MPI_Test(&never_, &flag, MPI_STATUS_IGNORE), "MPI_Test", kAnyRank);
     return;
   }
-  mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  mpi_check_reached(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &flag, MPI_STATUS_IGNORE),
+                    "MPI_Iprobe", kAnyRank);
 }
 
 // Remote writes become visible without a call in windows of the unified memory model (MPI 4.1, 12.4); only the order of

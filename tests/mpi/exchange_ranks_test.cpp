@@ -1,17 +1,26 @@
 // Every rank sends messages of all sizes to every rank, itself included, through rings that are smaller than many of
 // them, and checks what it receives byte by byte. Exit code 0 if all checks pass.
+// usage: exchange_ranks_test [far]     far: two ranks at a time have a host name of their own, so that they exchange
+// with the others as between hosts, without a flush; exit code 77 if the system forbids that
+
+#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "core/exchange/inbox.hpp"
+#include "core/exchange/message_memory.hpp"
 #include "core/exchange/outbox.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/idle.hpp"
+#include "core/transport/mpi_control_window.hpp"
 #include "core/transport/mpi_rma_transport.hpp"
 
 namespace eventloom {
@@ -19,6 +28,7 @@ namespace {
 
 constexpr std::uint64_t kSlices = 200;
 constexpr RingGeometry kGeometry{4, 4096};
+constexpr int kSkipped = 77;
 
 /// The message from one rank to another for a slice: both compute it without communicating.
 std::vector<std::byte> message(int from, int to, std::uint64_t slice) {
@@ -34,14 +44,15 @@ class AllToAll {
   explicit AllToAll(const Communicator& communicator)
       : communicator_(communicator),
         ranks_(communicator.size()),
-        transport_(communicator, credit_offset(ranks_)),
+        data_(communicator, ring_offset(ranks_)),
+        control_(communicator, credit_offset(ranks_)),
         inbox_(consumers()),
         assembler_(static_cast<std::size_t>(ranks_)),
         next_send_(static_cast<std::size_t>(ranks_)),
-        sending_(static_cast<std::size_t>(ranks_)) {
+        memory_(static_cast<std::size_t>(ranks_)) {
     for (int to = 0; to < ranks_; ++to) {
       outboxes_.emplace_back(
-          RingProducer({transport_, transport_}, to, ring_offset(communicator.rank()), credit_offset(to), kGeometry),
+          RingProducer({data_, control_}, to, ring_offset(communicator.rank()), credit_offset(to), kGeometry),
           Outbox::BodyCrc::all);
     }
   }
@@ -50,33 +61,39 @@ class AllToAll {
     Idle idle;
     while (received_ < kSlices || !all_sent()) {
       const bool moved = send() + receive() != 0;
-      transport_.progress();
+      progress();
       if (moved) {
         idle.reset();
       } else {
-        transport_.flush_oldest();
+        data_.flush_near();
+        control_.flush_near();
         idle.wait();
       }
     }
-    transport_.flush_all();
+    check_flushes();
+    data_.flush_all();
+    control_.flush_all();
     const auto barrier = communicator_.barrier();
-    while (!barrier->done()) idle.wait();
+    while (!barrier->done()) progress();
     return good_;
   }
 
  private:
-  // In each window: the rings by sender, then the credit blocks by receiver.
+  // The windows hold the rings by sender, and the credit blocks by receiver.
   static std::uint64_t ring_offset(int sender) { return static_cast<std::uint64_t>(sender) * kGeometry.ring_bytes(); }
-  [[nodiscard]] std::uint64_t credit_offset(int receiver) const {
-    return ring_offset(ranks_) + static_cast<std::uint64_t>(receiver) * kCreditBytes;
-  }
+  static std::uint64_t credit_offset(int receiver) { return static_cast<std::uint64_t>(receiver) * kCreditBytes; }
   std::vector<RingConsumer> consumers() {
     std::vector<RingConsumer> rings;
     for (int from = 0; from < ranks_; ++from) {
-      rings.emplace_back(Windows{transport_, transport_}, from, ring_offset(from), credit_offset(communicator_.rank()),
+      rings.emplace_back(Windows{data_, control_}, from, ring_offset(from), credit_offset(communicator_.rank()),
                          kGeometry);
     }
     return rings;
+  }
+
+  void progress() {
+    data_.progress();
+    control_.progress();
   }
 
   std::size_t send() {
@@ -84,9 +101,9 @@ class AllToAll {
     for (std::size_t to = 0; to < outboxes_.size(); ++to) {
       auto& outbox = outboxes_[to];
       if (next_send_[to] < kSlices && outbox.accepts({next_send_[to]})) {
-        outbox.flush();  // the previous message may still be read from this memory
-        sending_[to] = message(communicator_.rank(), static_cast<int>(to), next_send_[to]);
-        outbox.start({{next_send_[to]}, static_cast<std::uint32_t>(communicator_.rank()), true, 0, {sending_[to]}});
+        auto& sending = memory_[to].next(outbox);
+        sending = message(communicator_.rank(), static_cast<int>(to), next_send_[to]);
+        outbox.start({{next_send_[to]}, static_cast<std::uint32_t>(communicator_.rank()), true, 0, {sending}});
         ++next_send_[to];
       }
       moved += outbox.pump() ? 1 : 0;
@@ -104,6 +121,7 @@ class AllToAll {
       ++received_;
     }
     inbox_.grant({received_ + 3}, true);
+    inbox_.grant_far(std::chrono::steady_clock::now());
     return cells;
   }
 
@@ -114,6 +132,14 @@ class AllToAll {
     good_ = false;
   }
 
+  void check_flushes() {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      if (data_.is_near(rank) || data_.rounds(rank) == 0) continue;
+      std::fprintf(stderr, "rank %d on another host was flushed\n", rank);
+      good_ = false;
+    }
+  }
+
   [[nodiscard]] bool all_sent() const {
     const bool begun = std::ranges::all_of(next_send_, [](std::uint64_t n) { return n == kSlices; });
     return begun && std::ranges::all_of(outboxes_, [](const Outbox& outbox) { return outbox.free(); });
@@ -121,22 +147,30 @@ class AllToAll {
 
   const Communicator& communicator_;
   int ranks_;
-  MpiRmaTransport transport_;
+  MpiRmaTransport data_;
+  MpiControlWindow control_;
   Inbox inbox_;
   SliceAssembler assembler_;
   std::vector<Outbox> outboxes_;
   std::vector<std::uint64_t> next_send_;
-  std::vector<std::vector<std::byte>> sending_;
+  std::vector<MessageMemory<std::vector<std::byte>>> memory_;  ///< of the messages to each rank
   std::uint64_t received_ = 0;
   bool good_ = true;
 };
 
+/// Sets it for this thread only. Returns false if the system forbids it.
+bool set_host_name(const std::string& name) {
+  return unshare(CLONE_NEWUTS) == 0 && sethostname(name.data(), name.size()) == 0;
+}
+
 }  // namespace
 }  // namespace eventloom
 
-int main() {
+int main(int argc, char** argv) {
   const eventloom::MpiEnvironment environment;
   const eventloom::Communicator communicator;
+  const bool far = argc > 1 && std::string(argv[1]) == "far";
+  if (far && !eventloom::set_host_name("h" + std::to_string(communicator.rank() / 2))) return eventloom::kSkipped;
   eventloom::AllToAll test(communicator);
   return test.run() ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -56,6 +57,13 @@ def call(*words):
     if done.returncode != 0:
         raise HostsError(f"exit code {done.returncode} of: {' '.join(map(str, words))}\n{done.stderr.strip()}")
     return done.stdout
+
+
+def read_if_there(path):
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
 
 
 def available():
@@ -136,9 +144,7 @@ class Hosts:
         ours |= env or {}
         slots = ",".join(f"{NETWORK}.{host}:{per_host}" for host in range(1, hosts + 1))
         command = ["ip", "netns", "exec", self.namespace(LAUNCHER), "unshare", "--uts", "--ipc",
-                   "mpirun", "-H", slots, "-np", np, "--bind-to", "none", "--mca", "plm", "rsh",
-                   "--mca", "plm_rsh_agent", self.folder / "agent.sh", "--mca", "plm_rsh_no_tree_spawn", 1,
-                   "--mca", "oob_tcp_if_include", f"{NETWORK}.0/24", "--mca", "orte_tmpdir_base", self.folder]
+                   "mpirun", "-H", slots, "-np", np, "--bind-to", "none", *self._launching()]
         command += [word for name in ("OMP_NUM_THREADS", *ours) if not name.startswith("OMPI_MCA_")
                     for word in ("-x", name)]  # mpirun itself passes its own settings on
         command += [program.BINARY, *arguments]
@@ -151,6 +157,12 @@ class Hosts:
     def call(self, host, *words):
         """Runs a short command on one host; returns its output."""
         return call("ip", "netns", "exec", self.namespace(host), *words)
+
+    def processes(self, host):
+        """{process id: name of its program} on one host."""
+        pids = call("ip", "netns", "pids", self.namespace(host)).split()
+        names = {int(pid): read_if_there(f"/proc/{pid}/comm").strip() for pid in pids}
+        return {pid: name for pid, name in names.items() if name}
 
     def drops(self):
         """Packets that the queues of the links have dropped so far, in both directions; 0 for links without a rate."""
@@ -224,9 +236,17 @@ class Hosts:
             tc("qdisc", "parent", f"1:{band}", "bfifo", "limit", self.buffer)
         tc("filter", "parent", "1:", "protocol", "ip", "u32", "match", "u16", "0", "0xff00", "at", 2, "flowid", "1:1")
 
+    def _launching(self):
+        """Options of mpirun: Open MPI 5 has its parameters of daemons under other names."""
+        version = int(re.search(r"\(Open MPI\) (\d+)", call("mpirun", "--version"))[1])
+        option, shell, network, folder = (("--mca", "rsh", "oob_tcp_if_include", "orte_tmpdir_base") if version < 5 else
+                                          ("--prtemca", "ssh", "prte_if_include", "prte_tmpdir_base"))
+        parameters = {"plm": shell, f"plm_{shell}_agent": self.folder / "agent.sh", f"plm_{shell}_no_tree_spawn": 1,
+                      network: f"{NETWORK}.0/24", folder: self.folder}
+        return [word for name, value in parameters.items() for word in (option, name, value)]
+
     def _processes(self):
-        hosts = map(self.namespace, range(self.n + 1))
-        return [int(pid) for name in hosts for pid in call("ip", "netns", "pids", name).split()]
+        return [pid for host in range(self.n + 1) for pid in self.processes(host)]
 
     def _kill(self):
         """Ends the processes on the hosts: a run that failed may have left ranks and daemons."""

@@ -2,11 +2,15 @@
 
 import functools
 import json
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
 from hosts import Hosts, available
+from interrupted import STOPPED, parts, until
 from program import Run, generate, schedule_table
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
@@ -110,6 +114,33 @@ def test_full_queues_drop_packets(slow_hosts):
     before = slow_hosts.drops()
     slow_hosts.call(1, "/usr/bin/python3", "-c", FLOOD)
     assert slow_hosts.drops() > before
+
+
+def test_ranks_of_other_hosts_name_a_lost_rank(tmp_path, hosts, streams):
+    """The launcher's daemon of its host is stopped meanwhile: it would end the run as soon as the rank is killed."""
+    def found(host, *names):
+        return [pid for pid, name in hosts.processes(host).items() if name in names]
+
+    def launch(*arguments, np, **_):
+        return hosts.eventloom(*arguments, np=np, code=STOPPED, timeout=60)
+
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(Run, tmp_path, streams.uris[:3], "--define", DEFINITION, "--epoch", EPOCH, "--epochs-per-slice",
+                          PER_SLICE, "--speed", 0.001, "--segment-size", 1, np=3, launch=launch)
+        until(lambda: run.done() or parts(tmp_path), "a finished part")
+        daemons, (rank,) = found(2, "orted", "prted"), found(2, "eventloom")
+        for daemon in daemons:
+            os.kill(daemon, signal.SIGSTOP)
+        os.kill(rank, signal.SIGKILL)
+        until(lambda: run.done() or not found(1, "eventloom") + found(3, "eventloom"), "the end of the other ranks")
+        for daemon in daemons:
+            os.kill(daemon, signal.SIGCONT)
+        said = run.result().done.stderr
+    lines = [line for line in said.splitlines() if "cannot be reached" in line]
+    # A third rank may notice only that the first one has ended the run.
+    assert lines and "rank 1 (source 1; builder 1) on h2 cannot be reached" in lines[0], said
+    assert all("--resume continues the run" in line for line in lines), said
+    assert "error of the program" not in said
 
 
 class TestBench:

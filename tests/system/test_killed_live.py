@@ -34,7 +34,7 @@ def processes_in(folder):
         except (OSError, IndexError):
             continue
         rank = [word.partition("=")[2] for word in env if word.startswith("OMPI_COMM_WORLD_RANK=")]
-        if Path(words[0]).name == "mpirun":
+        if Path(words[0]).name in ("mpirun", "prterun"):  # what mpirun of Open MPI 5 becomes
             found["mpirun"] = int(entry.name)
         elif rank and words[0] == BINARY and caught >> (signal.SIGUSR1 - 1) & 1:
             found[int(rank[0])] = int(entry.name)

@@ -9,6 +9,7 @@
 
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/unreachable_rank.hpp"
 
 namespace eventloom {
 
@@ -30,6 +31,17 @@ TEST(FailureTest, DistinguishesTheUsersErrorsFromThoseOfTheProgram) {
   EXPECT_EQ(denied.text, "cannot reach 'out/run.h5': Permission denied");
   EXPECT_EQ(failure_of(std::logic_error("rows")).code, kExitProgram);
   EXPECT_EQ(failure_of(42).code, kExitProgram);
+}
+
+TEST(FailureTest, ARankThatCannotBeReachedStopsTheProgram) {
+  const auto failure = failure_of(UnreachableRank(1, "MPI_Put: an error"));
+  EXPECT_EQ(failure.code, kExitStopped);
+  EXPECT_EQ(failure.text, "rank 1 cannot be reached: MPI_Put: an error");
+  EXPECT_FALSE(failure.reported);
+  auto reported = UnreachableRank(kAnyRank, "an error");
+  reported.set_reported();
+  EXPECT_TRUE(failure_of(reported).reported);
+  EXPECT_EQ(failure_of(reported).text, "another rank cannot be reached: an error");
 }
 
 TEST(FailureTest, AShortageOfMemorySaysWhatWasDone) {
