@@ -23,7 +23,7 @@ CommandLine compare_command_line() {
                    "compare A.h5 B.h5 [options]\n"
                    "Which events of two runs differ: the time of its first hit identifies an event, and the source\n"
                    "of this hit where events may begin together (cluster, --per-source). Compares hits, payload,\n"
-                   "duration, flags and missing sources, not what depends on how a run was done, and tells where\n"
+                   "duration, flags and missing sources, not what depends on how a run was done, and says where\n"
                    "the ledgers differ. Reads run.h5 with its parts, merged files, or the finished parts of a run\n"
                    "that was stopped, in constant memory.\n"
                    "Exit code 0 when all events are the same, 3 when some differ, 2 when a file is damaged.");

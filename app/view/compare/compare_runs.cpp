@@ -32,7 +32,7 @@ bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-/// What identifies an event: the time of its first hit and, where events may begin together, the source of that hit.
+/// The identity of an event: the time of its first hit and, where events may begin together, the source of that hit.
 struct Identity {
   Tick time = 0;
   std::uint16_t source = 0;
@@ -43,7 +43,7 @@ struct Identity {
 /// Reads one run; holds its current event unless at the end.
 class Reader {
  public:
-  /// `share_times`: events of the run may begin at the same tick.
+  /// `share_times`: whether events of the run may begin at the same tick.
   Reader(const RunTables& run, bool share_times) : run_(&run), share_times_(share_times), stream_(run, kReadAhead) {
     next();
   }
@@ -86,7 +86,7 @@ class Reader {
   const RunTables* run_;
   bool share_times_;
   bool read_ahead_ = false;         ///< hits() are the first of the event
-  std::uint16_t first_source_ = 0;  ///< of the first hit, if events share times
+  std::uint16_t first_source_ = 0;  ///< source of the first hit, if events share times
   EventStream stream_;
   HitPiece hits_;
   std::vector<std::uint32_t> words_;
