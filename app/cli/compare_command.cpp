@@ -21,10 +21,11 @@ constexpr std::uint64_t kMostDifferences = 10'000;
 CommandLine compare_command_line() {
   CommandLine line("compare",
                    "compare A.h5 B.h5 [options]\n"
-                   "Which events of two runs differ: the time of its first hit identifies an event. Compares hits,\n"
-                   "payload, duration, flags and missing sources, not what depends on how a run was done, and tells\n"
-                   "where the ledgers differ. Reads run.h5 with its parts, merged files, or the finished parts of a\n"
-                   "run that was stopped, in constant memory.\n"
+                   "Which events of two runs differ: the time of its first hit identifies an event, and the source\n"
+                   "of this hit where events may begin together (cluster, --per-source). Compares hits, payload,\n"
+                   "duration, flags and missing sources, not what depends on how a run was done, and says where\n"
+                   "the ledgers differ. Reads run.h5 with its parts, merged files, or the finished parts of a run\n"
+                   "that was stopped, in constant memory.\n"
                    "Exit code 0 when all events are the same, 3 when some differ, 2 when a file is damaged.");
   add_option_rows(line.options(), {{"run", po::value<std::vector<std::string>>()->value_name("FILE"),
                                     "run.h5, whose parts are in the same folder, or a merged file; two of them"},

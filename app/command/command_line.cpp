@@ -10,6 +10,7 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/setting_line.hpp"
 #include "formats/text_file.hpp"
 
 namespace eventloom {
@@ -21,9 +22,9 @@ namespace {
 /// Prints one "name = value" line per value, for the value types that the commands use.
 void print_value(std::ostream& out, const std::string& name, const boost::any& value) {
   if (const auto* s = boost::any_cast<std::string>(&value)) {
-    out << name << " = " << *s << '\n';
+    out << setting_line(name, *s);
   } else if (const auto* list = boost::any_cast<std::vector<std::string>>(&value)) {
-    for (const auto& item : *list) out << name << " = " << item << '\n';
+    for (const auto& item : *list) out << setting_line(name, item);
   } else if (const auto* flag = boost::any_cast<bool>(&value)) {
     out << name << " = " << (*flag ? "true" : "false") << '\n';
   } else if (const auto* i = boost::any_cast<int>(&value)) {
@@ -57,6 +58,28 @@ void refuse_empty_values(const po::parsed_options& parsed) {
   }
 }
 
+/// Reads an INI file: lines of `setting_line`, comments, and "[SECTION]". Unlike po::parse_config_file(), it reads
+/// quotes.
+po::parsed_options read_ini(const std::string& text, const po::options_description& options) {
+  po::parsed_options parsed(&options);
+  std::string section;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto content = without_comment(line);
+    if (content.empty()) continue;
+    if (content.front() == '[' && content.back() == ']') {
+      section = std::string(content.substr(1, content.size() - 2)) + '.';
+      continue;
+    }
+    const auto setting = read_setting(content);
+    if (!setting) throw po::invalid_config_file_syntax(std::string(content), po::invalid_syntax::unrecognized_line);
+    const auto name = section + setting->name;
+    if (options.find_nothrow(name, false) == nullptr) throw po::unknown_option(name);
+    parsed.options.emplace_back(name, std::vector<std::string>{setting->value});
+  }
+  return parsed;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(std::string command, std::string synopsis)
@@ -82,8 +105,7 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
       return std::nullopt;
     }
     if (values.count("config") != 0) {
-      std::istringstream in(config_text(values["config"].as<std::string>(), given));
-      po::store(po::parse_config_file(in, options_), values);
+      po::store(read_ini(config_text(values["config"].as<std::string>(), given), options_), values);
     }
     po::notify(values);
   } catch (const std::invalid_argument& e) {

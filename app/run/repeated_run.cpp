@@ -11,6 +11,7 @@
 #include "app/command/command_words.hpp"
 #include "app/run/run_resume.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/setting_line.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/run_format/run_index.hpp"
 #include "io/run_input/run_file.hpp"
@@ -53,21 +54,19 @@ bool is_relative(std::string_view value) {
   return scheme != "gen" && scheme != "udp" && scheme != "mbs" && scheme != "trb";
 }
 
-std::string name_in(std::string_view line) { return std::string(line.substr(0, line.find(" = "))); }
-
 /// A run of a series may be repeated as a single run, and a single run within a series.
 bool is_of_series(const std::string& name, const std::set<std::string>& given) {
   if (given.contains("runs")) return name == "output";
   return given.contains("output") && (name == "runs" || name == "idle" || name.starts_with("run-hook"));
 }
 
-void require_same_folder(const fs::path& file, const RunRecord& record, std::string_view line) {
+void require_same_folder(const fs::path& file, const RunRecord& record, const NamedValue& setting) {
   std::error_code error;
   const auto here = fs::current_path(error).string();
   if (record.folders.empty() || record.folders.front() == here) return;
   throw UserError(
-      fmt::format("--config: '{}' was built in '{}', and '{}' is relative to it: call the run there, or give --{}",
-                  file.string(), record.folders.front(), line, name_in(line)));
+      fmt::format("--config: '{}' was built in '{}', and '{} = {}' is relative to it: call the run there, or give --{}",
+                  file.string(), record.folders.front(), setting.name, setting.value, setting.name));
 }
 
 }  // namespace
@@ -83,20 +82,16 @@ std::string setup_to_repeat(const fs::path& file, const std::set<std::string>& g
   std::istringstream setup(record.setup);
   std::string text;
   for (std::string line; std::getline(setup, line);) {
-    const auto equals = line.find(" = ");
-    if (line.starts_with('#') || equals == std::string::npos) continue;
-    const auto name = name_in(line);
+    const auto setting = read_setting(line);
+    if (!setting) continue;
+    const auto& [name, value] = *setting;
     if (given.contains(name) || is_of_series(name, given)) continue;
     const bool has_path = std::ranges::find(kWithPaths, name) != kWithPaths.end();
-    const bool plain_schedule = name == "schedule" && !line.starts_with("schedule = table:");
-    if (has_path && !plain_schedule && is_relative(std::string_view(line).substr(equals + 3))) {
-      require_same_folder(file, record, line);
-    }
+    const bool plain_schedule = name == "schedule" && !value.starts_with("table:");
+    if (has_path && !plain_schedule && is_relative(value)) require_same_folder(file, record, *setting);
     const bool is_command = std::ranges::find(kCommands, name) != kCommands.end() && !record.folders.empty();
-    if (is_command && names_file_in(record.folders.front(), line.substr(equals + 3), name)) {
-      require_same_folder(file, record, line);
-    }
-    text += line + '\n';
+    if (is_command && names_file_in(record.folders.front(), value, name)) require_same_folder(file, record, *setting);
+    text += setting_line(name, value);
   }
   return text;
 }

@@ -40,8 +40,8 @@ inline constexpr SourceKey kCoarseUnit{"coarse-unit", "UNIT", "length of a step 
 inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
 inline constexpr SourceKey kReorder{"reorder", "TIME|N",
                                     "how late a hit may come: a time, a number of hits, or both (10ms,1e6)"};
-inline constexpr SourceKey kReorderEvents{"reorder", "TIME|N",
-                                          "how late an event may come (1 event; stamped: 10ms,10000)"};
+inline constexpr SourceKey kReorderEvents{
+    "reorder", "TIME|N", "how late an event may come by its time stamp (10ms,10000); numbers must ascend"};
 inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where times go back by more (refused)"};
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
 inline constexpr SourceKey kClockBits{
@@ -212,7 +212,7 @@ inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
     kLmdKeys[4],
     kUnit,
     kRound,
-    {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
+    {"reorder", "N", "events that one may come late by, by its time stamp (10000); numbers must ascend"},
     kMayLack,
     {"era", "auto|repeat|new", "what numbers that start again after a reconnection are (auto)"},
 });

@@ -2,8 +2,10 @@
 
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "core/runtime/error.hpp"
+#include "formats/setting_line.hpp"
 #include "formats/utc_time.hpp"
 
 namespace eventloom {
@@ -12,7 +14,8 @@ std::vector<std::string> setup_options(const RunRecord& record, const std::strin
   std::vector<std::string> values;
   std::istringstream lines(record.setup);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name + " = ")) values.push_back(line.substr(name.size() + 3));
+    if (auto setting = read_setting(line); setting && setting->name == name)
+      values.push_back(std::move(setting->value));
   }
   return values;
 }

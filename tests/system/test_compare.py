@@ -122,6 +122,23 @@ def test_other_definitions(tmp_path, sources, run, options):
     assert said["different"] + said["only_in_a"] + said["only_in_b"] > 100
 
 
+def test_events_that_begin_together(tmp_path):
+    """With --per-source the first hit identifies an event: of those that begin at a tick, one run has fewer."""
+    times = np.sort(np.random.default_rng(2).integers(0, 2000, 3000) * 10)
+    for k in range(3):
+        write_csv(tmp_path / f"{k}.csv", times, np.full(len(times), k))
+    files = [f"csv:{tmp_path}/{k}.csv?time=1&channel=2&unit=tick" for k in range(3)]
+    options = ["--define", "fixed:10", "--per-source", "--builders", 2, "--segment-size", "20000"]
+    whole = Run(tmp_path / "whole", files, *options)
+    fewer = Run(tmp_path / "fewer", files, *options, "--filter", "n_hits>=2 || source:1==0")
+    starts = [list(zip(merged["events/time"].tolist(), merged["hits/source"][merged["events/first_hit"][:-1]].tolist()))
+              for merged in (read_merged(run.merged) for run in (whole, fewer))]
+    assert len(set(starts[0])) == len(starts[0]) and 0 < len(starts[1]) < len(starts[0]) and set(starts[1]) < set(starts[0])
+    for a, b, only in ((whole, fewer, "only_in_a"), (fewer, whole, "only_in_b")):
+        found = compare(a.output, b.output, code=3)
+        assert found["same"] == len(starts[1]) and found[only] == len(starts[0]) - len(starts[1]) and found["different"] == 0
+
+
 def test_another_input(tmp_path, sources, run):
     """One source less: its hits are missing in the events, and the others keep their numbers."""
     other = Run(tmp_path, sources[:2], *DEFINE)

@@ -9,6 +9,7 @@ import pytest
 
 import truth
 from program import Run, eventloom, generate
+from python_package import installed, package
 from results import EVENT_TYPES, LEDGER_COLUMNS, PAYLOAD_TYPES, assert_balanced, read_ledger, read_merged
 
 OPTIONS = ["--define", "gap:100,4", "--filter", "n_hits<12", "--builders", "2", "--filters", "2", "--epochs-per-slice", "10"]
@@ -150,6 +151,26 @@ def test_configuration_goes_round(tmp_path, run, sources):
     eventloom("merge", tmp_path / "run.h5", "--output", tmp_path / "merged.h5")
     expected, found = read_merged(run.merged), read_merged(tmp_path / "merged.h5")
     assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+def test_any_value_goes_round(tmp_path, package):
+    """Names with '#', blanks at the ends, quotes and backslashes; expressions of several lines: written by --print-config
+    and kept in the output, where --config, `report` and the Python package read them."""
+    table, output = 'run#5 "a\\nb".csv', " out#1.h5"
+    (tmp_path / table).write_text("t_ns,ch\n1,1\n2,2\n900,1\n901,1\n")
+    filters = ["n_hits>=2\n&& channel:2>=1", "n_hits<9"]
+    words = ["--source", f"csv:{table}", "--define", "gap:25ns,1", *(word for text in filters for word in ("--filter", text))]
+    setup = eventloom("run", *words, "--output", output, "--print-config", cwd=tmp_path).stdout
+    (tmp_path / "run.ini").write_text(f"# by hand\n{setup}")
+    assert eventloom("run", "--config", "run.ini", "--print-config", cwd=tmp_path).stdout == setup
+    eventloom("run", "--config", "run.ini", cwd=tmp_path)
+    eventloom("run", "--config", output, "--output", "again.h5", cwd=tmp_path)
+    eventloom("compare", output, "again.h5", cwd=tmp_path)
+    with package.open(tmp_path / "again.h5") as opened:
+        assert opened.setup["source"] == [f"csv:{table}"] and opened.setup["filter"] == filters and len(opened) == 1
+    (tmp_path / "by_hand.ini").write_text("builders=2 # two\r\n filter = \"n_hits>=2\" # pairs\n#filter = n_hits<2\n\n")
+    setup = eventloom("run", "--config", "by_hand.ini", "--define", "tag", "--source", "gen:poisson", "--print-config", cwd=tmp_path).stdout
+    assert {"builders = 2", "filter = n_hits>=2"} <= set(setup.splitlines()) and setup.count("filter =") == 1
 
 
 @pytest.mark.parametrize("np", [None, 2])

@@ -226,6 +226,27 @@ def test_chunks(package, run):
             opened.between(np.int64(-3), 9.5)
 
 
+def test_events_that_begin_together(package, tmp_path):
+    """Of several sources or clusters, many begin at the same tick: selections may end between them, in runs of many parts."""
+    times = np.sort(np.random.default_rng(7).integers(0, 40_000, 4000) // 20 * 20)
+    recordings = [tmp_path / f"{k}.epochs" for k in range(3)]
+    for source, path in enumerate(recordings):
+        package.write_epochs(path, time=times, channel=source, epoch_ticks=100)
+    made = Run(tmp_path / "run", recordings, "--define", "fixed:20", "--per-source", "--builders", "2", "--epochs-per-slice", "10",
+               "--segment-size", "20000")
+    merged = read_merged(made.merged)
+    first = merged["events/time"]
+    assert (np.diff(first) == 0).sum() > len(first) // 2 and len(parts(made.output.parent)) > 4
+    with package.open(made.output) as opened:
+        for begin in range(0, len(first), 331):
+            assert [event.time for event in opened[begin:begin + 2]] == first[begin:begin + 2].tolist()
+        for size in (1, 7, 1000):
+            chunks = [chunk.columns("events/time", "hits/source") for chunk in opened.chunks(events=size)]
+            assert {len(chunk["events/time"]) for chunk in chunks[:-1]} == {size}
+            for name, values in (("events/time", first), ("hits/source", merged["hits/source"])):
+                assert np.array_equal(np.concatenate([chunk[name] for chunk in chunks]), values)
+
+
 def assert_event(event, merged, number):
     first, last = merged["events/first_hit"][number:number + 2].tolist()
     words = merged["hits/first_payload"][first:last + 1].tolist()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,12 +32,24 @@ bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
+/// The identity of an event: the time of its first hit and, where events may begin together, the source of that hit.
+struct Identity {
+  Tick time = 0;
+  std::uint16_t source = 0;
+
+  auto operator<=>(const Identity&) const = default;
+};
+
 /// Reads one run; holds its current event unless at the end.
 class Reader {
  public:
-  explicit Reader(const RunTables& run) : run_(&run), stream_(run, kReadAhead) { next(); }
+  /// `share_times`: whether events of the run may begin at the same tick.
+  Reader(const RunTables& run, bool share_times) : run_(&run), share_times_(share_times), stream_(run, kReadAhead) {
+    next();
+  }
 
   [[nodiscard]] bool at_end() const { return at_end_; }
+  [[nodiscard]] Identity identity() const { return {event().time, first_source_}; }
   [[nodiscard]] const OutputEvent& event() const { return stream_.event(); }
   [[nodiscard]] EventAt at() const { return {stream_.place(), stream_.number()}; }
   [[nodiscard]] const HitPiece& hits() const { return hits_; }
@@ -47,12 +60,15 @@ class Reader {
     if (!at_end_) {
       ++counted_.events;
       counted_.hits += event().n_hits;
+      if (share_times_) read_first_hits();
     } else if (counted_.events != run_->events()) {
       throw UserError(fmt::format("the run in '{}' has {} events, of which the ledger's slices hold {}: it is damaged",
                                   run_->folder.string(), run_->events(), counted_.events));
     }
   }
-  void read_hits() { stream_.read_hits(hits_); }
+  void read_hits() {
+    if (!std::exchange(read_ahead_, false)) stream_.read_hits(hits_);
+  }
   void read_words() { stream_.read_words(words_); }
 
   ComparedRun counted() {
@@ -61,7 +77,16 @@ class Reader {
   }
 
  private:
+  void read_first_hits() {
+    stream_.read_hits(hits_);
+    read_ahead_ = true;
+    first_source_ = hits_.source.empty() ? std::uint16_t{0} : hits_.source.front();
+  }
+
   const RunTables* run_;
+  bool share_times_;
+  bool read_ahead_ = false;         ///< hits() are the first of the event
+  std::uint16_t first_source_ = 0;  ///< source of the first hit, if events share times
   EventStream stream_;
   HitPiece hits_;
   std::vector<std::uint32_t> words_;
@@ -96,7 +121,7 @@ void compare_hits(Reader& a, Reader& b, Aspects& aspects) {
   aspects[index_of(Aspect::value)] = value && !hits;
 }
 
-/// Compares two events at the same time.
+/// Compares two events of the same identity.
 Aspects different_aspects(Reader& a, Reader& b) {
   Aspects aspects{};
   aspects[index_of(Aspect::duration)] = a.event().duration != b.event().duration;
@@ -108,12 +133,16 @@ Aspects different_aspects(Reader& a, Reader& b) {
 
 class Comparer {
  public:
-  Comparer(const RunTables& a, const RunTables& b, std::size_t most) : a_(a), b_(b), most_(most) {}
+  Comparer(const RunTables& a, const RunTables& b, std::size_t most)
+      : share_times_(events_share_times(a.record) || events_share_times(b.record)),
+        a_(a, share_times_),
+        b_(b, share_times_),
+        most_(most) {}
 
   Comparison compare() {
     while (!a_.at_end() || !b_.at_end()) {
-      const bool a_first = b_.at_end() || (!a_.at_end() && a_.event().time < b_.event().time);
-      const bool b_first = a_.at_end() || (!b_.at_end() && b_.event().time < a_.event().time);
+      const bool a_first = b_.at_end() || (!a_.at_end() && a_.identity() < b_.identity());
+      const bool b_first = a_.at_end() || (!b_.at_end() && b_.identity() < a_.identity());
       if (a_first) {
         take_single(Found::only_in_a, result_.only_in_a, a_);
       } else if (b_first) {
@@ -151,6 +180,7 @@ class Comparer {
     b_.next();
   }
 
+  bool share_times_;
   Reader a_;
   Reader b_;
   std::size_t most_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -100,10 +101,10 @@ class Run(Selection):
         ['gap:25ns,4']
         """
         options: dict[str, list[str]] = {}
-        for line in str(self._opened.attributes["setup"]).splitlines():
+        for line in str(self._opened.attributes["setup"]).split("\n"):
             name, equals, value = line.partition(" = ")
             if equals and not line.startswith("#"):
-                options.setdefault(name, []).append(value)
+                options.setdefault(name, []).append(_unquoted(value))
         return options
 
     @property
@@ -155,3 +156,10 @@ class Run(Selection):
         if name not in _TABLES:
             raise ValueError(f"no table '{name}'; there are {', '.join(_TABLES)}")
         return self._files.table(self.path, name, (TEXT_OF_THE_MAP,))
+
+
+def _unquoted(value: str) -> str:
+    """A value of the setup, which stands in quotes where it has a '#' or a line break."""
+    if not re.fullmatch(r'"(?:[^"\\]|\\.)*"', value, re.DOTALL):
+        return value
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], value[1:-1], flags=re.DOTALL)

@@ -19,13 +19,17 @@ _END_OF_TIME = 1 << 64
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of /events in each part, from `begin` up to but excluding `end`: all events of a stretch of time."""
+    """The rows of /events in each part, from `begin` up to but excluding `end`: consecutive events in time order."""
 
     begin: tuple[int, ...]
     end: tuple[int, ...]
 
     def __len__(self) -> int:
         return sum(self.end) - sum(self.begin)
+
+    def parts(self) -> list[int]:
+        """The parts that have rows."""
+        return [part for part, (begin, end) in enumerate(zip(self.begin, self.end)) if begin < end]
 
 
 class TimeOrder:
@@ -45,14 +49,17 @@ class TimeOrder:
 
     def rows_of_first(self, rows: Rows, n: int) -> tuple[int, ...]:
         """For each part, the end of its rows among the first `n` events."""
-        with_rows = [part for part in range(len(self.parts)) if rows.begin[part] < rows.end[part]]
+        with_rows = rows.parts()
         if len(with_rows) < 2:
             return tuple(begin + n * (part in with_rows) for part, begin in enumerate(rows.begin))
         wanted = sum(rows.begin) + n
         low, high, begin, end = rows.begin, rows.end, 0, _END_OF_TIME
         while sum(low) != wanted:
-            if end - begin < 2:
-                raise DamagedFile(f"'{self.parts[0].path.parent}': events of two parts begin at tick {begin}")
+            if end - begin < 2:  # many clusters, or events of several sources, may begin at one tick, but in one part
+                together = Rows(low, high)
+                if len(together.parts()) > 1:
+                    raise DamagedFile(f"'{self.parts[0].path.parent}': events of two parts begin at tick {begin}")
+                return self.rows_of_first(together, wanted - sum(low))
             middle = (begin + end) // 2
             rows_before = self.rows_before(Rows(low, high), middle)
             if sum(rows_before) <= wanted:
