@@ -65,7 +65,7 @@ class Compactor {
 
   EventColumns& events_;
   HitColumns& hits_;
-  Place begin_;  ///< of the events that remain but have not been moved
+  Place begin_;  ///< first rows that remain but have not been moved
   Place end_;    ///< after the last event passed
   Place to_;     ///< after the events moved
 };

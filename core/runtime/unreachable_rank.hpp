@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// For calls that do not say which rank they failed for.
+/// Stands for a rank that a failed call does not name.
 inline constexpr int kAnyRank = -1;
 
 /// Another rank cannot be reached any more: its process has ended, or its host or the network has failed. Ends the

@@ -206,6 +206,7 @@ std::optional<CsvColumns> columns_if_header(const LineReader& lines, const Wante
   if (!has_all_columns(wanted, columns)) return std::nullopt;
   require_clear(lines, wanted, header);
   columns.unread = unread_of(columns, header, true);
+  columns.n_named = header.size();
   return columns;
 }
 

@@ -1,5 +1,7 @@
 #include "io/csv/csv_fields.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "core/runtime/error.hpp"
@@ -51,6 +53,7 @@ void FieldSplitter::split(const LineReader& lines, std::string_view line, std::s
   if (delimiter_ == ' ') line = without_blanks_around(line);
   fields_.clear();
   rewritten_.clear();
+  rest_ = {};
   while (fields_.size() < limit) {
     const auto end = take_field(lines, line);
     closed_ = end != std::string_view::npos || (blank_at_end && !fields_.back().empty());
@@ -58,6 +61,21 @@ void FieldSplitter::split(const LineReader& lines, std::string_view line, std::s
     line.remove_prefix(end + 1);
     if (delimiter_ == ' ') line = without_blanks_around(line);
   }
+  rest_ = line;
+}
+
+std::size_t FieldSplitter::n_behind() const {
+  std::string unquoted;
+  std::string_view text = rest_;
+  if (text.find('"') != std::string_view::npos) text = unquoted = without_quoted_fields(text);
+  const std::array<char, 3> empty = {delimiter_, ' ', '\t'};
+  const auto last = text.find_last_not_of(std::string_view(empty.data(), empty.size()));
+  if (last == std::string_view::npos) return 0;
+  text = text.substr(0, last + 1);
+  if (delimiter_ != ' ') return 1 + static_cast<std::size_t>(std::ranges::count(text, delimiter_));
+  std::size_t n = 1;
+  for (std::size_t i = 0; i < last; ++i) n += is_blank(text[i]) && !is_blank(text[i + 1]) ? 1 : 0;
+  return n;
 }
 
 bool FieldSplitter::split_row(const LineReader& lines, std::string_view line, std::size_t limit) {

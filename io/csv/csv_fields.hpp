@@ -29,6 +29,8 @@ class FieldSplitter {
   /// have been cut inside these fields, which would change a number.
   [[nodiscard]] bool split_row(const LineReader& lines, std::string_view line, std::size_t limit);
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return fields_; }
+  /// Number of further fields of the line, without empty ones at the end.
+  [[nodiscard]] std::size_t n_behind() const;
 
  private:
   void choose(std::string_view line);
@@ -38,6 +40,7 @@ class FieldSplitter {
   bool settled_ = false;  ///< a row has had enough fields with this separator
   bool closed_ = false;   ///< a blank or a separator follows the last field
   std::vector<std::string_view> fields_;
+  std::string_view rest_;              ///< the line behind them
   std::deque<std::string> rewritten_;  ///< fields with inner quotes
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +23,9 @@ class TableRows {
   /// Whether the next line of a followed file is incomplete.
   [[nodiscard]] bool awaits_line() { return lines_.awaits_line(); }
 
-  /// Advances to the next row; returns false at the end. Throws BadLine for a line that cannot be split into fields;
-  /// the next call then continues with the line after it.
+  /// Advances to the next row; returns false at the end. Throws BadLine for a line that cannot be split into fields, or
+  /// that has more of them than the header and the first row: a line break is damaged, and two rows appear as one. The
+  /// next call then continues with the line after it.
   bool next();
   /// Likewise, but passes over such lines, which next() reports when the table is read.
   bool next_intact();
@@ -38,11 +40,14 @@ class TableRows {
   [[nodiscard]] const LineReader& lines() const { return lines_; }
 
  private:
+  void require_fit();
+
   const CsvColumns& columns_;
   LineReader lines_;
   std::string_view line_;
   FieldSplitter splitter_;
   bool whole_ = true;
+  std::optional<bool> fits_header_;  ///< the first row has no more fields than the header
 };
 
 }  // namespace eventloom

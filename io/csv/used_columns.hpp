@@ -22,6 +22,7 @@ struct CsvColumns {
   std::string unit;                      ///< unit in the name of the time column; empty: none
   std::uint64_t lines_before = 0;        ///< number of lines before the first row
   std::vector<std::string> unread;       ///< the other columns, by name or number
+  std::size_t n_named = 0;               ///< number of columns that the header names; 0: there is none
 
   /// The last column used.
   [[nodiscard]] std::size_t last() const {

@@ -208,7 +208,7 @@ def test_a_server_that_numbers_its_events(tmp_path):
             until_received(server, sent)
             run.until_parts(2)
             kill(run)
-        ledgers = [read_ledger(path)["slice"] for path in parts(tmp_path)]
+        ledgers = [read_ledger(path)["slice"] for path in parts(tmp_path) + listed_without_name(tmp_path)]
         end = (max(int(slices.max()) for slices in ledgers if len(slices)) + 1) * per_slice
         with LiveRun(tmp_path, uris, *options, "--resume") as run:
             until_received(server, again)

@@ -3,6 +3,7 @@
 The references are whole numbers and fractions of Python, from the rows that the test itself has written."""
 
 import json
+import shutil
 from decimal import Decimal
 from fractions import Fraction
 
@@ -78,6 +79,21 @@ def test_words_of_bad_lines_name_no_channels(tmp_path):
     text = "t_ns,ch\n1,veto\nxx,aardvark\n3,muon\n" + "4,veto\n"
     run = run_all(tmp_path / "run", f"{table(tmp_path, text)}?skip-bad=yes", code=3)
     assert rows_of(run) == [(1, 0, 1, ()), (3, 0, 0, ()), (4, 0, 1, ())]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "  "])
+def test_a_damaged_line_break_merges_no_rows(tmp_path, separator):
+    path = table(tmp_path, "t_ns,ch,note\n1,1,a\n2,2,b3,3,c\n4,4,d\n".replace(",", separator))
+    refused(path, "3", "the line has 5 columns, the header 3; with skip-bad=yes, such lines are counted as lost")
+    run = run_all(tmp_path / "run", f"{path}?skip-bad=yes", code=3)
+    assert rows_of(run) == [(1, 0, 1, ()), (4, 0, 4, ())] and dropped(read_ledger(run.output))["corrupt"] == 1
+
+
+def test_rows_longer_than_the_header(tmp_path):
+    """Empty or quoted columns at the end do not count; a table whose rows end with samples may have any number of them."""
+    for text in ("t_ns,ch\n1,1,\n2,2, ,\n", 't_ns,ch,note\n1,1,"a,b,c"\n2,2,"d""e,f"\n', "t_ns,ch,samples\n1,1,5,6,7\n2,2,5,6,7,8\n"):
+        assert rows_of(run_all(tmp_path / "run", table(tmp_path, text))) == [(1, 0, 1, ()), (2, 0, 2, ())]
+        shutil.rmtree(tmp_path / "run")
 
 
 def test_a_kind_is_that_of_the_numbers(tmp_path):
