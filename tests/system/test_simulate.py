@@ -239,8 +239,9 @@ PLAN = ["plan", "--nodes", 8, "--cores-per-node", 4, "--sources", 8, "--slices",
 @pytest.mark.parametrize("sizes", ["64KiB", "1MiB", "64KiB,1MiB"])
 @pytest.mark.parametrize("transfers", [[], ["--transfers-in-flight", "1"]])
 def test_plan_proposes_what_it_finds_best(sizes, transfers):
-    """Slots are not best: each node idles while it would send to itself. Of the orders without them, `unshifted` is
-    worst when a source waits for each message."""
+    """Slots are not best: each node idles while it would send to itself. But when a source waits for the credit of each
+    message, which comes up to 5 us after the data, they are for messages that take as long. Of the orders without
+    slots, `unshifted` is then worst."""
     shown = json.loads(eventloom(*PLAN, "--simulate", "--sizes", sizes, *transfers, "--json").stdout)
     points, options = shown["simulated"], shown["run_options"]
     orders = [("round-robin", False), ("round-robin", True), ("chaotic", False), ("balanced", False), ("unshifted", False)]
@@ -250,7 +251,7 @@ def test_plan_proposes_what_it_finds_best(sizes, transfers):
     assert {p["nodes"] for p in points} == {8}
     best = max(points, key=lambda point: point["share"])
     assert shown["schedule"] == best["schedule"] == options[options.index("--schedule") + 1]
-    assert "slot_us" not in best and "--slot" not in options
+    assert ("slot_us" in best) == ("--slot" in options) == (bool(transfers) and sizes == "64KiB")
     assert options[-2:] == (transfers or ["--slices-in-flight", "4"])
     worst = min((point for point in points if "slot_us" not in point), key=lambda point: point["share"])
     assert (worst["schedule"] == "unshifted" and worst["share"] < 0.5) == bool(transfers)
