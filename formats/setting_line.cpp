@@ -28,7 +28,7 @@ std::string quoted(std::string_view value) {
 }
 
 /// Position of the closing quote of a text that begins with a quote; npos if there is none.
-std::size_t closing_quote(std::string_view text) {
+std::size_t end_of_quotes(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i;
     if (text[i] == '\\') ++i;
@@ -58,7 +58,7 @@ std::optional<NamedValue> read_setting(std::string_view line) {
   const auto name = trimmed(line.substr(0, equals));
   if (equals == std::string_view::npos || name.empty() || name.front() == '#') return std::nullopt;
   const auto value = trimmed(line.substr(equals + 1));
-  const bool in_quotes = value.size() > 1 && value.front() == '"' && closing_quote(value) == value.size() - 1;
+  const bool in_quotes = value.size() > 1 && value.front() == '"' && end_of_quotes(value) == value.size() - 1;
   return NamedValue{std::string(name), in_quotes ? unquoted(value.substr(1, value.size() - 2)) : std::string(value)};
 }
 
@@ -67,7 +67,7 @@ std::string_view without_comment(std::string_view line) {
   if (const auto equals = line.find('='); equals < line.find('#')) {
     const auto value = line.find_first_not_of(kBlanks, equals + 1);
     if (value != std::string_view::npos && line[value] == '"') {
-      const auto end = closing_quote(line.substr(value));
+      const auto end = end_of_quotes(line.substr(value));
       // Only blanks or a comment may follow a quoted value.
       const auto next = end == std::string_view::npos ? end : line.find_first_not_of(kBlanks, value + end + 1);
       if (end != std::string_view::npos && (next == std::string_view::npos || line[next] == '#'))

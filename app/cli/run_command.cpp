@@ -164,13 +164,13 @@ RunEnding seen_to_fail(RunView& view, const std::function<RunEnding()>& work) {
   }
 }
 
-/// Calls `work`. If a rank cannot be reached, says so at once: the launcher may end this rank before the error arrives.
+/// Calls `work`. If a rank is lost, says so at once: the launcher may end this rank before the error arrives. A call
+/// that failed although no rank is lost is an error of the program.
 RunEnding with_losses_reported(RunWatch& watch, const std::function<RunEnding()>& work) {
   try {
     return work();
   } catch (UnreachableRank& e) {
-    watch.report_unreachable(e.rank(), e.why());
-    e.set_reported();
+    if (!e.reported() && watch.report_unreachable(e.rank(), e.why())) e.set_reported();
     throw;
   }
 }
@@ -303,17 +303,18 @@ RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices
 
 int run(const RunConfig& config, BeforeSlices& before, const Communicator& communicator) {
   RunWatch watch(config.stalls, communicator);
+  const auto once = [&](const RunConfig& one, const RunSurroundings& around) {
+    return with_losses_reported(watch, [&] { return run_once(one, around, before, communicator); });
+  };
   if (config.series) {
     set_log_times();
     // Once the hook has started the front ends, it must also stop them.
     if (config.series->starts_idle || !config.series->hook.words.empty()) before.reset();
-    return run_series(
-        config, [&](const auto& one, const auto& around) { return run_once(one, around, before, communicator); },
-        describe_run(config), watch, communicator);
+    return run_series(config, once, describe_run(config), watch, communicator);
   }
   const auto locks = lock_outputs(config, communicator);
   const auto monitor = open_monitor(config.view, describe_run(config), nullptr, communicator);
-  return run_once(config, {watch, monitor.get()}, before, communicator).code;
+  return once(config, {watch, monitor.get()}).code;
 }
 
 /// Open MPI's mpirun treats any nonzero exit code as a failure, and says so below our last line.

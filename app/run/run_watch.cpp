@@ -113,16 +113,22 @@ std::optional<int> RunWatch::lost_peer() const {
   return rank < 0 ? std::nullopt : std::optional(rank);
 }
 
-void RunWatch::report_unreachable(int rank, const std::string& why) {
-  if (rank == kAnyRank || is_here(rank)) {
+bool RunWatch::report_unreachable(int rank, const std::string& why) {
+  const bool any = rank == kAnyRank;
+  if (any || is_here(rank)) {
     for (int i = 0; i < kLooksForLoss && !has_lost_peer(); ++i) {
       watchdog_.turn();  // this rank is not stuck
       std::this_thread::sleep_for(kLooksForLossApart);
     }
   }
-  if (quiet_ || has_lost_peer()) return;
-  const auto who = rank == kAnyRank ? "another rank" : name(rank);
-  spdlog::error("{} cannot be reached ({}): the run ends; {}", who, why, stalls_.advice);
+  if (has_lost_peer()) return true;
+  const bool all_here = peers_.size() + 1 == hosts_.size();
+  if (all_here || is_here(rank) || rank == rank_) return false;
+  if (!quiet_) {
+    spdlog::error("{} cannot be reached ({}): the run ends; {}", any ? "another rank" : name(rank), why,
+                  stalls_.advice);
+  }
+  return true;
 }
 
 /// Describes the rank that blocks the main thread, which is in `activity`: the rank it waits for, or this one.

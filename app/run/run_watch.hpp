@@ -30,9 +30,9 @@ class RunWatch final : public RankWatch {
   void set_roles(const Roles& roles);
   [[nodiscard]] std::string name(int rank) const override;
   [[nodiscard]] const StallSettings& stalls() const override { return stalls_; }
-  /// A call that needs `rank`, or some other rank if it is kAnyRank, has failed, `why`: reports that the rank is lost,
-  /// unless it is on this host and the watchdog does, for which this waits a moment.
-  void report_unreachable(int rank, const std::string& why);
+  /// A call that needs `rank`, or some other rank if it is kAnyRank, has failed, `why`. Reports a rank on another host
+  /// as lost. Those on this host are the watchdog's: waits a moment for its report. Returns whether a rank is lost.
+  bool report_unreachable(int rank, const std::string& why);
   void enter_loop() override { in_loop_ = true; }
   void leave_loop() override { in_loop_ = false; }
   void turn() override { watchdog_.turn(); }

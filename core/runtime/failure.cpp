@@ -38,7 +38,8 @@ Failure Failure::of(const std::exception_ptr& error) {
   } catch (const UserError& e) {
     return {kExitUsage, e.what()};
   } catch (const UnreachableRank& e) {
-    return {kExitStopped, e.what(), false, {}, e.reported()};
+    if (!e.reported()) return {kExitProgram, e.why()};
+    return {kExitStopped, e.what(), false, {}, true};
   } catch (const std::filesystem::filesystem_error& e) {
     return {kExitUsage, "cannot reach '" + e.path1().string() + "': " + e.code().message()};
   } catch (const std::system_error& e) {

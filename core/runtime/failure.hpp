@@ -16,8 +16,8 @@ struct Failure {
   std::string excerpt = {};  ///< lines below the text, see TextError; empty: none
   bool reported = false;     ///< the user has seen a message
 
-  /// Classifies an exception of any type: the user can fix UserErrors and inaccessible files; UnreachableRank stops the
-  /// program; all others are errors of the program.
+  /// Classifies an exception of any type: the user can fix UserErrors and inaccessible files; a lost rank that has been
+  /// reported stops the program; all others are errors of the program.
   [[nodiscard]] static Failure of(const std::exception_ptr& error);
 };
 

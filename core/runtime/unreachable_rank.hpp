@@ -8,8 +8,8 @@ namespace eventloom {
 /// Stands for a rank that a failed call does not name.
 inline constexpr int kAnyRank = -1;
 
-/// Another rank cannot be reached any more: its process has ended, or its host or the network has failed. Ends the
-/// program with kExitStopped.
+/// A call that needs another rank has failed, presumably because its process has ended, or its host or the network has
+/// failed. Ends the program with kExitStopped if the loss has been reported, otherwise as an error of the program.
 class UnreachableRank : public std::runtime_error {
  public:
   /// `why`: the call that failed.
@@ -21,7 +21,7 @@ class UnreachableRank : public std::runtime_error {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] const std::string& why() const { return why_; }
-  /// The user has seen a message.
+  /// The user has seen a message that a rank is lost.
   void set_reported() { reported_ = true; }
   [[nodiscard]] bool reported() const { return reported_; }
 

@@ -15,6 +15,7 @@ bool TableRows::next() {
 
 /// Rows of a table whose first row exceeds the header may have any length: they end with a list, such as samples.
 void TableRows::require_fit() {
+  if (fits_header_ == false) return;
   const auto n = fields().size() + splitter_.n_behind();
   const bool fits = n <= columns_.n_named;
   if (!fits_header_) fits_header_ = fits;

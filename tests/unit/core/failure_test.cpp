@@ -33,15 +33,23 @@ TEST(FailureTest, DistinguishesTheUsersErrorsFromThoseOfTheProgram) {
   EXPECT_EQ(failure_of(42).code, kExitProgram);
 }
 
-TEST(FailureTest, ARankThatCannotBeReachedStopsTheProgram) {
-  const auto failure = failure_of(UnreachableRank(1, "MPI_Put: an error"));
+TEST(FailureTest, ALostRankThatIsReportedStopsTheProgram) {
+  auto lost = UnreachableRank(1, "MPI_Put: an error");
+  lost.set_reported();
+  const auto failure = failure_of(lost);
   EXPECT_EQ(failure.code, kExitStopped);
   EXPECT_EQ(failure.text, "rank 1 cannot be reached: MPI_Put: an error");
+  EXPECT_TRUE(failure.reported);
+  auto any = UnreachableRank(kAnyRank, "an error");
+  any.set_reported();
+  EXPECT_EQ(failure_of(any).text, "another rank cannot be reached: an error");
+}
+
+TEST(FailureTest, AFailedCallWithoutALostRankIsAnErrorOfTheProgram) {
+  const auto failure = failure_of(UnreachableRank(1, "MPI_Put: an error"));
+  EXPECT_EQ(failure.code, kExitProgram);
+  EXPECT_EQ(failure.text, "MPI_Put: an error");
   EXPECT_FALSE(failure.reported);
-  auto reported = UnreachableRank(kAnyRank, "an error");
-  reported.set_reported();
-  EXPECT_TRUE(failure_of(reported).reported);
-  EXPECT_EQ(failure_of(reported).text, "another rank cannot be reached: an error");
 }
 
 TEST(FailureTest, AShortageOfMemorySaysWhatWasDone) {
