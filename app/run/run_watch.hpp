@@ -31,7 +31,7 @@ class RunWatch final : public RankWatch {
   [[nodiscard]] std::string name(int rank) const override;
   [[nodiscard]] const StallSettings& stalls() const override { return stalls_; }
   /// A call that needs `rank`, or some other rank if it is kAnyRank, has failed, `why`. Reports a rank on another host
-  /// as lost. Those on this host are the watchdog's: waits a moment for its report. Returns whether a rank is lost.
+  /// as lost; waits a moment for the watchdog to report one on this host. Returns whether a rank is lost.
   bool report_unreachable(int rank, const std::string& why);
   void enter_loop() override { in_loop_ = true; }
   void leave_loop() override { in_loop_ = false; }
