@@ -30,8 +30,8 @@ class RunWatch final : public RankWatch {
   void set_roles(const Roles& roles);
   [[nodiscard]] std::string name(int rank) const override;
   [[nodiscard]] const StallSettings& stalls() const override { return stalls_; }
-  /// A call that needs `rank`, or some other rank if it is kAnyRank, has failed, `why`. Reports a rank on another host
-  /// as lost; waits a moment for the watchdog to report one on this host. Returns whether a rank is lost.
+  /// A call that needs `rank`, or some other rank if it is kAnyRank, has failed, `why`. Returns whether a rank is lost:
+  /// reports one on another host, and waits a moment for the watchdog to report one on this host.
   bool report_unreachable(int rank, const std::string& why);
   void enter_loop() override { in_loop_ = true; }
   void leave_loop() override { in_loop_ = false; }
