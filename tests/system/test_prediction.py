@@ -4,7 +4,6 @@ Ranks that poll on shared cores are what the simulation knows least of; a machin
 """
 
 import os
-import statistics
 
 import pytest
 
@@ -15,7 +14,7 @@ from program import BINARY
 MIB = 1 << 20
 POINTS = [Point("round-robin", 1 << 16), Point("chaotic", 1 << 16), Point("unshifted", 1 << 16),
           Point("round-robin", MIB), Point("unshifted", MIB), Point("round-robin", MIB, "105ms")]
-SLICES, REPEAT = 2, 3
+SLICES, REPEAT = 2, 5
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists(os.path.join(os.path.dirname(BINARY), "eventloom-simulator")), reason="built without SimGrid")
@@ -36,11 +35,10 @@ def both(tmp_path_factory):
 
 
 def test_times_are_those_simulated(both):
-    """A median of three measurements scatters by 20 %, more if two of them are slow: the first often is, over new
-    connections."""
+    """Medians scatter by 20 %. Of five measurements the first two are often slow, over new connections."""
     ratios = [real / model for real, model in both.values()]
-    assert 0.8 < statistics.median(ratios) < 1.25, both
-    assert all(ratio > 0.7 for ratio in ratios), both
+    assert 0.8 < sum(ratios) / len(ratios) < 1.25, both
+    assert all(0.7 < ratio < 1.6 for ratio in ratios), both
 
 
 def test_links_are_kept_busy(both):
