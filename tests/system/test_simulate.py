@@ -50,8 +50,8 @@ def test_streams_delay_a_disturbed_shift(tmp_path):
     assert share("--nodes", 3, "--tcp") == share("--nodes", 3) > 0.99
     noisy, one = ["--nodes", 3, "--noise", "1ms"], ["--transfers-in-flight", 1]
     assert share(*noisy, *one) > 0.9 and share(*noisy, *one, "--tcp") < 0.6 and share(*noisy, "--tcp") > 0.95
-    late = ["--nodes", 8, "--noise", "4500us", "--tcp"]
-    assert share(*late, *one) < 0.6 and share(*late) > 0.9
+    late = ["--nodes", 8, "--noise", "5ms", "--tcp"]
+    assert share(*late, *one) < 0.55 and share(*late) > 0.9
     assert share(*late, "--slot", "105ms") == pytest.approx(7 / 8 * 84 / 105, abs=0.02)
 
 
@@ -142,7 +142,7 @@ def test_reports_how_times_differ(tmp_path):
     (alone, slots), shown = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--slot", "0,100us")
     for point in (alone, slots):
         times, arrivals, pairs = point["transfers"], point["arrivals"], point["random_pairs"]
-        assert times["min_us"] <= times["mean_us"] <= times["p99_us"] <= times["max_us"] and times["n"] <= 16 * 15 * 8
+        assert times["min_us"] <= times["mean_us"] <= times["p99_us"] <= times["max_us"] and 16 * 15 < times["n"] <= 16 * 15 * 8
         assert arrivals["span"]["n"] == 16 * 8
         assert 0.4 < pairs["slowest_share"] < pairs["share"] < 1
         assert pairs["rate_bytes_per_us"] == pytest.approx(12500 * pairs["share"])
