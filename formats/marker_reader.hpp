@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 
-#include "formats/bare_hits.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
+#include "formats/plain_hits.hpp"
 
 namespace eventloom {
 
@@ -35,10 +35,9 @@ constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) {
 /// Stops at the first word that violates the format and returns the error; earlier items have been visited by then.
 /// Times within an epoch need not ascend.
 ///
-/// A visitor may also take bare hits many at a time: bare_hits(words, epoch_ticks) visits some hits at the beginning of
-/// the words, as a BareHitUnpacker does, and returns their number. Where epochs have few hits,
-/// sparse_hits(words, epochs, open) visits some epochs and hits at the beginning, as a SparseHitUnpacker does, returns
-/// the number of their words, and sets `open` to the last epoch.
+/// A visitor may also take many hits at a time: plain_hits(words, epochs, open) visits some epochs and hits at the
+/// beginning of the words, as a PlainHitUnpacker does, returns the number of their words, and sets `open` to the last
+/// epoch.
 template <class Visitor>
 class MarkerReader {
  public:
@@ -48,9 +47,10 @@ class MarkerReader {
   std::optional<FormatError> read() {
     while (at_ < words_.size() && reason_ == nullptr) {
       const std::uint32_t word = words_[at_];
+      if (plain_hits(word)) continue;
       if (marker_type(word) == MarkerType::time) {
-        if (!bare_hits(word)) time_group(word);
-      } else if (!sparse_hits(word)) {
+        time_group(word);
+      } else {
         outside_time(word);
       }
     }
@@ -61,33 +61,26 @@ class MarkerReader {
  private:
   [[nodiscard]] std::size_t left_after(std::size_t at) const { return words_.size() - at - 1; }
 
-  bool bare_hits([[maybe_unused]] std::uint32_t word) {
-    if constexpr (requires { visit_.bare_hits(words_, context_.epoch_ticks); }) {
-      if (has_payload_ || !epoch_open_ || !begins_bare_hit(word) || !follows_bare_hit()) return false;
-      const std::size_t n = visit_.bare_hits(words_.subspan(at_), context_.epoch_ticks);
-      at_ += 2 * n;
+  bool plain_hits([[maybe_unused]] std::uint32_t word) {
+    if constexpr (requires { visit_.plain_hits(words_, context_.epochs, epoch_); }) {
+      constexpr std::size_t kWordsBefore = 2;
+      if (has_payload_ || !epoch_open_ || at_ < kWordsBefore || !begins_plain_hits(word)) return false;
+      const std::size_t n = visit_.plain_hits(words_.subspan(at_), context_.epochs, epoch_);
+      at_ += n;
       return n > 0;
     } else {
       return false;
     }
   }
 
-  /// An epoch with few words before it suggests that more such epochs follow.
-  bool sparse_hits([[maybe_unused]] std::uint32_t word) {
-    if constexpr (requires { visit_.sparse_hits(words_, context_.epochs, epoch_); }) {
-      constexpr std::size_t kFewWords = 16;
-      const bool few = at_ - epoch_at_ <= kFewWords && marker_type(word) == MarkerType::epoch;
-      if (has_payload_ || !epoch_open_ || !few) return false;
-      const std::size_t n = visit_.sparse_hits(words_.subspan(at_), context_.epochs, epoch_);
-      epoch_at_ = at_ += n;
-      return n > 0;
-    } else {
-      return false;
-    }
+  /// Whether an epoch marker is next, or a T marker that holds one or two IDs and nothing else.
+  [[nodiscard]] bool begins_plain_hits(std::uint32_t word) const {
+    if (marker_type(word) == MarkerType::epoch) return true;
+    const std::size_t ids = marker_value(word) >> 19;
+    if (marker_type(word) != MarkerType::time || ids - 1 >= 2 || left_after(at_) < ids) return false;
+    const auto is_id = [](std::uint32_t w) { return marker_type(w) == MarkerType::channel; };
+    return is_id(words_[at_ + 1]) && is_id(words_[at_ + ids]);
   }
-
-  /// Whether a second bare hit seems to follow: with few hits in an epoch, a whole vector is not worth its call.
-  [[nodiscard]] bool follows_bare_hit() const { return left_after(at_) > 2 && begins_bare_hit(words_[at_ + 2]); }
 
   void time_group(std::uint32_t word) {
     const std::uint32_t time = word & kTimeMask;
@@ -187,7 +180,7 @@ class MarkerReader {
     epoch_ = epoch;
     epoch_open_ = true;
     visit_.epoch(epoch);
-    epoch_at_ = at_++;
+    ++at_;
   }
 
   void fail(const char* reason) { reason_ = reason; }
@@ -198,7 +191,6 @@ class MarkerReader {
   bool has_payload_;  ///< whether any channel has payload
   std::size_t at_ = 0;
   Epoch epoch_ = 0;
-  std::size_t epoch_at_ = 0;  ///< place of the last epoch marker
   bool epoch_open_ = false;
   const char* reason_ = nullptr;
 };

@@ -66,23 +66,17 @@ void EventCollector::collect(const DecodedHits& hits, std::span<const HitKey> ke
   join_events(events.events());
   std::size_t n = 0;
   for (const auto& block : blocks_) n += block.end - block.begin;
-  out.hits.time.resize(n);
-  out.hits.channel.resize(n);
-  out.hits.source.resize(n);
+  const auto resize = [&](std::size_t size) {
+    out.hits.time.resize(size);
+    out.hits.channel.resize(size);
+    out.hits.source.resize(size);
+  };
+  resize(n + kHitsBehind);
+  copy_hits(events.hits(), blocks_, {hits.channel.data(), hits.source.data()}, bounds.start,
+            {out.hits.time.data(), out.hits.channel.data(), out.hits.source.data()});
+  resize(n);
   out.hits.payload_words.clear();
   out.hits.payload.clear();
-  const std::uint32_t* channels = hits.channel.data();
-  const std::uint16_t* sources = hits.source.data();
-  Tick* time = out.hits.time.data();
-  std::uint32_t* channel = out.hits.channel.data();
-  std::uint16_t* source = out.hits.source.data();
-  for (const auto& block : blocks_) {
-    for (const HitKey key : events.hits().subspan(block.begin, block.end - block.begin)) {
-      *time++ = bounds.start + tick_of(key);
-      *channel++ = channels[number_of(key)];
-      *source++ = sources[number_of(key)];
-    }
-  }
   if (!with_payload) return;
   for (const auto& block : blocks_) {
     for (const HitKey key : events.hits().subspan(block.begin, block.end - block.begin)) {

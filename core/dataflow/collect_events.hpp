@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
+#include "core/dataflow/hit_copy.hpp"
 #include "core/definitions/event_list.hpp"
 #include "formats/event.hpp"
 
@@ -20,14 +21,10 @@ class EventCollector {
                const SliceBounds& bounds, bool with_payload, BuiltSlice& out);
 
  private:
-  /// Hits [begin, end) of the list, belonging to one event or to several adjacent ones.
-  struct Block {
-    std::uint32_t begin;
-    std::uint32_t end;
-  };
+  /// Replaces blocks_ with the hits of the events, joining adjacent events.
   void join_events(std::span<const EventRange> events);
 
-  std::vector<Block> blocks_;
+  std::vector<KeyBlock> blocks_;
 };
 
 }  // namespace eventloom

@@ -10,9 +10,9 @@
 #include "core/definitions/hit_key.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/setting.hpp"
-#include "formats/bare_hits.hpp"
+#include "formats/falling_ticks.hpp"
 #include "formats/marker_reader.hpp"
-#include "formats/sparse_hits.hpp"
+#include "formats/plain_hits.hpp"
 
 namespace eventloom {
 
@@ -32,8 +32,10 @@ Damage corrected(Damage damage, OffsetSpan offsets, std::uint32_t epoch_ticks) {
 /// buffer may hold epochs outside `range`. kSorted: hits carry their source.
 template <bool kClip, bool kPayload, bool kSorted>
 struct HitWriter {
-  HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange range, std::uint32_t epoch_ticks)
-      : hits_(hits),
+  HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange range, std::uint32_t epoch_ticks,
+            PlainHitUnpacker unpack)
+      : unpack_(unpack),
+        hits_(hits),
         tick_(hits.tick.data()),
         channel_(hits.channel.data()),
         origin_(hits.source.data()),
@@ -92,48 +94,47 @@ struct HitWriter {
     }
     ++at_;
   }
-  /// Hits without payload; time-sorted ones always have some.
-  std::size_t bare_hits(std::span<const std::uint32_t> words, std::uint32_t epoch_ticks) requires(!kSorted) {
-    const auto n = unpack_(words, epoch_ticks, base_, {tick_ + at_, channel_ + at_});
-    const auto n_hits = static_cast<std::uint32_t>(n);
-    if constexpr (kClip) {
-      if (!inside_) {
-        clipped_ += n_hits;
-        early_ += is_early_ * n_hits;
-        return n;
-      }
-    }
-    if constexpr (kPayload) {
-      std::fill_n(payload_ + at_, n, nullptr);
-      std::fill_n(payload_words_ + at_, n, 0U);
-    }
-    at_ += n_hits;
-    return n;
-  }
-  std::size_t sparse_hits(std::span<const std::uint32_t> words, EpochRange epochs,
-                          Epoch& open) requires(!kClip && !kSorted) {
-    if (sparse_ == nullptr) return 0;
+  /// Time-sorted hits always have payload.
+  std::size_t plain_hits(std::span<const std::uint32_t> words, EpochRange epochs, Epoch& open) requires(!kSorted) {
+    if constexpr (kClip) epochs = alike(epochs);
+    const std::uint64_t n_epochs = (epochs.end - epochs.begin).value;
     const std::uint64_t begin = (epochs.begin - range_.begin).value * epoch_ticks_;
     EpochCount count{.first_epoch = static_cast<std::uint32_t>(epochs.begin.value) & kValueMask,
                      .first_tick = static_cast<std::uint32_t>(begin),
                      .epoch_ticks = epoch_ticks_,
-                     .end = unmarked_epochs(begin, (epochs.end - epochs.begin).value),
+                     .end = inside_ ? unmarked_epochs(begin, n_epochs) : at_most_28_bits(n_epochs),
                      .open = static_cast<std::uint32_t>((open - epochs.begin).value)};
-    const auto done = sparse_(words, count, {tick_ + at_, channel_ + at_});
+    const auto done = unpack_(words, count, {tick_ + at_, channel_ + at_});
+    epoch_ = open = epochs.begin + Epoch(count.open);
+    if constexpr (kClip) {
+      if (!inside_) {
+        clipped_ += done.n_hits;
+        early_ += is_early_ * done.n_hits;
+        return done.n_words;
+      }
+    }
     if constexpr (kPayload) {
       std::fill_n(payload_ + at_, done.n_hits, nullptr);
       std::fill_n(payload_words_ + at_, done.n_hits, 0U);
     }
     at_ += done.n_hits;
-    epoch_ = open = epochs.begin + Epoch(count.open);
     last_tick_ = begin + std::uint64_t{count.open} * epoch_ticks_;
     base_ = static_cast<std::uint32_t>(last_tick_);
     return done.n_words;
   }
+  /// Returns those epochs of a buffer that lie, like the open one, before, in or after the range.
+  [[nodiscard]] EpochRange alike(EpochRange epochs) const {
+    if (inside_) return {std::max(epochs.begin, range_.begin), std::min(epochs.end, range_.end)};
+    if (is_early_ != 0) return {epochs.begin, range_.begin};
+    return {std::max(epochs.begin, range_.end), epochs.end};
+  }
+  static std::uint32_t at_most_28_bits(std::uint64_t n) {
+    return static_cast<std::uint32_t>(std::min(n, std::uint64_t{kValueMask}));
+  }
   /// Counts the epochs before the first that needs a mark, of `n` that begin at tick `begin`.
   [[nodiscard]] std::uint32_t unmarked_epochs(std::uint64_t begin, std::uint64_t n) const {
     const std::uint64_t unmarked = next_mark_ <= begin ? 0 : (next_mark_ - begin + epoch_ticks_ - 1) / epoch_ticks_;
-    return static_cast<std::uint32_t>(std::min({n, unmarked, std::uint64_t{kValueMask}}));
+    return at_most_28_bits(std::min(n, unmarked));
   }
   void tag(std::uint32_t value) {
     if constexpr (kSorted) {
@@ -150,8 +151,7 @@ struct HitWriter {
     if (owned_.contains(first_corrected(epoch_, offsets_, epoch_ticks_))) left_out_.count(marker);
   }
 
-  BareHitUnpacker unpack_ = bare_hit_unpacker();
-  SparseHitUnpacker sparse_ = sparse_hit_unpacker();
+  PlainHitUnpacker unpack_;
   DecodedHits& hits_;
   std::uint32_t* tick_;
   std::uint32_t* channel_;
@@ -177,6 +177,10 @@ struct HitWriter {
   EpochRange owned_;  ///< epochs whose other markers are counted, by corrected times
   OffsetSpan offsets_;
 };
+
+PlainHitUnpacker unpacker_for(const EpochBufferHeader& header) {
+  return is_dense(header.n_words, header.n_epochs, header.n_hits) ? dense_hit_unpacker() : sparse_hit_unpacker();
+}
 
 Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
   return {.first_epoch = header.first_epoch,
@@ -267,9 +271,9 @@ void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
     throw UserError("a slice holds more than 16 GiB of epoch buffers: choose a smaller " +
                     name_of(Setting::epochs_per_slice));
   }
-  hits_.tick.require(words);
-  hits_.channel.require(words);
-  hits_.source.require(words);
+  hits_.tick.require(words + kPlainVector);
+  hits_.channel.require(words + kPlainVector);
+  hits_.source.require(words + 1);  // read in pairs
   if (settings_.with_payload) {
     hits_.payload.require(words);
     hits_.payload_words.require(words);
@@ -346,7 +350,7 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   const std::size_t marks_before = decoded.marks.size();
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
   const std::size_t tags_before = hits_.tags.size();
-  HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, read_, epoch_ticks);
+  HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, read_, epoch_ticks, unpacker_for(header));
   if constexpr (kSorted) writer.n_origins_ = settings_.sorted->n_sources;
   writer.owned_ = owned_;
   if (!offsets_.empty()) writer.offsets_ = offsets_[source];

@@ -20,9 +20,13 @@ using Keys = hw::Vec<Lanes>;
 HWY_INLINE Keys sorted(Keys keys) {
 #if HWY_TARGET != HWY_SCALAR
   const Lanes lanes;
-  if (hw::Lanes(lanes) > 4) {
+  if (hw::Lanes(lanes) > 8) {
     const auto other = hw::ConcatLowerUpper(lanes, keys, keys);
     keys = hw::ConcatUpperLower(lanes, hw::Max(keys, other), hw::Min(keys, other));
+  }
+  if (hw::Lanes(lanes) > 4) {
+    const auto other = hw::SwapAdjacentBlocks(keys);
+    keys = hw::OddEvenBlocks(hw::Max(keys, other), hw::Min(keys, other));
   }
   const hw::Repartition<std::uint64_t, Lanes> pairs;
   auto other = hw::Shuffle1032(keys);
@@ -97,6 +101,41 @@ void merge_runs(KeyRun a, KeyRun b, std::uint32_t* out) {
   if (n_vectors % 2 != 0) step(front, least);
 }
 
+void make_keys(const std::uint32_t* ticks, std::size_t n, std::uint32_t begin, unsigned bits, std::uint32_t position,
+               std::uint32_t* out) {
+  const Lanes lanes;
+  const auto first = hw::Set(lanes, begin);
+  const auto step = hw::Lanes(lanes);
+  auto positions = hw::Iota(lanes, position);
+  std::size_t i = 0;
+  for (; i + step <= n; i += step) {
+    const auto after = hw::Sub(hw::LoadU(lanes, ticks + i), first);
+    hw::StoreU(hw::Or(hw::ShiftLeftSame(after, static_cast<int>(bits)), positions), lanes, out + i);
+    positions = hw::Add(positions, hw::Set(lanes, static_cast<std::uint32_t>(step)));
+  }
+  for (; i < n; ++i) out[i] = (ticks[i] - begin) << bits | (position + static_cast<std::uint32_t>(i));
+}
+
+void write_hits(const std::uint32_t* keys, std::size_t n, unsigned bits, const std::uint32_t* numbers, HitKey first,
+                HitKey* out) {
+  const hw::ScalableTag<HitKey> lanes;
+  const hw::Rebind<std::uint32_t, decltype(lanes)> narrow;
+  const hw::RebindToSigned<decltype(narrow)> index;
+  const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
+  const auto position_bits = hw::Set(narrow, mask);
+  const auto begin = hw::Set(lanes, first);
+  const auto step = hw::Lanes(lanes);
+  std::size_t i = 0;
+  for (; i + step <= n; i += step) {
+    const auto key = hw::LoadU(narrow, keys + i);
+    const auto number = hw::GatherIndex(narrow, numbers, hw::BitCast(index, hw::And(key, position_bits)));
+    const auto after = hw::PromoteTo(lanes, hw::ShiftRightSame(key, static_cast<int>(bits)));
+    const auto hit = hw::Or(hw::ShiftLeft<kHitNumberBits>(after), hw::PromoteTo(lanes, number));
+    hw::StoreU(hw::Add(begin, hit), lanes, out + i);
+  }
+  for (; i < n; ++i) out[i] = first + make_key(keys[i] >> bits, numbers[keys[i] & mask]);
+}
+
 }  // namespace eventloom::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -105,11 +144,14 @@ HWY_AFTER_NAMESPACE();
 
 namespace eventloom {
 
+HWY_EXPORT(make_keys);
 HWY_EXPORT(merge_runs);
+HWY_EXPORT(write_hits);
 
-RunMerge run_merge() {
+std::optional<RunMerge> run_merge() {
   choose_vectors();
-  return &HWY_DYNAMIC_DISPATCH(merge_runs);
+  return RunMerge{&HWY_DYNAMIC_DISPATCH(make_keys), &HWY_DYNAMIC_DISPATCH(merge_runs),
+                  &HWY_DYNAMIC_DISPATCH(write_hits)};
 }
 
 }  // namespace eventloom
@@ -119,7 +161,7 @@ RunMerge run_merge() {
 
 namespace eventloom {
 
-RunMerge run_merge() { return nullptr; }
+std::optional<RunMerge> run_merge() { return std::nullopt; }
 
 }  // namespace eventloom
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace eventloom {
@@ -12,7 +13,7 @@ namespace {
 /// Each doubling of the number of runs costs another pass over the keys.
 constexpr std::size_t kMostPieces = 128;
 /// The last block of each run is filled up, which costs as much as hits.
-constexpr std::uint32_t kHitsPerPiece = 2 * kRunBlock;
+constexpr std::uint32_t kHitsPerPiece = kRunBlock;
 /// All that sort() uses stays in the caches next to the core.
 constexpr std::uint64_t kBestHits = 2048;
 
@@ -33,7 +34,7 @@ unsigned bits_of_numbers(std::uint32_t n_hits) { return static_cast<unsigned>(st
 }  // namespace
 
 std::uint64_t TileMerge::best_hits(std::size_t n_pieces, std::uint64_t n_hits, std::uint64_t n_ticks) const {
-  if (merge_ == nullptr || n_pieces < 2 || n_pieces > kMostPieces || n_hits < n_pieces * kHitsPerPiece) return 0;
+  if (!merge_ || n_pieces < 2 || n_pieces > kMostPieces || n_hits < n_pieces * kHitsPerPiece) return 0;
   // n hits need log2(n) bits for positions and log2(n distance) for ticks, each rounded up: 31 in all.
   const double distance = static_cast<double>(n_ticks) / static_cast<double>(n_hits);
   const auto most = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(1U << 29) / distance));
@@ -42,7 +43,7 @@ std::uint64_t TileMerge::best_hits(std::size_t n_pieces, std::uint64_t n_hits, s
 }
 
 bool TileMerge::suits(std::size_t n_pieces, std::uint32_t n_hits, std::uint64_t n_ticks) const {
-  if (merge_ == nullptr || n_pieces > kMostPieces || n_hits < n_pieces * kHitsPerPiece) return false;
+  if (!merge_ || n_pieces > kMostPieces || n_hits < n_pieces * kHitsPerPiece) return false;
   return static_cast<unsigned>(std::bit_width(n_ticks - 1)) + bits_of_numbers(n_hits) < 32;
 }
 
@@ -56,7 +57,7 @@ void TileMerge::sort(const std::uint32_t* ticks, std::span<const HitPiece> piece
   to_.require(room);
   make_runs(ticks, pieces, static_cast<std::uint32_t>(begin));
   merge_all();
-  write_keys(begin, n_hits, out);
+  merge_->write_hits(from_.data() + runs_.front().at, n_hits, number_bits_, numbers_.data(), make_key(begin, 0), out);
 }
 
 std::size_t TileMerge::room_for(std::span<const HitPiece> pieces) const {
@@ -69,14 +70,11 @@ void TileMerge::make_runs(const std::uint32_t* ticks, std::span<const HitPiece> 
   runs_.clear();
   std::size_t at = kRunBlock;
   std::uint32_t position = 1;
-  const unsigned bits = number_bits_;
   for (const auto& piece : pieces) {
     const std::uint32_t n = piece.size();
-    const std::uint32_t* tick = ticks + piece.begin;
     std::uint32_t* run = from_.data() + at;
-    std::uint32_t* number = numbers_.data() + position;
-    for (std::uint32_t i = 0; i < n; ++i) run[i] = (tick[i] - begin) << bits | (position + i);
-    for (std::uint32_t i = 0; i < n; ++i) number[i] = piece.begin + i;
+    merge_->make_keys(ticks + piece.begin, n, begin, number_bits_, position, run);
+    std::iota(numbers_.data() + position, numbers_.data() + position + n, piece.begin);
     position += n;
     const std::size_t whole = whole_blocks(n);
     std::fill(run + n, run + whole, kNoRunKey);
@@ -97,7 +95,7 @@ void TileMerge::merge_all() {
       std::size_t n = a.n;
       if (i + 1 < runs_.size()) {
         const Place b = runs_[i + 1];
-        merge_({from_.data() + a.at, a.n}, {from_.data() + b.at, b.n}, to_.data() + at);
+        merge_->merge({from_.data() + a.at, a.n}, {from_.data() + b.at, b.n}, to_.data() + at);
         n += b.n;
       } else {
         std::copy_n(from_.data() + a.at, a.n, to_.data() + at);
@@ -109,15 +107,6 @@ void TileMerge::merge_all() {
     runs_.resize(n_merged);
     std::swap(from_, to_);
   }
-}
-
-void TileMerge::write_keys(std::uint64_t begin, std::uint32_t n_hits, HitKey* out) const {
-  const std::uint32_t* key = from_.data() + runs_.front().at;
-  const std::uint32_t* number = numbers_.data();
-  const unsigned bits = number_bits_;
-  const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
-  const HitKey first = make_key(begin, 0);
-  for (std::uint32_t i = 0; i < n_hits; ++i) out[i] = first + make_key(key[i] >> bits, number[key[i] & mask]);
 }
 
 }  // namespace eventloom

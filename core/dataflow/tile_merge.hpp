@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,9 +46,8 @@ class TileMerge {
   std::size_t room_for(std::span<const HitPiece> pieces) const;
   void make_runs(const std::uint32_t* ticks, std::span<const HitPiece> pieces, std::uint32_t begin);
   void merge_all();
-  void write_keys(std::uint64_t begin, std::uint32_t n_hits, HitKey* out) const;
 
-  RunMerge merge_ = run_merge();
+  std::optional<RunMerge> merge_ = run_merge();
   unsigned number_bits_ = 0;        ///< bits of a position
   Scratch<std::uint32_t> numbers_;  ///< number of each hit, by position
   Scratch<std::uint32_t> from_;

@@ -49,8 +49,8 @@ DefinitionTraits Coincidence::traits() const {
 void Coincidence::find(const SortedHits& hits, EventList& events) const {
   const auto keys = hits.keys;
   const auto n_hits = keys.size();
-  std::uint32_t* begins = events.scratch(2 * n_hits + WindowCounts::room(plan_, n_hits));
-  std::uint32_t* ends = begins + n_hits;
+  std::uint32_t* begins = events.scratch(2 * n_hits + kPositionsBehind + WindowCounts::room(plan_, n_hits));
+  std::uint32_t* ends = begins + n_hits + kPositionsBehind;
   WindowCounts window(plan_, hits, ends + n_hits);
   const std::uint32_t n = find_accepted(keys, window, find_candidates(keys, begins), begins, ends);
   WidenedEvents found(keys, around_windows(), events);

@@ -39,6 +39,9 @@ class EventList {
   [[gnu::always_inline]] bool add_run(EventRange run, std::uint64_t min_hits = 1) {
     return add(sorted_, run, min_hits);
   }
+  /// Adds the runs with these numbers as add_run() does. `starts` has the beginning of each run and the end of the
+  /// last.
+  void add_runs(std::span<const std::uint32_t> starts, std::span<const std::uint32_t> numbers, std::uint64_t min_hits);
   bool add_list(std::span<const HitKey> hits, std::uint64_t min_hits = 1);
   /// Takes an event of another list with the same bounds, as it is.
   void take_list(std::span<const HitKey> hits, bool truncated);
@@ -55,12 +58,17 @@ class EventList {
  private:
   /// Called for every event: therefore in the header, and always inlined, even at several call sites.
   [[gnu::always_inline]] bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
-    const Tick first = tick_of(hits[event.begin]);
-    if (first >= bounds_.slice_end) return false;
-    if (tick_of(hits[event.end - 1]) - first > bounds_.overlap) cut(hits, event);
-    if (first < bounds_.slice_begin && !reaches_slice(hits, event)) return true;
-    if (event.end - event.begin >= min_hits) events_.push_back(event);
+    if (tick_of(hits[event.begin]) >= bounds_.slice_end) return false;
+    if (fits(hits, event, min_hits)) events_.push_back(event);
     return true;
+  }
+  /// Cuts the event at the overlap. Returns whether it then has a hit in the slice and enough hits.
+  [[gnu::always_inline]] [[nodiscard]] bool fits(std::span<const HitKey> hits, EventRange& event,
+                                                 std::uint64_t min_hits) const {
+    const Tick first = tick_of(hits[event.begin]);
+    if (tick_of(hits[event.end - 1]) - first > bounds_.overlap) cut(hits, event);
+    if (first < bounds_.slice_begin && !reaches_slice(hits, event)) return false;
+    return event.end - event.begin >= min_hits;
   }
   void cut(std::span<const HitKey> hits, EventRange& event) const;
   [[nodiscard]] bool reaches_slice(std::span<const HitKey> hits, const EventRange& event) const;

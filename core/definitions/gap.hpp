@@ -47,30 +47,16 @@ class Gap final : public EventDefinition {
     const auto keys = hits.keys;
     if (keys.empty()) return;
     const auto n = static_cast<std::uint32_t>(keys.size());
-    std::uint32_t* starts = events.scratch(2 * keys.size() + 1);
+    std::uint32_t* starts = events.scratch(2 * (keys.size() + 1 + kPositionsBehind));
     const std::uint32_t runs = find_run_starts(keys, gap_, starts);
     starts[runs] = n;
-    if (widening_.any()) return widen(keys, {starts, runs + std::size_t{1}}, events);
-    std::uint32_t* long_runs = starts + keys.size() + 1;
-    const std::uint32_t n_long = find_long_runs(starts, runs, long_runs);
-    for (std::uint32_t i = 0; i < n_long; ++i) {
-      const std::uint32_t* run = starts + long_runs[i];
-      if (!events.add_run({run[0], run[1]}, min_hits_)) break;
-    }
+    const std::span<const std::uint32_t> all_starts(starts, runs + std::size_t{1});
+    if (widening_.any()) return widen(keys, all_starts, events);
+    std::uint32_t* numbers = starts + keys.size() + 1 + kPositionsBehind;
+    events.add_runs(all_starts, {numbers, find_long_runs(all_starts, min_hits_, numbers)}, min_hits_);
   }
 
  private:
-  /// Writes the numbers of the runs with enough hits, and returns their number. Without a branch for each run, as it
-  /// would be unpredictable.
-  std::uint32_t find_long_runs(const std::uint32_t* starts, std::uint32_t runs, std::uint32_t* numbers) const {
-    std::uint32_t n = 0;
-    for (std::uint32_t r = 0; r < runs; ++r) {
-      numbers[n] = r;
-      n += starts[r + 1] - starts[r] >= min_hits_ ? 1 : 0;
-    }
-    return n;
-  }
-
   /// `starts`: the starts of the runs, and the end of the last.
   void widen(std::span<const HitKey> keys, std::span<const std::uint32_t> starts, EventList& events) const {
     WidenedEvents found(keys, widening_, events);

@@ -11,6 +11,7 @@
 #include "core/definitions/definition_values.hpp"
 #include "core/definitions/event_definition.hpp"
 #include "core/definitions/hit_search.hpp"
+#include "core/definitions/key_distances.hpp"
 
 namespace eventloom {
 
@@ -48,26 +49,22 @@ class Multiplicity final : public EventDefinition {
     const auto keys = hits.keys;
     if (threshold_ > keys.size()) return;
     const auto others = static_cast<std::uint32_t>(threshold_ - 1);
-    const Tick width = width_;
+    std::uint32_t* const candidates = events.scratch(keys.size() + kPositionsBehind);
+    const std::uint32_t n = find_close(keys, others, width_ - 1, candidates);
     const std::uint64_t bridge = pre_ + post_ + 1;
     Group group;
-    for (std::uint32_t i = 0; i + std::uint64_t{others} < keys.size();) {
-      const Tick tick = tick_of(keys[i]);
-      if (tick_of(keys[i + others]) - tick >= width) {
-        ++i;
-        continue;
-      }
-      const std::uint64_t bin = (hits.start + tick) / width;
-      const Tick bin_end = (bin + 1) * width - hits.start;
-      const bool hot = tick_of(keys[i + others]) < bin_end;
-      const std::uint32_t next = seek_forward(keys, hot ? i + others + 1 : i + 1, bin_end);
-      if (hot) {
-        if (group.hits.end != 0 && bin - group.last_bin > bridge) add(hits, std::exchange(group, {}), events);
-        if (group.hits.end == 0) group = {bin, bin, {i}};
-        group.last_bin = bin;
-        group.hits.end = next;
-      }
-      i = next;
+    std::uint32_t next = 0;  // the first hit of the next bin
+    for (const std::uint32_t first : std::span(candidates, n)) {
+      if (first < next) continue;
+      const std::uint64_t bin = (hits.start + tick_of(keys[first])) / width_;
+      const Tick bin_end = (bin + 1) * width_ - hits.start;
+      const bool hot = tick_of(keys[first + others]) < bin_end;
+      next = seek_forward(keys, hot ? first + others + 1 : first + 1, bin_end);
+      if (!hot) continue;
+      if (group.hits.end != 0 && bin - group.last_bin > bridge) add(hits, std::exchange(group, {}), events);
+      if (group.hits.end == 0) group = {bin, bin, {first}};
+      group.last_bin = bin;
+      group.hits.end = next;
     }
     if (group.hits.end != 0) add(hits, group, events);
   }

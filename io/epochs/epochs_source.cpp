@@ -167,6 +167,7 @@ std::optional<std::uint64_t> EpochsSource::collect_buffers(EpochRange epochs, Sl
   for (auto i = first_entry_ending_after(epochs.begin); i < entries_.size(); ++i) {
     const auto& entry = entries_[i];
     if (entry.first_epoch >= epochs.end || file_.lost()) break;
+    file_.prepare(entry.offset, entry.offset + stored_bytes(entry));
     if (!check(entry, out)) continue;
     const std::span bytes(file + entry.offset, stored_bytes(entry));
     if (!out.pieces.empty() && out.pieces.back().data() + out.pieces.back().size() == bytes.data()) {

@@ -3,10 +3,10 @@
 #include <hdf5.h>
 
 #include <cstring>
+#include <utility>
 
 #include "formats/crc32c.hpp"
 #include "formats/duration_text.hpp"
-#include "formats/fletcher32.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/seal.hpp"
@@ -83,12 +83,21 @@ std::byte* ColumnWriter::buffer() {
 
 void ColumnWriter::append_bytes(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const std::size_t now = std::min(bytes.size(), chunk_bytes_ - filled_);
+    const std::size_t now = std::min(bytes.size(), room());
     std::memcpy(buffer() + filled_, bytes.data(), now);
-    filled_ += now;
     bytes = bytes.subspan(now);
-    if (filled_ == chunk_bytes_) write_chunk();
+    take_in(now);
   }
+}
+
+/// Accounts for bytes that have been written behind those in the buffer.
+void ColumnWriter::take_in(std::size_t bytes) {
+  const std::span added(buffer() + filled_, bytes);
+  sum_ = crc32_of_zlib(added, sum_);
+  // The same checksum as HDF5's filter, which is slow.
+  if (settings_.compress == 0) chunk_sum_.add(added);
+  filled_ += bytes;
+  if (filled_ == chunk_bytes_) write_chunk();
 }
 
 void ColumnWriter::create(std::size_t chunk_bytes) {
@@ -110,14 +119,12 @@ void ColumnWriter::write_chunk() {
   const hsize_t start = rows_written_;
   const hsize_t count = filled_ / width_;
   const hsize_t rows = start + count;
-  sum_ = crc32_of_zlib({buffer(), filled_}, sum_);
   check(H5Dset_extent(dataset_.get(), &rows), path);
   if (settings_.compress == 0) {
-    std::memset(buffer() + filled_, 0, chunk_bytes_ - filled_);
-    // The same checksum as HDF5's filter, which is slow.
-    Fletcher32 sum;
-    sum.add({buffer(), chunk_bytes_});
-    const std::uint32_t checksum = sum.value();
+    const std::span padding(buffer() + filled_, chunk_bytes_ - filled_);
+    std::ranges::fill(padding, std::byte{});
+    chunk_sum_.add(padding);
+    const std::uint32_t checksum = std::exchange(chunk_sum_, {}).value();
     std::memcpy(buffer() + chunk_bytes_, &checksum, kChecksumBytes);
     check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, &start, chunk_bytes_ + kChecksumBytes, buffer()), path);
   } else {

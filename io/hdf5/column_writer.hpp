@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "formats/fletcher32.hpp"
 #include "io/hdf5/column_spec.hpp"
 #include "io/hdf5/output_file.hpp"
 
@@ -43,12 +44,11 @@ class ColumnWriter {
   void generate(std::size_t n, Next next) {
     expect_width(sizeof(T));
     while (n > 0) {
-      const std::size_t now = std::min(n, (chunk_bytes_ - filled_) / sizeof(T));
+      const std::size_t now = std::min(n, room() / sizeof(T));
       T* to = reinterpret_cast<T*>(buffer() + filled_);
       for (std::size_t i = 0; i < now; ++i) to[i] = next();
-      filled_ += now * sizeof(T);
       n -= now;
-      if (filled_ == chunk_bytes_) write_chunk();
+      take_in(now * sizeof(T));
     }
   }
   template <class T>
@@ -67,7 +67,12 @@ class ColumnWriter {
   void expect_width(std::size_t width) const {
     if (width != width_) throw std::logic_error("values of the wrong type for " + spec_->path);
   }
+  /// Values are summed up this many bytes at a time, while they are in the cache next to the core.
+  static constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+
   std::byte* buffer();
+  [[nodiscard]] std::size_t room() const { return std::min(chunk_bytes_ - filled_, kBlockBytes); }
+  void take_in(std::size_t bytes);
   void create(std::size_t chunk_bytes);
   void write_chunk();
 
@@ -78,7 +83,8 @@ class ColumnWriter {
   std::size_t chunk_bytes_;
   std::size_t filled_ = 0;  ///< bytes in the buffer
   std::uint64_t rows_written_ = 0;
-  std::uint32_t sum_ = 0;  ///< checksum of the values written
+  std::uint32_t sum_ = 0;  ///< checksum of all values
+  Fletcher32 chunk_sum_;   ///< checksum of those in the buffer; unused with compression
   std::unique_ptr<std::byte[]> buffer_;
   H5Id dataset_;
 };

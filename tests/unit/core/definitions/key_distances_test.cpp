@@ -14,15 +14,21 @@ namespace eventloom::test {
 namespace {
 
 std::vector<std::uint32_t> starts_of(const std::vector<HitKey>& keys, Tick gap) {
-  std::vector<std::uint32_t> starts(keys.size());
+  std::vector<std::uint32_t> starts(keys.size() + kPositionsBehind);
   starts.resize(find_run_starts(keys, gap, starts.data()));
   return starts;
 }
 
 std::vector<std::uint32_t> close(const std::vector<HitKey>& keys, std::size_t apart, Tick window) {
-  std::vector<std::uint32_t> positions(keys.size());
+  std::vector<std::uint32_t> positions(keys.size() + kPositionsBehind);
   positions.resize(find_close(keys, apart, window, positions.data()));
   return positions;
+}
+
+std::vector<std::uint32_t> long_runs(const std::vector<std::uint32_t>& starts, std::uint64_t min_hits) {
+  std::vector<std::uint32_t> numbers(starts.size() - 1 + kPositionsBehind);
+  numbers.resize(find_long_runs(starts, min_hits, numbers.data()));
+  return numbers;
 }
 
 std::vector<std::uint32_t> expected_close(const std::vector<HitKey>& keys, std::size_t apart, Tick window) {
@@ -62,6 +68,25 @@ TEST(KeyDistances, AreThoseOfASimpleSearch) {
         }
       }
     }
+  });
+}
+
+TEST(KeyDistances, LongRunsHaveAtLeastThatManyHits) {
+  std::mt19937 random(5);
+  with_each_processor([&] {
+    for (std::uint32_t runs = 0; runs < 100; ++runs) {
+      std::vector<std::uint32_t> starts{3};
+      while (starts.size() <= runs) starts.push_back(starts.back() + 1 + static_cast<std::uint32_t>(random() % 6));
+      for (const std::uint64_t min_hits : {0, 1, 3, 6, 7}) {
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t r = 0; r < runs; ++r) {
+          if (starts[r + 1] - starts[r] >= min_hits) expected.push_back(r);
+        }
+        ASSERT_EQ(long_runs(starts, min_hits), expected) << runs << " runs, at least " << min_hits << " hits";
+      }
+    }
+    EXPECT_EQ(long_runs({0, 0xffffffff}, 0xffffffff), std::vector<std::uint32_t>{0});
+    EXPECT_EQ(long_runs({0, 0xffffffff}, 0x1'0000'0000), std::vector<std::uint32_t>());
   });
 }
 
