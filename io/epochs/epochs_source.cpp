@@ -20,6 +20,8 @@ std::uint64_t stored_bytes(const IndexEntry& entry) {
   return header.stored_bytes();
 }
 
+std::uint64_t end_of(const IndexEntry& entry) { return entry.offset + stored_bytes(entry); }
+
 /// Whether the entries tile the file from `begin` on in ascending epochs up to `last`, and hold as many hits as the
 /// trailer states.
 bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
@@ -30,7 +32,7 @@ bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
     if (entry.first_epoch > last || Epoch(entry.n_epochs - 1) > last - entry.first_epoch) return false;
     next = entry.epochs().end;
     hits += entry.n_hits;
-    begin += stored_bytes(entry);
+    begin = end_of(entry);
   }
   return begin == index.trailer.index_offset && hits == index.trailer.n_hits;
 }
@@ -61,20 +63,9 @@ std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<E
   return std::nullopt;
 }
 
-/// Reads a byte of each page, so that unreadable pages are detected now.
-void touch(const std::vector<std::span<const std::byte>>& pieces) {
-  constexpr std::size_t kPage = 4096;
-  for (const auto& piece : pieces) {
-    for (std::size_t at = 0; at < piece.size(); at += kPage) {
-      static_cast<void>(*static_cast<const volatile std::byte*>(&piece[at]));
-    }
-    if (!piece.empty()) static_cast<void>(*static_cast<const volatile std::byte*>(&piece.back()));
-  }
-}
-
 }  // namespace
 
-EpochsSource::EpochsSource(const std::string& path) : path_(path), file_(path) {
+EpochsSource::EpochsSource(const std::string& path) : path_(path), file_(path), blocks_(path) {
   auto decoded = read_header(path, file_.bytes());
   header_ = std::move(decoded.header);
   first_buffer_ = decoded.first_buffer_offset;
@@ -145,13 +136,12 @@ std::size_t EpochsSource::first_entry_ending_after(Epoch epoch) const {
 
 void EpochsSource::collect(EpochRange epochs, SliceData& out) {
   if (!gave_up_) {
-    const auto last_buffer = collect_buffers(epochs, out);
-    touch(out.pieces);
-    if (file_.lost()) {
+    const auto last = collect_buffers(epochs, out);
+    if (lost()) {
       out.clear();
       give_up(epochs);
-    } else if (last_buffer) {
-      note_given(*last_buffer);
+    } else if (last) {
+      note_given(*last);
     }
   }
   for (const auto& damage : std::span(damage_).subspan(over_)) {
@@ -160,31 +150,45 @@ void EpochsSource::collect(EpochRange epochs, SliceData& out) {
   }
 }
 
-/// Returns the offset of the last buffer.
-std::optional<std::uint64_t> EpochsSource::collect_buffers(EpochRange epochs, SliceData& out) {
-  std::optional<std::uint64_t> last;
-  const auto* file = file_.bytes().data();
-  for (auto i = first_entry_ending_after(epochs.begin); i < entries_.size(); ++i) {
-    const auto& entry = entries_[i];
-    if (entry.first_epoch >= epochs.end || file_.lost()) break;
-    file_.prepare(entry.offset, entry.offset + stored_bytes(entry));
-    if (!check(entry, out)) continue;
-    const std::span bytes(file + entry.offset, stored_bytes(entry));
-    if (!out.pieces.empty() && out.pieces.back().data() + out.pieces.back().size() == bytes.data()) {
-      out.pieces.back() = {out.pieces.back().data(), out.pieces.back().size() + bytes.size()};
-    } else {
-      out.pieces.push_back(bytes);
-    }
-    last = entry.offset;
+/// Returns the header of the last buffer collected.
+std::optional<EpochBufferHeader> EpochsSource::collect_buffers(EpochRange epochs, SliceData& out) {
+  std::optional<EpochBufferHeader> last;
+  const auto wanted = [&](std::size_t i) { return i < entries_.size() && entries_[i].first_epoch < epochs.end; };
+  for (auto begin = first_entry_ending_after(epochs.begin); wanted(begin) && !lost();) {
+    auto end = begin + 1;
+    while (wanted(end) && entries_[end].offset == end_of(entries_[end - 1])) ++end;
+    if (const auto header = collect_adjacent(entries_.subspan(begin, end - begin), out)) last = header;
+    begin = end;
   }
   return last;
 }
 
-void EpochsSource::note_given(std::uint64_t last_buffer) {
-  const auto header = read_epoch_buffer_header(file_.bytes().subspan(last_buffer));
-  if (!header || header->epochs().end <= given_end_) return;
-  given_end_ = header->epochs().end;
-  given_hits_ = header->hits_before + header->n_hits;
+/// Collects buffers that follow each other in the file. Returns the header of the last intact one.
+std::optional<EpochBufferHeader> EpochsSource::collect_adjacent(std::span<const IndexEntry> entries, SliceData& out) {
+  const auto begin = entries.front().offset;
+  const auto bytes = blocks_.read(begin, end_of(entries.back()) - begin, entries.back().epochs().end);
+  if (lost()) return std::nullopt;
+  std::optional<EpochBufferHeader> last;
+  bool joins = false;  // the last piece ends where the next buffer begins
+  for (const auto& entry : entries) {
+    const auto buffer = bytes.subspan(entry.offset - begin, stored_bytes(entry));
+    const auto header = read_epoch_buffer_header(buffer);
+    const bool intact = check(entry, header, out);
+    if (intact && joins) {
+      out.pieces.back() = {out.pieces.back().data(), out.pieces.back().size() + buffer.size()};
+    } else if (intact) {
+      out.pieces.push_back(buffer);
+    }
+    if (intact) last = header;
+    joins = intact;
+  }
+  return last;
+}
+
+void EpochsSource::note_given(const EpochBufferHeader& last) {
+  if (last.epochs().end <= given_end_) return;
+  given_end_ = last.epochs().end;
+  given_hits_ = last.hits_before + last.n_hits;
 }
 
 /// Stops using a file that was truncated, or whose disk failed, while it was read. All data not yet delivered are
@@ -206,9 +210,8 @@ void EpochsSource::give_up(EpochRange epochs) {
 }
 
 /// Checks only the header; the words are checked when they are decoded.
-bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
+bool EpochsSource::check(const IndexEntry& entry, const std::optional<EpochBufferHeader>& header, SliceData& out) {
   if (index_state_ != IndexState::good) return true;  // checked by the scan
-  const auto header = read_epoch_buffer_header(file_.bytes().subspan(entry.offset));
   const auto defect = defect_of(header, entry);
   if (!defect) return true;
   Damage damage;
@@ -238,13 +241,12 @@ std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {
   if (gave_up_) return next;
   const auto entry = std::ranges::lower_bound(entries_, from, {}, &IndexEntry::first_epoch);
   if (entry != entries_.end()) next = std::min(next.value_or(entry->first_epoch), entry->first_epoch);
-  return file_.lost() ? from : next;  // collect() handles a lost file
+  return lost() ? from : next;  // collect() handles a lost file
 }
 
 void EpochsSource::release_before(Epoch epoch) {
   while (over_ < damage_.size() && epochs_of(damage_[over_]).end <= epoch) ++over_;
-  const auto i = first_entry_ending_after(epoch);
-  if (i < entries_.size()) file_.release_before(entries_[i].offset);
+  blocks_.release_before(epoch);
 }
 
 }  // namespace eventloom

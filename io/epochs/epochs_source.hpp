@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
+#include "io/epochs/file_blocks.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/epochs/stream_scan.hpp"
 #include "io/files/defect_log.hpp"
@@ -24,8 +26,8 @@ enum class IndexState {
   damaged,
 };
 
-/// Replays an `.epochs` file from memory-mapped pages without copies. With an index, memory use does not depend on the
-/// size of the file; without one, it is 32 bytes per epoch buffer.
+/// Replays an `.epochs` file. With an index, memory use does not depend on the size of the file, only on what has been
+/// collected and not released; without one, it is 32 bytes per epoch buffer more.
 class EpochsSource final : public Source {
  public:
   /// Throws UserError when the file cannot be opened or does not begin like an .epochs file.
@@ -54,15 +56,18 @@ class EpochsSource final : public Source {
   bool use_index();
   void scan();
   [[nodiscard]] std::size_t first_entry_ending_after(Epoch epoch) const;
-  bool check(const IndexEntry& entry, SliceData& out);
-  std::optional<std::uint64_t> collect_buffers(EpochRange epochs, SliceData& out);
-  void note_given(std::uint64_t last_buffer);
+  bool check(const IndexEntry& entry, const std::optional<EpochBufferHeader>& header, SliceData& out);
+  [[nodiscard]] bool lost() const { return file_.lost() || blocks_.lost(); }
+  std::optional<EpochBufferHeader> collect_buffers(EpochRange epochs, SliceData& out);
+  std::optional<EpochBufferHeader> collect_adjacent(std::span<const IndexEntry> entries, SliceData& out);
+  void note_given(const EpochBufferHeader& last);
   void give_up(EpochRange epochs);
   void report(std::uint64_t offset, const std::string& text);
   void count_lost(const Damage& damage) { counts_.counters[source_dropped_hits(damage.cause)] += damage.n_hits; }
 
   std::string path_;
-  MappedFile file_;
+  MappedFile file_;    ///< holds the index; searched if there is none
+  FileBlocks blocks_;  ///< the epoch buffers
   StreamHeader header_;
   std::uint64_t first_buffer_ = 0;
   IndexState index_state_ = IndexState::good;

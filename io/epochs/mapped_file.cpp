@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,9 +13,6 @@
 namespace eventloom {
 
 namespace {
-
-constexpr std::uint64_t kReleaseStep = 4U << 20;
-constexpr std::uint64_t kPrepareStep = 512U << 10;
 
 [[noreturn]] void fail(const std::string& path) {
   throw UserError("cannot open '" + path + "': " + std::strerror(errno));
@@ -48,22 +44,6 @@ MappedFile::MappedFile(const std::string& path) {
 MappedFile::~MappedFile() {
   guard_.reset();
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
-void MappedFile::prepare(std::uint64_t begin, std::uint64_t end) {
-  if (end <= prepared_) return;
-  begin = std::max(prepared_, begin / kPrepareStep * kPrepareStep);
-  end = std::min<std::uint64_t>((end / kPrepareStep + 1) * kPrepareStep, bytes_.size());
-  // A page that cannot be read is reported when it is used.
-  madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_POPULATE_READ);
-  prepared_ = end;
-}
-
-void MappedFile::release_before(std::uint64_t offset) {
-  const std::uint64_t end = offset / kReleaseStep * kReleaseStep;
-  if (end <= released_) return;
-  madvise(const_cast<std::byte*>(bytes_.data()) + released_, end - released_, MADV_DONTNEED);
-  released_ = end;
 }
 
 void MappedFile::release_all() {

@@ -51,11 +51,12 @@ class Streams {
   }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
 
-  /// Appends the data of a slice, one element per source.
+  /// Appends the data of a slice, one element per source, and releases those of earlier slices.
   void collect(SliceId slice, std::vector<SliceData>& out) {
+    const auto epochs = geometry_.sent_epochs(slice);
     for (auto& source : sources_) {
-      auto& data = out.emplace_back();
-      source->collect(geometry_.sent_epochs(slice), data);
+      source->release_before(epochs.begin);
+      source->collect(epochs, out.emplace_back());
     }
   }
 
@@ -100,7 +101,7 @@ double bytes_per_second(double seconds, const Pass& pass) {
 }
 
 double source_rate(const GenerateSettings& settings, const SliceGeometry& geometry, double seconds) {
-  // A page that has been read once costs nothing the next time, so each pass reopens the files.
+  // Slices can be read once, so each pass reopens the files.
   return bytes_per_second(seconds, [&] {
     Streams streams(settings, geometry);
     std::uint64_t bytes = 0;
