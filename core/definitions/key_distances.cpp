@@ -17,6 +17,8 @@ namespace eventloom::HWY_NAMESPACE {
 
 namespace hw = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET <= HWY_AVX3
+
 using Numbers = hw::ScalableTag<std::uint32_t>;
 
 /// Writes those of the numbers that the mask selects, and returns the place behind them.
@@ -25,6 +27,48 @@ HWY_INLINE std::uint32_t* write_selected(hw::Vec<Numbers> numbers, hw::Mask<Numb
   hw::StoreU(hw::Compress(numbers, mask), Numbers(), out);
   return out + hw::CountTrue(Numbers(), mask);
 }
+
+/// Writes the sum of `first` and the number of each bit that is set, and returns the place behind them.
+HWY_INLINE std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t first, std::uint32_t* out) {
+  const Numbers lanes;
+  const auto step = static_cast<std::uint32_t>(hw::Lanes(lanes));
+  for (std::uint32_t k = 0; k < 64; k += step) {
+    const std::uint64_t of_vector = bits >> k;
+    const auto mask = hw::LoadMaskBits(lanes, reinterpret_cast<const std::uint8_t*>(&of_vector));
+    out = write_selected(hw::Iota(lanes, first + k), mask, out);
+  }
+  return out;
+}
+
+/// Compares runs, as many as fill whole vectors; `n_runs` becomes their number.
+std::uint32_t* find_long_among(const std::uint32_t* starts, std::uint32_t& n_runs, std::uint32_t min_hits,
+                               std::uint32_t* numbers) {
+  const Numbers lanes;
+  const auto step = static_cast<std::uint32_t>(hw::Lanes(lanes));
+  const auto least = hw::Set(lanes, min_hits);
+  n_runs -= n_runs % step;
+  for (std::uint32_t r = 0; r < n_runs; r += step) {
+    const auto length = hw::Sub(hw::LoadU(lanes, starts + r + 1), hw::LoadU(lanes, starts + r));
+    numbers = write_selected(hw::Iota(lanes, r), hw::Not(hw::Lt(length, least)), numbers);
+  }
+  return numbers;
+}
+
+#else
+
+// Without an instruction that compresses a vector, one number at a time is faster.
+
+HWY_INLINE std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t first, std::uint32_t* out) {
+  for (; bits != 0; bits &= bits - 1) *out++ = first + static_cast<std::uint32_t>(std::countr_zero(bits));
+  return out;
+}
+
+std::uint32_t* find_long_among(const std::uint32_t*, std::uint32_t& n_runs, std::uint32_t, std::uint32_t* numbers) {
+  n_runs = 0;
+  return numbers;
+}
+
+#endif
 
 /// Bit i: later[i] follows earlier[i] by more than `most`. Both have 64 elements.
 HWY_INLINE std::uint64_t distant_among_64(const HitKey* earlier, const HitKey* later, std::int64_t most) {
@@ -46,31 +90,10 @@ HWY_INLINE std::uint64_t distant_among_64(const HitKey* earlier, const HitKey* l
 /// `flip`, is set. Returns the place behind them.
 std::uint32_t* find_among_64s(const HitKey* earlier, const HitKey* later, std::uint32_t n, std::int64_t most,
                               std::uint64_t flip, std::uint32_t first, std::uint32_t* positions) {
-  const Numbers lanes;
-  const auto step = static_cast<std::uint32_t>(hw::Lanes(lanes));
   for (std::uint32_t i = 0; i < n; i += 64) {
-    const std::uint64_t found = distant_among_64(earlier + i, later + i, most) ^ flip;
-    for (std::uint32_t k = 0; k < 64; k += step) {
-      const std::uint64_t bits = found >> k;
-      const auto mask = hw::LoadMaskBits(lanes, reinterpret_cast<const std::uint8_t*>(&bits));
-      positions = write_selected(hw::Iota(lanes, first + i + k), mask, positions);
-    }
+    positions = write_bits(distant_among_64(earlier + i, later + i, most) ^ flip, first + i, positions);
   }
   return positions;
-}
-
-/// Compares runs, as many as fill whole vectors; `n_runs` becomes their number.
-std::uint32_t* find_long_among(const std::uint32_t* starts, std::uint32_t& n_runs, std::uint32_t min_hits,
-                               std::uint32_t* numbers) {
-  const Numbers lanes;
-  const auto step = static_cast<std::uint32_t>(hw::Lanes(lanes));
-  const auto least = hw::Set(lanes, min_hits);
-  n_runs -= n_runs % step;
-  for (std::uint32_t r = 0; r < n_runs; r += step) {
-    const auto length = hw::Sub(hw::LoadU(lanes, starts + r + 1), hw::LoadU(lanes, starts + r));
-    numbers = write_selected(hw::Iota(lanes, r), hw::Not(hw::Lt(length, least)), numbers);
-  }
-  return numbers;
 }
 
 }  // namespace eventloom::HWY_NAMESPACE
