@@ -56,7 +56,7 @@ std::uint32_t* find_long_among(const std::uint32_t* starts, std::uint32_t& n_run
 
 #else
 
-// Without an instruction that compresses a vector, one number at a time is faster.
+// One number at a time is faster where no instruction compresses a vector.
 
 HWY_INLINE std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t first, std::uint32_t* out) {
   for (; bits != 0; bits &= bits - 1) *out++ = first + static_cast<std::uint32_t>(std::countr_zero(bits));
