@@ -28,7 +28,7 @@ Damage corrected(Damage damage, OffsetSpan offsets, std::uint32_t epoch_ticks) {
   return damage;
 }
 
-/// Writes the hits of one buffer to the columns, which have room for as many hits as the buffer has words. kClip: the
+/// Writes the hits of one buffer to the columns, which have room as a PlainHitUnpacker requires it. kClip: the
 /// buffer may hold epochs outside `range`. kSorted: hits carry their source.
 template <bool kClip, bool kPayload, bool kSorted>
 struct HitWriter {

@@ -1,7 +1,5 @@
 #include "core/dataflow/hit_copy.hpp"
 
-#include <algorithm>
-
 #ifdef EVENTLOOM_HAS_HIGHWAY
 
 // Highway compiles this file once for each kind of processor and chooses among them when the program runs.

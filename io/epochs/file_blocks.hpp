@@ -20,8 +20,10 @@ class FileBlocks {
   /// Throws UserError when `path` cannot be opened or is not a regular file.
   explicit FileBlocks(const std::string& path) : file_(path) {}
 
-  /// Reads `n` bytes from `offset`. They stay valid, aligned to 8 bytes, until all epochs before `end` are released.
-  /// Returns fewer bytes if the file has become shorter or its disk fails: see lost().
+  /// Returns `n` bytes from `offset`. They stay valid until all epochs before `end` are released; until then, a read of
+  /// some of them returns the same memory, so that short slices of a long epoch buffer do not each hold a copy.
+  /// A new block is aligned to 8 bytes. Returns fewer bytes if the file has become shorter or its disk
+  /// fails: see lost().
   std::span<const std::byte> read(std::uint64_t offset, std::size_t n, Epoch end);
   void release_before(Epoch epoch);
   /// Whether bytes could not be read.
@@ -29,6 +31,8 @@ class FileBlocks {
 
  private:
   struct Block {
+    std::uint64_t offset = 0;
+    std::size_t n = 0;
     Epoch end = 0;
     Scratch<std::byte> memory = {};
   };
