@@ -18,6 +18,9 @@ namespace {
 /// Interval at which the feed's thread publishes its counts.
 constexpr std::chrono::milliseconds kCountsEvery{100};
 
+/// Chunks of at least this size are not copied.
+constexpr std::size_t kMovedFrom = std::size_t{64} << 10;
+
 }  // namespace
 
 EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder,
@@ -85,13 +88,19 @@ bool EncodedFeed::hand_over(Epoch end) {
     const Epoch next = last ? end : read_epoch_buffer_header(data_.pieces[i + 1])->first_epoch;
     const auto behind = std::ranges::lower_bound(damage, next, {}, &Damage::first_epoch);
     const auto n = static_cast<std::size_t>(behind - damage.begin());
-    if (!queue_.push(data_.pieces[i], damage.first(n))) return false;
+    if (!push(data_.pieces[i], damage.first(n))) return false;
     damage = damage.subspan(n);
   }
   if (!damage.empty()) queue_.push({}, damage);
   handed_ = end;
   stream_->release_before(end);
   return true;
+}
+
+/// Hands over a whole chunk without a copy if it is large, as it is while much arrives.
+bool EncodedFeed::push(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+  if (buffers.size() < kMovedFrom || !stream_->exchange_chunk(buffers, spare_)) return queue_.push(buffers, damage);
+  return queue_.push_whole(spare_, damage);
 }
 
 /// Takes effect in the next turn of the feed's thread.

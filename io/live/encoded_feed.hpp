@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/dataflow/source.hpp"
 #include "io/live/feed_queue.hpp"
@@ -55,6 +57,7 @@ class EncodedFeed final : public LiveFeed {
   bool follow();
   bool restart();
   bool hand_over(Epoch end);
+  bool push(std::span<const std::byte> buffers, std::span<const Damage> damage);
   void publish();
 
   ReaderControl control_;
@@ -64,6 +67,7 @@ class EncodedFeed final : public LiveFeed {
   Epoch handed_ = 0;                   ///< everything that begins before this epoch has been delivered
   std::atomic<Epoch> settle_to_ = {};  ///< see settle()
   SliceData data_;
+  std::vector<std::byte> spare_;  ///< memory for the stream's next chunk
   FeedQueue queue_;
 
   mutable std::mutex mutex_;

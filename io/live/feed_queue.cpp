@@ -34,6 +34,15 @@ bool FeedQueue::push(std::span<const std::byte> buffers, std::span<const Damage>
   return true;
 }
 
+bool FeedQueue::push_whole(std::vector<std::byte>& buffers, std::span<const Damage> damage) {
+  std::unique_lock lock(mutex_);
+  room_.wait(lock, [&] { return stopped_ || has_room(); });
+  if (stopped_) return false;
+  std::swap(empty_parcel().buffers, buffers);
+  append({}, damage, std::nullopt);
+  return true;
+}
+
 bool FeedQueue::try_push(std::span<const std::byte> buffers, std::span<const Damage> damage,
                          std::optional<PeerCount> sent) {
   const std::lock_guard lock(mutex_);
@@ -55,20 +64,24 @@ void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damag
 FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
   const auto has_room = [bytes](const auto& memory) { return memory.capacity() - memory.size() >= bytes; };
   if (has_room(waiting_.back().buffers)) return waiting_.back();
-  if (!waiting_.back().buffers.empty()) {
-    closed_bytes_ += bytes_of(waiting_.back());
-    const auto& before = waiting_.back();
-    FeedBatch next;
-    next.complete = before.complete;
-    next.first_epoch = before.first_epoch;
-    next.seen_end = before.seen_end;
-    next.sent = before.sent;
-    next.buffers = std::move(spare_);
-    spare_ = {};
-    waiting_.push_back(std::move(next));
-  }
-  auto& memory = waiting_.back().buffers;
-  if (!has_room(memory)) memory.reserve(bytes > kParcelBytes / 4 ? bytes : kParcelBytes);
+  auto& parcel = empty_parcel();
+  if (!has_room(parcel.buffers)) parcel.buffers.reserve(bytes > kParcelBytes / 4 ? bytes : kParcelBytes);
+  return parcel;
+}
+
+/// Closes the parcel being filled, unless it is empty.
+FeedBatch& FeedQueue::empty_parcel() {
+  const auto& before = waiting_.back();
+  if (before.buffers.empty()) return waiting_.back();
+  closed_bytes_ += bytes_of(before);
+  FeedBatch next;
+  next.complete = before.complete;
+  next.first_epoch = before.first_epoch;
+  next.seen_end = before.seen_end;
+  next.sent = before.sent;
+  next.buffers = std::move(spare_);
+  spare_ = {};
+  waiting_.push_back(std::move(next));
   return waiting_.back();
 }
 

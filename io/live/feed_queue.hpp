@@ -26,6 +26,9 @@ class FeedQueue {
   /// Like push(), but returns false where push() would wait.
   bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage,
                 std::optional<PeerCount> sent = std::nullopt);
+  /// Like push(), but takes over the memory of `buffers` instead of copying it, and leaves other memory, empty, in its
+  /// place. Worth it for a good part of a parcel only, as the memory becomes one.
+  bool push_whole(std::vector<std::byte>& buffers, std::span<const Damage> damage);
   /// States that nothing that begins before `epoch` will follow. `epoch` may decrease if the stream has gone back.
   void complete_to(Epoch epoch);
   /// Describes the data not yet in the queue: the stream's first epoch, if known, and one past its last epoch.
@@ -43,6 +46,7 @@ class FeedQueue {
   static std::size_t bytes_of(const FeedBatch& parcel);
   void append(std::span<const std::byte> buffers, std::span<const Damage> damage, std::optional<PeerCount> sent);
   FeedBatch& parcel_with_room(std::size_t bytes);
+  FeedBatch& empty_parcel();
 
   const std::size_t most_bytes_;
   std::mutex mutex_;

@@ -14,7 +14,9 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = 256U << 10;
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+/// Somewhat more than a block of a reader makes: each block's chunk is handed over before the next is read.
+constexpr std::size_t kLiveChunkBytes = std::size_t{160} << 10;
 
 /// An optional live source gets one epoch per buffer, since it can be asked for the data received up to any epoch.
 EpochBufferEncoder::Limits limits_of(const StreamHeader& header, bool live) {
@@ -309,7 +311,7 @@ HeldBuffers& EncodedStream::chunk_with_room() {
     chunks_.push_back(std::move(spares_.back()));
     spares_.pop_back();
   }
-  chunks_.back().bytes.reserve(std::max(kChunkBytes, needed));
+  chunks_.back().bytes.reserve(std::max(live_ ? kLiveChunkBytes : kChunkBytes, needed));
   return chunks_.back();
 }
 
@@ -342,9 +344,19 @@ void EncodedStream::release_before(Epoch epoch) {
   drop_forgotten();
 }
 
-/// Recycles released chunks, except the newest, which is still being filled.
+bool EncodedStream::exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory) {
+  auto& chunk = chunks_.front();
+  if (buffers.data() != chunk.bytes.data() || buffers.size() != chunk.bytes.size()) return false;
+  std::swap(chunk.bytes, memory);
+  chunk.buffers.clear();
+  spares_.push_back(std::move(chunk));
+  chunks_.pop_front();
+  return true;
+}
+
+/// Recycles released chunks.
 void EncodedStream::drop_forgotten() {
-  while (chunks_.size() > 1 && chunks_.front().end() <= forgotten_) {
+  while (!chunks_.empty() && chunks_.front().end() <= forgotten_) {
     chunks_.front().bytes.clear();
     chunks_.front().buffers.clear();
     spares_.push_back(std::move(chunks_.front()));

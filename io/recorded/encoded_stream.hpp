@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ class EncodedStream final : public Source {
   /// After the end: if the clock has gone back, returns the stream that begins there, which takes over the reader and
   /// the counts of this one; this one must no longer be used. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
+  /// If `buffers`, from collect(), are all that the oldest chunk holds: exchanges its memory for `memory`, which is
+  /// empty, and releases them. Otherwise returns false.
+  bool exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory);
   /// First epoch of the stream, once it is certain, and one past the last epoch read. Both include hits held back by
   /// the reader. For live streams.
   [[nodiscard]] std::optional<Epoch> begins() const;

@@ -56,6 +56,22 @@ TEST(EncodedFeed, DeliversAllHits) {
   EXPECT_EQ(epochs_fed({{0, 1000}, {1500, 7000}}), (std::vector<Epoch>{0, 1, 1, 7}));
 }
 
+/// Blocks of about 100 KB are handed over without a copy, smaller ones with one: every hit comes once and in order.
+TEST(EncodedFeed, DeliversLargeAndSmallBlocksInOrder) {
+  std::vector<Times> blocks;
+  std::vector<Epoch> expected;
+  Tick time = 0;
+  for (std::size_t b = 0; b < 60; ++b) {
+    auto& block = blocks.emplace_back();
+    for (std::size_t i = 0; i < (b % 3 == 0 ? 10U : 12'000U + 700U * (b % 7)); ++i) {
+      block.push_back(time);
+      expected.push_back(epoch_of(time, kEpochTicks));
+      time += 1;
+    }
+  }
+  EXPECT_EQ(epochs_fed(std::move(blocks)), expected);
+}
+
 /// Epochs restart after those that have been delivered completely.
 TEST(EncodedFeed, DeliversWhatComesAfterAClockThatHasGoneBack) {
   constexpr Tick kHours = 2 * Tick{3600} * 1'000'000'000;

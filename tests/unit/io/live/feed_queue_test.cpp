@@ -104,6 +104,56 @@ TEST(FeedQueue, DamageIsTakenWithTheBuffersThatItCameWith) {
   EXPECT_EQ(batch.damage.size(), 1U);
 }
 
+TEST(FeedQueue, TakesWholeMemoryOver) {
+  FeedQueue queue(std::size_t{1} << 20);
+  FeedBatch batch;
+  batch.buffers.reserve(5000);
+  const auto* const returned = batch.buffers.data();
+  queue.take(batch);
+  auto second = make_buffer(2, 1);
+  second.reserve(10'000);
+  const auto* const memory = second.data();
+  const Damage lost{.first_epoch = 3};
+  EXPECT_TRUE(queue.push_whole(second, {&lost, 1}));
+  EXPECT_TRUE(second.empty());
+  EXPECT_EQ(second.data(), returned) << "memory that came back is used again";
+  EXPECT_TRUE(queue.push(make_buffer(4, 1)));
+  queue.complete_to(5);
+  queue.take(batch);
+  EXPECT_EQ(batch.buffers.data(), memory) << "not copied";
+  EXPECT_EQ(batch.damage.size(), 1U);
+  batch = {};
+  queue.push(make_buffer(5, 1));
+  second = make_buffer(6, 1);
+  queue.push_whole(second, {});
+  queue.take(batch);
+  EXPECT_EQ(hits_in(batch.buffers), (std::vector<Hit>{{5, 0}}));
+  EXPECT_EQ(batch.complete, Epoch(5)) << "what was complete holds for later parcels, too";
+  queue.take(batch);
+  EXPECT_EQ(hits_in(batch.buffers), (std::vector<Hit>{{5, 0}, {6, 0}}));
+  queue.stop();
+  second = make_buffer(7, 1);
+  EXPECT_FALSE(queue.push_whole(second, {}));
+}
+
+TEST(FeedQueue, WholeMemoryWaitsForRoomLikeACopy) {
+  auto buffer = make_buffer(1, 1);
+  FeedQueue queue(buffer.size());
+  queue.push(buffer);
+  std::atomic<bool> begun = false;
+  auto receiver = std::async(std::launch::async, [&] {
+    begun = true;
+    return queue.push_whole(buffer, {});
+  });
+  while (!begun) std::this_thread::yield();
+  give_way();
+  FeedBatch batch;
+  queue.take(batch);
+  EXPECT_EQ(hits_in(batch.buffers).size(), 1U) << "the second came in while the queue was full";
+  ASSERT_TRUE(ends(receiver));
+  EXPECT_TRUE(receiver.get());
+}
+
 TEST(FeedQueue, AReceiverWaitsUntilThereIsRoom) {
   const auto buffer = make_buffer(1, 1);
   FeedQueue queue(buffer.size());
