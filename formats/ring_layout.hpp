@@ -76,6 +76,7 @@ struct ChunkHeader {
     /// The origin has no data from `slice` up to the slice in the body, a u64; or only the stretch of damage that
     /// follows it there.
     kGap = 2,
+    kLent = 3,  ///< like kData, but the body is the damage alone: a source of the same rank lends the rest
   };
   static constexpr std::size_t kBytes = 48;
 
@@ -94,6 +95,8 @@ struct ChunkHeader {
   std::uint32_t n_damage = 0;
   std::uint32_t body_crc = 0;  ///< CRC32C of this chunk's bytes
 
+  /// Whether the message is the origin's part of one slice.
+  [[nodiscard]] bool of_slice() const { return kind == kData || kind == kLent; }
   [[nodiscard]] std::uint64_t damage_bytes() const { return n_damage * sizeof(Damage); }
   [[nodiscard]] bool last() const { return offset + bytes == total_bytes; }
 

@@ -241,7 +241,7 @@ void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, s
       if (!known(damage, settings_.sorted)) refuse(i);
       add_damage(settings_.sorted ? damage.origin : number, in_corrected_epochs(number, damage));
     }
-    decode_source(number, sources[i].buffers);
+    decode_source(number, sources[i].pieces);
   }
 }
 
@@ -266,7 +266,9 @@ void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
   left_out_.clear();
   hits_.sources.resize(sources.size());
   std::size_t words = 0;  // every hit has at least one
-  for (const auto& s : sources) words += s.buffers.size() / sizeof(std::uint32_t);
+  for (const auto& source : sources) {
+    for (const auto piece : source.pieces) words += piece.size() / sizeof(std::uint32_t);
+  }
   if (words > std::numeric_limits<std::uint32_t>::max()) {
     throw UserError("a slice holds more than 16 GiB of epoch buffers: choose a smaller " +
                     name_of(Setting::epochs_per_slice));
@@ -280,19 +282,29 @@ void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
   }
 }
 
-void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte> bytes) {
+void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::span<const std::byte>> pieces) {
   auto& decoded = hits_.sources[source];
   decoded.begin = hits_.size;
   decoded.ordered = true;
   decoded.marks.clear();
   Epoch next_epoch = 0;
+  for (const auto piece : pieces) {
+    if (!decode_piece(source, piece, next_epoch)) break;
+  }
+  decoded.end = hits_.size;
+  if (settings_.sorted) return;
+  std::fill(hits_.source.data() + decoded.begin, hits_.source.data() + decoded.end, source);
+}
+
+/// `next_epoch`: the end of the buffers so far. Returns false if the buffers that follow cannot be found.
+bool SliceDecoder::decode_piece(std::uint16_t source, std::span<const std::byte> bytes, Epoch& next_epoch) {
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
       // The next buffer cannot be found without a length.
       drop(source, unknown_from(source, next_epoch, header.value_or(EpochBufferHeader{})),
            header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
-      break;
+      return false;
     }
     if (!header->epochs().overlaps(sent_)) {
       // Intact, but of another slice: this slice's data did not arrive.
@@ -310,9 +322,7 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
     next_epoch = std::max(next_epoch, header->epochs().end);
     bytes = bytes.subspan(header->stored_bytes());
   }
-  decoded.end = hits_.size;
-  if (settings_.sorted) return;
-  std::fill(hits_.source.data() + decoded.begin, hits_.source.data() + decoded.end, source);
+  return true;
 }
 
 void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& header,

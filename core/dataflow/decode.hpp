@@ -103,7 +103,8 @@ class SliceDecoder {
  private:
   void make_room(std::span<const SourceSlice> sources);
   void set_range(std::uint16_t stream, SliceId slice);
-  void decode_source(std::uint16_t source, std::span<const std::byte> bytes);
+  void decode_source(std::uint16_t source, std::span<const std::span<const std::byte>> pieces);
+  bool decode_piece(std::uint16_t source, std::span<const std::byte> bytes, Epoch& next_epoch);
   void decode_buffer(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
   template <bool kClip, bool kPayload, bool kSorted>
   void read_words(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);

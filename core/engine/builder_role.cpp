@@ -1,6 +1,8 @@
 #include "core/engine/builder_role.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/runtime/activity.hpp"
@@ -68,7 +70,7 @@ std::size_t BuilderRole::take_complete_slices() {
       build_slots_[n].input = std::move(assembly);
       ++n;
     } else {
-      assembler_.recycle(std::move(assembly));
+      done_with(next_, std::move(assembly));
       output_->pass({next_, {next_.value + 1}});
       ++done_;
     }
@@ -130,8 +132,13 @@ void BuilderRole::build(std::size_t n) {
   n_built_ = n;
   for (std::size_t i = 0; i < n; ++i) {
     for (const auto& problem : build_slots_[i].problems) report_(problem);
-    assembler_.recycle(std::move(build_slots_[i].input));
+    done_with(build_slots_[i].slice, std::move(build_slots_[i].input));
   }
+}
+
+void BuilderRole::done_with(SliceId slice, std::unique_ptr<SliceAssembly> input) {
+  assembler_.recycle(std::move(input));
+  if (settings_.lent != nullptr) settings_.lent->give_back(slice);
 }
 
 void BuilderRole::build_all(std::size_t n) {
@@ -176,12 +183,25 @@ void BuilderRole::build_in(BuildSlot& slot) {
   slot.sources.resize(settings_.n_sources);
   for (std::size_t s = 0; s < settings_.n_sources; ++s) {
     const auto& part = slot.input->part(s);
-    slot.sources[s] = {part.buffers(), part.damage()};
+    fill(slot.sources[s], slot.slice, static_cast<std::uint32_t>(s), part);
   }
   slot.problems.clear();
   slot.builder.build(slot.slice, slot.sources, slot.output, slot.problems,
                      settings_.keep_sorted ? &slot.sorted : nullptr);
   for (auto& slice : slot.output) slice.ledger.builder = settings_.id.value;
+}
+
+void BuilderRole::fill(SourceSlice& source, SliceId slice, std::uint32_t origin,
+                       const SliceAssembly::Part& part) const {
+  source.damage = part.damage();
+  if (!part.lent) {
+    source.pieces.assign(1, part.buffers());
+  } else if (settings_.lent != nullptr) {
+    source.pieces = settings_.lent->pieces(slice, origin);
+  } else {
+    throw std::runtime_error("exchange: slice " + std::to_string(slice.value) + " of origin " + std::to_string(origin) +
+                             " is lent to a builder that does not borrow");
+  }
 }
 
 std::size_t BuilderRole::pass_on() {

@@ -11,6 +11,7 @@
 #include "core/engine/role.hpp"
 #include "core/engine/slice_output.hpp"
 #include "core/exchange/inbox.hpp"
+#include "core/exchange/lent_slices.hpp"
 #include "formats/slice_range.hpp"
 #include "formats/telemetry_wire.hpp"
 #include "schedulers/scheduler.hpp"
@@ -32,6 +33,8 @@ struct BuilderRoleSettings {
   std::function<void(const SortedSlice&)> keep_sorted = {};
   /// Called with the first kind of events of each built slice, in ascending order; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
+  /// Holds the loans of this rank's sources, and outlives the builder; null: they lend nothing.
+  LentSlices* lent = nullptr;
   bool measures = false;  ///< measure the time spent building
   /// Called with each slice instead of building it, for simulations, whose data exist only as lengths. May be empty.
   std::function<void(SliceId, const SliceAssembly&)> stand_in = {};
@@ -73,6 +76,8 @@ class BuilderRole final : public Role {
   void finish();
   void build(std::size_t n);
   void build_all(std::size_t n);
+  void done_with(SliceId slice, std::unique_ptr<SliceAssembly> input);
+  void fill(SourceSlice& source, SliceId slice, std::uint32_t origin, const SliceAssembly::Part& part) const;
   void count(const std::vector<BuiltSlice>& slice);
   std::size_t pass_on();
   void try_to_build_in(BuildSlot& slot);

@@ -9,11 +9,29 @@
 
 namespace eventloom {
 
+namespace {
+
+/// Most builders with which sources lend data. Beyond that few data of a rank are for its own builder, but the rank
+/// keeps those for all builders until the builder gives its slice back.
+constexpr std::uint32_t kMostThatLend = 4;
+
+/// See LentSlices. Simulations have nothing to lend.
+std::vector<std::uint8_t> borrowers(const Wiring& wiring) {
+  const auto& settings = wiring.settings();
+  std::vector<std::uint8_t> here;
+  if (settings.bodies == Bodies::counted || settings.roles.builders > kMostThatLend) return here;
+  for (std::uint32_t b = 0; b < settings.roles.builders; ++b) here.push_back(wiring.here(BuilderId{b}) ? 1 : 0);
+  return here;
+}
+
+}  // namespace
+
 Session::Session(SessionSettings settings, const SessionHost& host)
     : settings_(std::move(settings)),
       ranks_(host.network.ranks()),
       control_(host.watch, settings_.duration, host.network),
       wiring_(settings_.wiring, host.network, host.idle, host.clock),
+      lent_(borrowers(wiring_), std::min<std::uint64_t>(kCopiedBelow, settings_.wiring.ring.cell_bytes)),
       clock_(host.clock),
       idle_(host.idle) {
   if (settings_.telemetry.counters) {
@@ -91,6 +109,7 @@ void Session::add_builder(BuilderId id) {
   builder.gives_way = sending_first();
   builder.keep_sorted = ends_->sorted_sink_of(id);
   builder.watch_built = [this](const BuiltSlice& slice) { ends_->watch_built(slice); };
+  builder.lent = &lent_;
   builder.measures = settings_.telemetry.counters;
   if (wired.bodies == Bodies::counted) {
     builder.stand_in = [this, id](SliceId slice, const SliceAssembly& input) { ends_->stand_in(id, slice, input); };
@@ -174,6 +193,7 @@ void Session::add_sources(std::vector<LocalSource> sources, std::function<std::i
   sending.since_start = std::move(since_start);
   sending.offsets = offsets();
   sending.patience = patience_for(sending);
+  sending.lent = &lent_;
   auto role = std::make_unique<SourceRole>(std::move(sending), wiring_.scheduler(), std::move(sources),
                                            wiring_.source_outboxes());
   sources_ = role.get();

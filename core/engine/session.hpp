@@ -128,6 +128,7 @@ class Session final : private TurnTask {
   const Collective& ranks_;
   RunControl control_;
   Wiring wiring_;
+  LentSlices lent_;
   std::vector<std::unique_ptr<Role>> roles_;  ///< receivers before senders
   SourceRole* sources_ = nullptr;             ///< owned by roles_
   std::vector<const BuilderRole*> builders_;  ///< owned by roles_

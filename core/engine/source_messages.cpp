@@ -5,11 +5,13 @@
 
 namespace eventloom {
 
-SourceMessages::SourceMessages(std::vector<Outbox> outboxes, std::size_t sources, std::uint32_t most_in_flight)
+SourceMessages::SourceMessages(std::vector<Outbox> outboxes, std::size_t sources, std::uint32_t most_in_flight,
+                               LentSlices* lent)
     : outboxes_(std::move(outboxes)),
       pending_(outboxes_.size()),
       of_sources_(sources),
-      most_in_flight_(most_in_flight) {}
+      most_in_flight_(most_in_flight),
+      lent_(lent) {}
 
 std::size_t SourceMessages::pump() {
   std::size_t moved = 0;
@@ -46,6 +48,7 @@ bool SourceMessages::is_full(std::size_t source) const {
 
 SliceId SourceMessages::first_needed(std::size_t source, SliceId otherwise) const {
   SliceId first = of_sources_[source].transfers.lowest(otherwise);
+  if (lent_ != nullptr) first = std::min(first, lent_->first(otherwise));
   for (const auto b : outboxes_.busy()) {
     if (pending_[b].source == source) first = std::min(first, pending_[b].slice);
   }
@@ -64,18 +67,30 @@ CollectedSlice& SourceMessages::prepare(std::size_t source, std::size_t builder,
   return collected;
 }
 
+/// The copy of a clipped buffer does not outlast the next message.
+bool SourceMessages::can_lend(std::size_t builder, const CollectedSlice& collected) const {
+  return lent_ != nullptr && collected.clipped.empty() && lent_->can_lend(builder, collected.data.pieces);
+}
+
 void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, SliceId lowest) {
   auto& pending = pending_[builder];
-  const auto& data = pending.memory.last().data;
+  const auto& collected = pending.memory.last();
+  const auto& data = collected.data;
   message_.slice = pending.slice;
   message_.origin = id.value;
   message_.has_more = has_more;
   message_.n_damage = static_cast<std::uint32_t>(data.damage.size());
   message_.body.clear();
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(data.damage)));
-  message_.body.insert(message_.body.end(), data.pieces.begin(), data.pieces.end());
   auto& of = of_sources_[pending.source];
-  for (const auto piece : message_.body) of.bytes += piece.size();
+  of.bytes += std::span(data.damage).size_bytes() + bytes_of(data.pieces);
+  message_.lent_bytes = 0;
+  if (can_lend(builder, collected)) {
+    lent_->lend(pending.slice, id.value, data.pieces);
+    message_.lent_bytes = bytes_of(data.pieces);
+  } else {
+    message_.body.insert(message_.body.end(), data.pieces.begin(), data.pieces.end());
+  }
   ++of.messages;
   outboxes_[builder].start(message_);
   begin_transfer(builder, lowest);

@@ -7,6 +7,7 @@
 
 #include "core/dataflow/source.hpp"
 #include "core/engine/live_inputs.hpp"
+#include "core/exchange/lent_slices.hpp"
 #include "formats/geometry.hpp"
 #include "formats/offset_span.hpp"
 #include "formats/slice_set.hpp"
@@ -32,6 +33,9 @@ struct SourceRoleSettings {
   std::vector<OffsetSpan> offsets = {};
   /// Indexed by builder: 0 if the sources on this rank do not serve it. Empty: all are served.
   std::vector<std::uint8_t> served;
+
+  /// Null: the sources send to builders on their own rank, too. Must outlive the sources.
+  LentSlices* lent = nullptr;
 
   [[nodiscard]] bool serves(std::size_t builder) const { return served.empty() || served[builder] != 0; }
 };

@@ -23,7 +23,7 @@ struct SharedBySources {
         scheduler(schedule),
         pace(schedule, settings),
         live(settings.patience),
-        messages(std::move(outboxes), sources, settings.transfers_in_flight) {}
+        messages(std::move(outboxes), sources, settings.transfers_in_flight, settings.lent) {}
 
   SourceRoleSettings settings;
   Scheduler& scheduler;

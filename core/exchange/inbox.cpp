@@ -63,7 +63,7 @@ std::size_t Inbox::drain(std::size_t number, SliceAssembler& into) {
 
 void Inbox::place(const Chunk& chunk, SliceAssembler& into) const {
   const auto& header = chunk.header;
-  if (header.kind == ChunkHeader::kData && header.slice >= slice_limit_.value) {
+  if (header.of_slice() && header.slice >= slice_limit_.value) {
     throw std::runtime_error("exchange: slice " + std::to_string(header.slice) + " of origin " +
                              std::to_string(header.origin) + " was sent beyond the granted slice limit");
   }

@@ -16,12 +16,6 @@ namespace {
 /// Smaller pieces of a longer message are not put into a cell; the cell is closed instead.
 constexpr std::uint64_t kSmallestPiece = 64;
 
-std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
-  std::uint64_t sum = 0;
-  for (const auto piece : body) sum += piece.size();
-  return sum;
-}
-
 void require_transferable(std::uint64_t bytes) {
   if (bytes > kMaxMessageBytes) {
     throw UserError("a slice takes " + std::to_string(bytes) + " bytes in one message; the limit is " +
@@ -30,6 +24,12 @@ void require_transferable(std::uint64_t bytes) {
 }
 
 }  // namespace
+
+std::uint64_t bytes_of(std::span<const std::span<const std::byte>> pieces) {
+  std::uint64_t sum = 0;
+  for (const auto piece : pieces) sum += piece.size();
+  return sum;
+}
 
 Outbox::Outbox(RingProducer ring, BodyCrc body_crc)
     : ring_(std::move(ring)), body_crc_(body_crc), staging_(most_staged_cells(ring_.geometry())) {
@@ -55,9 +55,11 @@ void Outbox::start(const Message& message) {
   next.header.origin = message.origin;
   next.header.has_more = message.has_more ? 1 : 0;
   next.header.n_damage = message.n_damage;
-  require_transferable(next.header.total_bytes);
+  if (message.lent_bytes != 0) next.header.kind = ChunkHeader::kLent;
+  const auto bytes = next.header.total_bytes + message.lent_bytes;
+  require_transferable(bytes);
   ++counters_[Metric::messages];
-  counters_[Metric::message_bytes] += next.header.total_bytes;
+  counters_[Metric::message_bytes] += bytes;
 }
 
 void Outbox::start_end(std::uint32_t origin, SliceId end, std::span<const Damage> damage) {

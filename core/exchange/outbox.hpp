@@ -23,7 +23,12 @@ struct Message {
   /// The body, in order. Large pieces are put in place, without a copy. Must stay unchanged until the outbox is free()
   /// again and its cells up to then are complete, see complete_cells().
   std::vector<std::span<const std::byte>> body;
+  /// Size of the data if they are lent, see LentSlices: the body is then the damage alone.
+  std::uint64_t lent_bytes = 0;
 };
+
+/// The total size of pieces of memory.
+std::uint64_t bytes_of(std::span<const std::span<const std::byte>> pieces);
 
 /// Pieces of a body below this size are copied, and joined with their neighbours; a separate put pays only above it.
 inline constexpr std::size_t kCopiedBelow = 4096;

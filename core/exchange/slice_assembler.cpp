@@ -19,13 +19,16 @@ namespace {
 /// Checks that header and body are consistent in themselves.
 void check(const ChunkHeader& header, std::span<const std::byte> body, std::size_t n_origins) {
   if (header.origin >= n_origins) contradiction(header, "there is no such origin");
-  if (header.kind > ChunkHeader::kGap) contradiction(header, "a chunk of unknown kind");
+  if (header.kind > ChunkHeader::kLent) contradiction(header, "a chunk of unknown kind");
   if (header.bytes != body.size()) contradiction(header, "a chunk whose size differs from its header");
   if (header.total_bytes > kMaxMessageBytes || header.damage_bytes() > header.total_bytes) {
     contradiction(header, "a message of impossible size");
   }
   if (header.has_body_crc == 0 && header.offset < header.damage_bytes()) {
     contradiction(header, "damage records without a checksum");
+  }
+  if (header.kind == ChunkHeader::kLent && header.damage_bytes() != header.total_bytes) {
+    contradiction(header, "a loan with data");
   }
 }
 
@@ -73,11 +76,13 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
     origin.passed = std::max(origin.passed, SliceId{header.slice + 1});
     part.total_bytes = header.total_bytes;
     part.n_damage = header.n_damage;
+    part.lent = header.kind == ChunkHeader::kLent;
     if (bodies_ == Bodies::kept) part.memory.resize(padded(header.total_bytes) / 8);
     if (header.has_more != 0) assembly.has_more_ = true;
   }
-  if (part.complete || header.total_bytes != part.total_bytes || header.n_damage != part.n_damage ||
-      header.offset != part.got_bytes || body.size() > part.total_bytes - part.got_bytes) {
+  if (part.complete || part.lent != (header.kind == ChunkHeader::kLent) || header.total_bytes != part.total_bytes ||
+      header.n_damage != part.n_damage || header.offset != part.got_bytes ||
+      body.size() > part.total_bytes - part.got_bytes) {
     contradiction(header, "a chunk is repeated or out of order");
   }
   if (!body.empty() && bodies_ == Bodies::kept) {
@@ -175,7 +180,7 @@ void SliceAssembler::pass(SliceId end) {
 
 void SliceAssembler::recycle(std::unique_ptr<SliceAssembly> assembly) {
   for (auto& part : assembly->parts_) {
-    part.begun = part.complete = false;
+    part.begun = part.complete = part.lent = false;
     part.total_bytes = part.got_bytes = 0;
     part.n_damage = 0;
   }

@@ -26,6 +26,7 @@ class SliceAssembly {
     std::uint32_t n_damage = 0;
     bool begun = false;  ///< a chunk has arrived; not for an origin that had ended before or has nothing
     bool complete = false;
+    bool lent = false;  ///< the buffers are not here, see LentSlices
 
     [[nodiscard]] std::span<const std::byte> body() const {
       return std::as_bytes(std::span(memory)).first(total_bytes);

@@ -106,7 +106,8 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_run(DropCause::copy),
 
     {messages, "messages", "messages", "messages sent to builders, ends and gaps not counted"},
-    {message_bytes, "message_bytes", "bytes", "bodies of the messages"},
+    {message_bytes, "message_bytes", "bytes",
+     "bodies of the messages, including data lent to builders on the same rank"},
     {cells, "cells", "cells", "cells written to rings"},
     {cell_bytes, "cell_bytes", "bytes", "contents of the cells, headers and padding included"},
     {notifications, "notifications", "notifications", "notifications: a flush and one or two puts each"},

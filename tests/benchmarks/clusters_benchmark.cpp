@@ -30,20 +30,6 @@ struct Rates {
   double finding = 0;
 };
 
-/// The pieces one behind the other in `memory`, as a builder receives them.
-std::span<const std::byte> joined(std::span<const std::span<const std::byte>> pieces,
-                                  std::vector<std::uint64_t>& memory) {
-  std::size_t bytes = 0;
-  for (const auto piece : pieces) bytes += piece.size();
-  memory.resize(bytes / sizeof memory[0]);
-  auto out = std::as_writable_bytes(std::span(memory));
-  for (const auto piece : pieces) {
-    std::ranges::copy(piece, out.begin());
-    out = out.subspan(piece.size());
-  }
-  return std::as_bytes(std::span(memory));
-}
-
 /// The slices of 1 ms of a source, one after the other, as a run on one rank takes them.
 Rates measure(Source& source, const std::string& definition) {
   const auto base = source.header().base;
@@ -55,7 +41,6 @@ Rates measure(Source& source, const std::string& definition) {
   TimeSort sort;
   EventList events;
   SliceData data;
-  std::vector<std::uint64_t> memory;
   std::vector<BuildProblem> problems;
   Rates rates;
   for (SliceId slice{0};; ++slice.value) {
@@ -65,7 +50,7 @@ Rates measure(Source& source, const std::string& definition) {
     source.collect(sent, data);
     rates.reading += cpu_seconds() - begun;
 
-    const SourceSlice received{joined(data.pieces, memory), data.damage};
+    const SourceSlice received{data.pieces, data.damage};
     decoder.decode(slice, std::span(&received, 1), problems);
     const auto& hits = decoder.hits();
     const auto keys = sort.sort(hits, sent.end - sent.begin, base.epoch_ticks);

@@ -113,7 +113,7 @@ Workload make_workload(Pattern pattern, std::size_t sources, const EventDefiniti
       const auto times = random_times(pattern, out.settings.geometry.owned_ticks({i}), sources, s, i + 1);
       memory.push_back(encode(times, out.settings.geometry.owned_epochs({i}), i * sources + s));
     }
-    for (const auto& buffer : memory) slice.push_back({std::as_bytes(std::span(buffer)), {}});
+    for (const auto& buffer : memory) slice.push_back({{std::as_bytes(std::span(buffer))}, {}});
   }
   return out;
 }
@@ -235,7 +235,7 @@ void checksum(benchmark::State& state) {
   const auto work = workload_of(state, gap_for);
   std::uint64_t i = 0;
   for (auto _ : state) {
-    for (const auto& source : work.slices[i]) benchmark::DoNotOptimize(crc32c(source.buffers));
+    for (const auto& source : work.slices[i]) benchmark::DoNotOptimize(crc32c(source.pieces.front()));
     i = (i + 1) % work.slices.size();
   }
   set_rate(state, work);

@@ -69,7 +69,7 @@ TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
     auto of = maker.steady(60);
     of.simulation.longest_step_ns = 2'000'000;
     maker.choose_schedule(of);
-    const auto from = static_cast<std::int64_t>(maker.draw(0, 300'000));
+    const auto from = static_cast<std::int64_t>(maker.draw(0, 200'000));
     of.standstill = {from, from + 900'000'000};
     of.stalls = {milliseconds(500), milliseconds(5000)};
     const Messages messages;

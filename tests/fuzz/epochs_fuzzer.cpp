@@ -81,7 +81,7 @@ class Run {
     const auto words = joined(data);
     const auto bytes = std::as_bytes(std::span(words));
     require_whole_buffers(bytes);
-    const std::vector<SourceSlice> parts{{bytes, data.damage}};
+    const std::vector<SourceSlice> parts{{{bytes}, data.damage}};
     problems_.clear();
     builder_.build(slice, parts, built_, problems_);
     fuzz::require(built_.front().ledger.balances(), "every hit of a slice is accounted for");

@@ -207,7 +207,7 @@ void build(Words words, const Setup& setup) {
     const std::size_t begin = words.size() * i / n_sources;
     stored.push_back(store(words.subspan(begin, words.size() * (i + 1) / n_sources - begin), setup));
   }
-  for (const auto& s : stored) sources.push_back({s.bytes(), {}});
+  for (const auto& s : stored) sources.push_back({{s.bytes()}, {}});
 
   const auto settings = builder_settings(setup, n_sources);
   SliceBuilder builder(settings);

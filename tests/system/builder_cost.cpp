@@ -106,7 +106,7 @@ Workload make_workload(std::size_t sources, const EventDefinitionPtr& definition
     const auto stream = make_stream(hits, kBase.epoch_ticks, kEpochsPerBuffer);
     for (std::uint64_t i = 0; i < kSlices; ++i) {
       out.memory[i].push_back(sent_bytes(stream, out.settings.geometry.sent_epochs({i})));
-      out.slices[i].push_back({out.memory[i].back(), {}});
+      out.slices[i].push_back({{out.memory[i].back()}, {}});
     }
   }
   return out;

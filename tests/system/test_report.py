@@ -237,6 +237,16 @@ def test_counters_of_run_and_sources(recording, document):
         assert all(column.attrs["units"] for column in (file["builders/busy"], file["builders/idle"]))
 
 
+@pytest.mark.parametrize("builders, sent", [(1, "none"), (2, "some"), (5, "all")])
+def test_data_for_builders_on_their_own_rank_are_lent(tmp_path, builders, sent):
+    """Rank 0 has the source and the first builder. With more than four builders, data are not lent."""
+    eventloom("generate", "--output", tmp_path / "made", "--sources", 1, "--rate", "1e6", "--noise", "2e6", "--duration", "50ms")
+    run = Run(tmp_path, [tmp_path / "made/source_000.epochs"], *OPTIONS, "--builders", builders, np=builders)
+    account = run.report()["sent"]
+    share = account["cell_bytes"] / account["message_bytes"]
+    assert {"none": share < 0.1, "some": 0.3 < share < 0.9, "all": share > 1}[sent], share
+
+
 def test_losses_by_source_and_cause(tmp_path):
     """Half of one source's epoch buffer is damaged."""
     uris = generate(tmp_path / "in", sources=2, rate=100_000, hits=8, duration="20ms", seed=5)

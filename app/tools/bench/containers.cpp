@@ -91,7 +91,7 @@ class EpochsDecoder {
         decoder_(settings_) {}
 
   const DecodedHits& decode(std::span<const std::byte> bytes) {
-    const SourceSlice source{bytes, {}};
+    const SourceSlice source{{bytes}, {}};
     decoder_.decode({0}, {&source, 1}, problems_);
     if (!problems_.empty()) throw std::logic_error("an epoch buffer is damaged: " + problems_.front().reason);
     return decoder_.hits();

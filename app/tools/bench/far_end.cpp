@@ -42,7 +42,7 @@ void BuildingEnd::take(std::span<const std::byte> message) {
   assembler_.place(header, message);
   auto slice = assembler_.take(next_);
   ++next_.value;
-  const SourceSlice source{slice->part(0).buffers(), {}};
+  const SourceSlice source{{slice->part(0).buffers()}, {}};
   builder_.build({0}, std::span(&source, 1), built_, problems_);
   assembler_.recycle(std::move(slice));
   if (built_.front().events.size() != 1) throw std::runtime_error("bench latency: the event was not built");

@@ -78,7 +78,7 @@ struct Received {
       }
     }
     for (const auto& buffers : memory) {
-      sources.push_back({std::as_bytes(std::span(buffers)), {}});
+      sources.push_back({{std::as_bytes(std::span(buffers))}, {}});
       bytes += buffers.size() * 8;
     }
   }

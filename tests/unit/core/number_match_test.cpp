@@ -99,7 +99,7 @@ struct NumberedRun {
         for (const auto& d : damage[s]) {
           if (epochs_of(d).overlaps(sent)) lost[s].push_back(d);
         }
-        sources.push_back({std::as_bytes(std::span(memory[s])).first(bytes.size()), lost[s]});
+        sources.push_back({{std::as_bytes(std::span(memory[s])).first(bytes.size())}, lost[s]});
       }
       builder.build(id, sources, built, problems);
       out.push_back(built);
@@ -457,7 +457,7 @@ TEST(NumberMatch, OtherDefinitionsMatchNoNumbers) {
   std::vector<Stream> streams;
   std::vector<SourceSlice> sources;
   for (const auto& hits : run.hits) streams.push_back(make_stream(hits, kEpochTicks, 100));
-  for (const auto& stream : streams) sources.push_back({stream.front().bytes, {}});
+  for (const auto& stream : streams) sources.push_back({{stream.front().bytes}, {}});
   std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
   builder.build({0}, sources, built, problems);

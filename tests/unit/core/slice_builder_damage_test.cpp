@@ -141,7 +141,7 @@ std::pair<BuiltSlice, std::vector<BuildProblem>> build_one(const TestRun& run, s
                                                            SliceId slice,
                                                            const std::vector<std::vector<std::byte>>& bytes) {
   std::vector<SourceSlice> sources(bytes.size());
-  for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].buffers = bytes[s];
+  for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].pieces = {bytes[s]};
   SliceBuilder builder({run.geometry(epochs_per_slice), {{run.definition, run.overlap}}, run.payload});
   std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
@@ -152,6 +152,35 @@ std::pair<BuiltSlice, std::vector<BuildProblem>> build_one(const TestRun& run, s
 constexpr const char* kDefinitions[] = {"gap:12,3", "multiplicity:20,3,1,1", "tag"};
 
 }  // namespace
+
+/// Data may lie in several pieces of memory. Where a header is damaged, those behind it are lost as within one piece.
+TEST(SliceBuilderDamage, PiecesCountLikeOneBehindTheOther) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    auto run = random_run(seed, "gap:12,3");
+    const SliceId slice{1};
+    if (seed % 2 == 0) run.streams[0][run.streams[0].size() / 3].bytes[8] ^= std::byte{1};
+    const auto bytes = bytes_sent(run, 20, slice);
+    const auto [joined, joined_problems] = build_one(run, 20, slice, bytes);
+    std::vector<SourceSlice> sources(bytes.size());
+    for (std::size_t s = 0; s < bytes.size(); ++s) {
+      for (const auto& buffer : run.streams[s]) {
+        if (!buffer.header.epochs().overlaps(run.geometry(20).sent_epochs(slice))) continue;
+        sources[s].pieces.emplace_back(buffer.bytes);
+      }
+      ASSERT_GT(sources[s].pieces.size(), 1U);
+    }
+    SliceBuilder builder({run.geometry(20), {{run.definition, run.overlap}}, run.payload});
+    std::vector<BuiltSlice> built;
+    std::vector<BuildProblem> problems;
+    builder.build(slice, sources, built, problems);
+    EXPECT_EQ(built.front().events.time, joined.events.time);
+    EXPECT_EQ(built.front().ledger.hits_in, joined.ledger.hits_in);
+    EXPECT_EQ(built.front().ledger.dropped(), joined.ledger.dropped());
+    EXPECT_GT(built.front().events.size(), 0U);
+    ASSERT_EQ(problems.size(), joined_problems.size());
+    for (std::size_t i = 0; i < problems.size(); ++i) EXPECT_EQ(problems[i].reason, joined_problems[i].reason);
+  }
+}
 
 TEST(SliceBuilderDamage, FlippedBitsDropTheWholeBuffer) {
   for (const char* definition : kDefinitions) {
@@ -353,7 +382,7 @@ TEST(SliceBuilderDamage, HitsOfLiveSourcesAreCountedBySource) {
     for (SliceId slice; slice.value * length * kTicksOfEpoch < 7000; ++slice.value) {
       const auto bytes = bytes_sent(run, length, slice);
       std::vector<SourceSlice> sources(bytes.size());
-      for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].buffers = bytes[s];
+      for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].pieces = {bytes[s]};
       std::vector<BuiltSlice> built;
       std::vector<BuildProblem> problems;
       builder.build(slice, sources, built, problems);

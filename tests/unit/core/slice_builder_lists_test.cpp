@@ -104,7 +104,7 @@ SortedSlice saved(const TestRun& run) {
       if (buffer.header.epochs().overlaps(run.geometry(10).sent_epochs({1})))
         bytes[s].insert(bytes[s].end(), buffer.bytes.begin(), buffer.bytes.end());
     }
-    sources.push_back({bytes[s], {}});
+    sources.push_back({{bytes[s]}, {}});
   }
   std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
@@ -139,7 +139,7 @@ TEST(SliceBuilderLists, AreSavedWithoutTags) {
   settings.sorted = {3};
   SliceDecoder decoder(settings);
   std::vector<BuildProblem> problems;
-  const std::vector<SourceSlice> streams{{sorted.buffers, {}}};
+  const std::vector<SourceSlice> streams{{{sorted.buffers}, {}}};
   decoder.decode({1}, streams, problems);
   EXPECT_TRUE(problems.empty());
   EXPECT_GT(decoder.hits().size, 0U);

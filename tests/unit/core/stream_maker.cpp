@@ -80,7 +80,7 @@ std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, SliceId f
           if (EpochRange{d.first_epoch, d.first_epoch + d.n_epochs}.overlaps(sent)) lost[s].push_back(d);
         }
       }
-      sources.push_back({std::as_bytes(std::span(memory[s])).first(bytes.size()), lost[s]});
+      sources.push_back({{std::as_bytes(std::span(memory[s])).first(bytes.size())}, lost[s]});
     }
     builder.build(id, sources, built, problems);
     out.push_back(built.front());

@@ -1,14 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "core/exchange/inbox.hpp"
+#include "core/exchange/lent_slices.hpp"
 #include "core/exchange/outbox.hpp"
 #include "tests/support/loopback_transport.hpp"
 
@@ -273,6 +277,95 @@ TEST(Outbox, DamageRecordsAreAlwaysCoveredByAChecksum) {
     EXPECT_EQ(slice->part(0).damage().size(), n);
     EXPECT_TRUE(std::ranges::equal(slice->part(0).buffers(), buffer));
   }
+}
+
+// Of lent data, the ring carries the notice and the damage alone.
+TEST(Outbox, ALoanIsANotice) {
+  for (const std::uint32_t n : {0U, 2U}) {
+    Pair pair({4, 1024}, 3);
+    pair.inbox.grant({10}, true);
+    pair.fabric.rank(1).flush_all();
+    const std::vector<Damage> damage(n, Damage{.first_epoch = 7, .n_epochs = 2, .n_hits = 5});
+    Message message{{0}, 0, true, n, {std::as_bytes(std::span(damage))}};
+    message.lent_bytes = 1'000'000;
+    pair.outbox.start(message);
+    pair.outbox.pump();
+    pair.outbox.flush();
+    EXPECT_TRUE(pair.outbox.free());
+    EXPECT_EQ(pair.outbox.counters()[Metric::message_bytes], 1'000'000 + n * sizeof(Damage));
+    EXPECT_LE(pair.outbox.counters()[Metric::cell_bytes], 1024U);
+    SliceAssembler assembler(1);
+    EXPECT_EQ(pair.inbox.drain(assembler), 1U);
+    ASSERT_TRUE(assembler.complete({0}));
+    auto slice = assembler.take({0});
+    EXPECT_TRUE(slice->has_more());
+    EXPECT_TRUE(slice->part(0).lent);
+    EXPECT_EQ(slice->part(0).damage().size(), n);
+    EXPECT_TRUE(slice->part(0).buffers().empty());
+    assembler.recycle(std::move(slice));
+    assembler.place({.slice = 1}, {});
+    EXPECT_FALSE(assembler.take({1})->part(0).lent) << "the memory of an earlier slice serves again";
+  }
+}
+
+TEST(SliceAssembler, RefusesALoanThatContradictsItself) {
+  SliceAssembler assembler(1);
+  const std::vector<std::byte> body(2 * sizeof(Damage));
+  ChunkHeader chunk{.bytes = sizeof(Damage), .kind = ChunkHeader::kLent, .has_body_crc = 1, .n_damage = 1};
+  chunk.total_bytes = body.size();
+  EXPECT_THROW(assembler.place(chunk, std::span(body).first(sizeof(Damage))), std::runtime_error) << "more than damage";
+  chunk.n_damage = 2;
+  assembler.place(chunk, std::span(body).first(sizeof(Damage)));
+  chunk.kind = ChunkHeader::kData;
+  chunk.offset = sizeof(Damage);
+  EXPECT_THROW(assembler.place(chunk, std::span(body).last(sizeof(Damage))), std::runtime_error) << "half a loan";
+}
+
+TEST(Inbox, RefusesALoanBeyondTheSliceLimit) {
+  Pair pair({4, 1024}, 3);
+  pair.inbox.grant({2}, true);
+  pair.fabric.rank(1).flush_all();
+  Message message{{2}, 0, true, 0, {}};
+  message.lent_bytes = 8;
+  pair.outbox.start(message);
+  pair.outbox.pump();
+  pair.outbox.flush();
+  SliceAssembler assembler(1);
+  EXPECT_THROW(pair.inbox.drain(assembler), std::runtime_error);
+}
+
+TEST(LentSlices, AreKeptUntilTheyAreGivenBack) {
+  alignas(8) const std::array<std::byte, 64> memory{};
+  const LentSlices::Pieces whole{memory};
+  const LentSlices::Pieces halves{std::span(memory).first(32), std::span(memory).last(32)};
+  LentSlices lent({}, 0);
+  EXPECT_EQ(lent.first({9}), SliceId{9});
+  lent.lend({4}, 1, whole);
+  lent.lend({3}, 0, halves);
+  lent.lend({3}, 1, whole);
+  EXPECT_EQ(lent.first({9}), SliceId{3});
+  EXPECT_EQ(lent.pieces({3}, 0).size(), 2U);
+  EXPECT_EQ(lent.pieces({3}, 1).front().data(), memory.data());
+  EXPECT_THROW((void)lent.pieces({4}, 0), std::runtime_error);
+  EXPECT_THROW((void)lent.pieces({5}, 1), std::runtime_error);
+  lent.give_back({3});
+  EXPECT_EQ(lent.first({9}), SliceId{4});
+  EXPECT_THROW((void)lent.pieces({3}, 1), std::runtime_error);
+  lent.give_back({8});
+  EXPECT_EQ(lent.pieces({4}, 1).size(), 1U);
+}
+
+TEST(LentSlices, AreLentToSomeBuildersAndOnlyIfManyAndAligned) {
+  alignas(8) const std::array<std::byte, 64> memory{};
+  const LentSlices::Pieces aligned{std::span(memory).first(8), std::span(memory).subspan(8)};
+  const LentSlices::Pieces shifted{memory, std::span(memory).subspan(4)};
+  const LentSlices::Pieces few{std::span(memory).first(56)};
+  EXPECT_FALSE(LentSlices({}, 64).can_lend(0, aligned));
+  const LentSlices lent({0, 1}, 64);
+  EXPECT_FALSE(lent.can_lend(0, aligned));
+  EXPECT_TRUE(lent.can_lend(1, aligned));
+  EXPECT_FALSE(lent.can_lend(1, shifted));
+  EXPECT_FALSE(lent.can_lend(1, few));
 }
 
 TEST(Inbox, LeavesADescriptorThatDoesNotProveItself) {
