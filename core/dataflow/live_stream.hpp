@@ -100,6 +100,8 @@ class LiveStream : public Source {
   /// Takes in the data that have arrived. Returns 0 if there are none.
   virtual std::size_t receive() = 0;
   [[nodiscard]] virtual LiveProgress progress() const = 0;
+  /// Whether data that release_before(`epoch`) would free take up much of the stream's memory.
+  [[nodiscard]] virtual bool is_crowded_before(Epoch /*epoch*/) const { return false; }
   /// Requests `epochs`, which are collected next and must be held together until then. Returns whether all epochs
   /// before their end have been received or given up.
   [[nodiscard]] virtual bool request(EpochRange epochs) = 0;

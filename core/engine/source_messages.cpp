@@ -48,7 +48,6 @@ bool SourceMessages::is_full(std::size_t source) const {
 
 SliceId SourceMessages::first_needed(std::size_t source, SliceId otherwise) const {
   SliceId first = of_sources_[source].transfers.lowest(otherwise);
-  if (lent_ != nullptr) first = std::min(first, lent_->first(otherwise));
   for (const auto b : outboxes_.busy()) {
     if (pending_[b].source == source) first = std::min(first, pending_[b].slice);
   }

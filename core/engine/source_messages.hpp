@@ -36,7 +36,7 @@ class SourceMessages {
   [[nodiscard]] bool is_full(std::size_t source) const;
   /// Total size of the messages of a source.
   [[nodiscard]] std::uint64_t bytes(std::size_t source) const { return of_sources_[source].bytes; }
-  /// Neither the messages of a source nor its loans need data before this slice; `otherwise` if there are none.
+  /// The messages of a source need no data before this slice; `otherwise` if there are none.
   [[nodiscard]] SliceId first_needed(std::size_t source, SliceId otherwise) const;
 
   /// The builder's outbox is free. Returns empty memory for the data of its next message, until the one after.

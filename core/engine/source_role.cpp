@@ -13,15 +13,16 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
 
 std::size_t SourceRole::do_work(SteadyTime now) {
   shared_.pace.turn(now);
-  std::size_t work = shared_.live.receive(now);
-  work += shared_.messages.pump();
+  std::size_t work = shared_.messages.pump();
+  // Room for new data comes from what the builders have given back.
+  for (auto& stream : streams_) stream.release_sent();
+  work += shared_.live.receive(now);
   for (auto& stream : streams_) {
     if (!stream.ended()) work += stream.serve();
   }
   sent_ = work != 0;
   if (work == 0) return 0;
   shared_.messages.publish();
-  for (auto& stream : streams_) stream.release_sent();
   return work;
 }
 

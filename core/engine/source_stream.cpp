@@ -1,5 +1,6 @@
 #include "core/engine/source_stream.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace eventloom {
@@ -21,6 +22,7 @@ SourceStream::SourceStream(SharedBySources& shared, std::size_t number, LocalSou
       ready_(shared.settings.n_builders),
       start_(data_.id().value),
       begun_end_(shared.settings.first_slice),
+      released_(shared.settings.first_slice),
       reported_end_(shared.settings.n_builders) {
   if (data_.live() != nullptr) live_ = shared_.live.add(data_.id(), *data_.live(), data_.lead());
   data_.begin();
@@ -36,7 +38,8 @@ std::size_t SourceStream::serve() {
   const std::uint64_t bytes_before = bytes();
   SourceView view{data_.id(), cursor_.all(), readiness(), end_now(), start_};
   for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
-    const auto builder = shared_.scheduler.choose(view);
+    auto builder = shared_.scheduler.choose(view);
+    if (!builder) builder = out_of_order();
     if (builder && shared_.messages.is_full(number_)) {
       waiting_ = builder;
       return n;
@@ -48,6 +51,16 @@ std::size_t SourceStream::serve() {
     view.start = start_;
   }
   return kTransfersPerTurn;
+}
+
+/// A live stream that is full cannot take in the slice that the schedule would send first. So it sends what it has.
+std::optional<BuilderId> SourceStream::out_of_order() const {
+  if (!live_ || data_.live()->progress().listens) return std::nullopt;
+  const auto all = cursor_.all();
+  const auto lowest = std::ranges::find(all, cursor_.lowest());
+  const auto builder = static_cast<std::size_t>(lowest - all.begin());
+  if (lowest == all.end() || ready_[builder] == 0) return std::nullopt;
+  return BuilderId{static_cast<std::uint32_t>(builder)};
 }
 
 /// The last turn had too many messages in flight to send another, and that has not changed.
@@ -123,7 +136,24 @@ std::size_t SourceStream::send_ends() {
 }
 
 void SourceStream::release_sent() {
-  data_.release_before(std::min(cursor_.lowest(), shared_.messages.first_needed(number_, kNoSlice)));
+  const auto sent = std::min(cursor_.lowest(), shared_.messages.first_needed(number_, kNoSlice));
+  const auto first = return_loans(sent);
+  if (first == released_) return;
+  released_ = first;
+  data_.release_before(first);
+}
+
+/// Returns the first slice not to be released. The loans of a builder that is far behind would keep all later data in
+/// memory; a live stream could then not take in the data that the others are waiting for.
+SliceId SourceStream::return_loans(SliceId sent) {
+  auto* lent = shared_.settings.lent;
+  const auto first = lent == nullptr ? sent : lent->first(data_.id().value, sent);
+  if (first >= sent) return sent;
+  const bool crowded = live_ && data_.live()->is_crowded_before(data_.sent_epochs(sent).begin);
+  const auto lead = std::min(sent, begun_end_).value - first.value;
+  if (!crowded && lead <= shared_.settings.max_lead) return first;
+  lent->recall(data_.id().value);
+  return sent;
 }
 
 }  // namespace eventloom

@@ -42,7 +42,7 @@ class SourceStream {
   std::size_t serve();
   /// Whether the next message waits for fewer in flight.
   [[nodiscard]] bool waits_for_room() const { return waiting_.has_value(); }
-  /// The data of slices that are sent may be freed.
+  /// Frees the data of slices that are sent and not on loan.
   void release_sent();
   /// Slots move by the time of a pause.
   void resume() { slots_.move(cursor_.all(), data_.send_end(), shared_.pace.since_start()); }
@@ -68,8 +68,10 @@ class SourceStream {
   [[nodiscard]] bool keeps_ready() const { return live_ || shared_.pace.has_slots(); }
   void update_ready(std::size_t builder, SliceId lowest);
   [[nodiscard]] std::function<bool(BuilderId)> readiness() const;
+  [[nodiscard]] std::optional<BuilderId> out_of_order() const;
   bool still_waits();
   bool send(BuilderId builder);
+  SliceId return_loans(SliceId sent);
   std::size_t send_ends();
 
   SharedBySources& shared_;
@@ -82,6 +84,7 @@ class SourceStream {
   std::optional<BuilderId> waiting_;  ///< next to be served, once fewer messages are in flight
   std::uint64_t start_;               ///< see SourceView
   SliceId begun_end_;
+  SliceId released_;                        ///< the data before this slice are released
   std::vector<std::uint8_t> reported_end_;  ///< indexed by builder
   bool ended_ = false;
 };

@@ -15,8 +15,8 @@ namespace eventloom {
 /// notice of each loan, and the damage (ChunkHeader::kLent); the builder reads the data in the source's memory. For one
 /// thread.
 ///
-/// A source keeps the memory until the builder gives the slice back. The builder's slice limit bounds the number of
-/// slices on loan, as it bounds those in flight.
+/// A source keeps the memory until the builder gives the slice back, or until it recalls its loans, which are then
+/// copied. The builder's slice limit bounds the number of slices on loan, as it bounds those in flight.
 class LentSlices {
  public:
   using Pieces = std::vector<std::span<const std::byte>>;
@@ -29,19 +29,26 @@ class LentSlices {
   /// Whether a source may lend these data to the builder instead of sending them.
   [[nodiscard]] bool can_lend(std::size_t builder, const Pieces& pieces) const;
   /// Lends all that `source` has for a slice: whole stored epoch buffers, see SourceSlice.
-  void lend(SliceId slice, std::uint32_t source, const Pieces& pieces) { slices_[slice][source] = pieces; }
+  void lend(SliceId slice, std::uint32_t source, const Pieces& pieces) { slices_[slice][source] = {pieces, {}}; }
   /// Returns what `source` has lent of a slice; valid until the slice is given back. Throws std::runtime_error if it
   /// has lent nothing.
   [[nodiscard]] const Pieces& pieces(SliceId slice, std::uint32_t source) const;
   /// Ends all loans of a slice, if there are any: its builder has used the data.
   void give_back(SliceId slice) { slices_.erase(slice); }
-  /// The lowest slice with a loan; `otherwise` if there are no loans.
-  [[nodiscard]] SliceId first(SliceId otherwise) const { return slices_.empty() ? otherwise : slices_.begin()->first; }
+  /// Copies everything that `source` has on loan, so that the source can release its memory.
+  void recall(std::uint32_t source);
+  /// The lowest slice for which `source` must keep its memory; `otherwise` if there is none.
+  [[nodiscard]] SliceId first(std::uint32_t source, SliceId otherwise) const;
 
  private:
+  struct Loan {
+    Pieces pieces;
+    std::vector<std::uint64_t> copy;  ///< holds the data after recall(), else empty
+  };
+
   std::vector<std::uint8_t> borrowers_;
   std::uint64_t least_bytes_;
-  std::map<SliceId, std::map<std::uint32_t, Pieces>> slices_;  ///< indexed by slice, then by source
+  std::map<SliceId, std::map<std::uint32_t, Loan>> slices_;  ///< indexed by slice, then by source
 };
 
 }  // namespace eventloom

@@ -18,15 +18,13 @@ namespace {
 /// Interval at which the feed's thread publishes its counts.
 constexpr std::chrono::milliseconds kCountsEvery{100};
 
-/// Chunks of at least this size are not copied.
-constexpr std::size_t kMovedFrom = std::size_t{64} << 10;
-
 }  // namespace
 
 EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder,
                          std::size_t most_bytes, LiveReading reading)
     : control_(std::move(control)), queue_(most_bytes) {
   reading.most_bytes = most_bytes;
+  reading.chunk_bytes = kParcelBytes;
   stream_ = std::make_unique<EncodedStream>(std::move(reader), reorder, reading);
   header_ = stream_->header();
   name_ = stream_->name();
@@ -97,9 +95,9 @@ bool EncodedFeed::hand_over(Epoch end) {
   return true;
 }
 
-/// Hands over a whole chunk without a copy if it is large, as it is while much arrives.
+/// Hands over a chunk without a copy if it is nearly full, as it is while much arrives.
 bool EncodedFeed::push(std::span<const std::byte> buffers, std::span<const Damage> damage) {
-  if (buffers.size() < kMovedFrom || !stream_->exchange_chunk(buffers, spare_)) return queue_.push(buffers, damage);
+  if (!stream_->exchange_chunk(buffers, spare_)) return queue_.push(buffers, damage);
   return queue_.push_whole(spare_, damage);
 }
 

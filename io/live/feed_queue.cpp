@@ -8,9 +8,6 @@ namespace eventloom {
 
 namespace {
 
-/// Size of a parcel. A batch that does not fit, and is larger than a quarter of this, gets its own parcel.
-constexpr std::size_t kParcelBytes = std::size_t{256} << 10;
-
 void append_damage(std::vector<Damage>& last, const Damage& damage) {
   const bool too_many = last.size() >= kMostDamage;
   for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
@@ -61,6 +58,7 @@ void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damag
   waiting_.back().sent = sent;
 }
 
+/// A batch that does not fit, and is larger than a quarter of a parcel, gets its own.
 FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
   const auto has_room = [bytes](const auto& memory) { return memory.capacity() - memory.size() >= bytes; };
   if (has_room(waiting_.back().buffers)) return waiting_.back();

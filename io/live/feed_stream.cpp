@@ -18,6 +18,8 @@ namespace {
 
 /// Memory of up to this size is reused for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
+/// Data take up much of the memory if they take up more than one part in this many.
+constexpr std::size_t kCrowdedShare = 8;
 /// Memory that a held epoch buffer occupies.
 std::size_t held_bytes(const EpochBufferHeader& header) { return header.stored_bytes() + sizeof(IndexEntry); }
 std::size_t held_bytes(const HeldBuffers& chunk) {
@@ -197,7 +199,7 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
     if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
     return;
   }
-  if (memory.capacity() > kept + kept / 2) {
+  if (memory.capacity() > 2 * kept) {
     std::vector<std::byte> exact(memory);
     if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
     memory = std::move(exact);
@@ -334,6 +336,15 @@ std::size_t FeedStream::held_after_release(Epoch epoch) const {
   std::size_t bytes = 0;
   for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) bytes += held_bytes(chunks_[i]);
   return bytes;
+}
+
+bool FeedStream::is_crowded_before(Epoch epoch) const {
+  const std::size_t much = settings_.buffer_bytes / kCrowdedShare;
+  std::size_t bytes = 0;
+  for (auto chunk = chunks_.begin(); bytes <= much && chunk != chunks_.end() && chunk->end() <= epoch; ++chunk) {
+    bytes += held_bytes(*chunk);
+  }
+  return bytes > much;
 }
 
 void FeedStream::give_up(Epoch end, bool missing) {

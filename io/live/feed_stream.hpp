@@ -67,6 +67,7 @@ class FeedStream final : public LiveStream {
   void expect(Epoch epoch) override;
   std::size_t receive() override;
   [[nodiscard]] LiveProgress progress() const override;
+  [[nodiscard]] bool is_crowded_before(Epoch epoch) const override;
   [[nodiscard]] bool request(EpochRange epochs) override;
   void give_up(Epoch end, bool missing) override;
   void pass(Epoch end) override;

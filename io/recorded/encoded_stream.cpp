@@ -15,8 +15,6 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-/// Somewhat more than a block of a reader makes: each block's chunk is handed over before the next is read.
-constexpr std::size_t kLiveChunkBytes = std::size_t{160} << 10;
 
 /// An optional live source gets one epoch per buffer, since it can be asked for the data received up to any epoch.
 EpochBufferEncoder::Limits limits_of(const StreamHeader& header, bool live) {
@@ -311,7 +309,7 @@ HeldBuffers& EncodedStream::chunk_with_room() {
     chunks_.push_back(std::move(spares_.back()));
     spares_.pop_back();
   }
-  chunks_.back().bytes.reserve(std::max(live_ ? kLiveChunkBytes : kChunkBytes, needed));
+  chunks_.back().bytes.reserve(std::max(live_ ? live_->chunk_bytes : kChunkBytes, needed));
   return chunks_.back();
 }
 
@@ -347,6 +345,7 @@ void EncodedStream::release_before(Epoch epoch) {
 bool EncodedStream::exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory) {
   auto& chunk = chunks_.front();
   if (buffers.data() != chunk.bytes.data() || buffers.size() != chunk.bytes.size()) return false;
+  if (buffers.size() < chunk.bytes.capacity() / 2) return false;
   std::swap(chunk.bytes, memory);
   chunk.buffers.clear();
   spares_.push_back(std::move(chunk));

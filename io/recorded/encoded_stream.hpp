@@ -33,6 +33,7 @@ struct LiveReading {
   /// Without its peer the stream stands still: no hit is late that the peer sends when it is back. For a recorder, for
   /// which nothing waits.
   bool waits_for_peer = false;
+  std::size_t chunk_bytes = std::size_t{256} << 10;  ///< size of the blocks of memory that hold epoch buffers
   /// For a followed recording: hits wait as long as in a recording, and only settle() makes any of them late.
   bool as_recorded = false;
 };
@@ -55,8 +56,8 @@ class EncodedStream final : public Source {
   /// After the end: if the clock has gone back, returns the stream that begins there, which takes over the reader and
   /// the counts of this one; this one must no longer be used. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
-  /// If `buffers`, from collect(), are all that the oldest chunk holds: exchanges its memory for `memory`, which is
-  /// empty, and releases them. Otherwise returns false.
+  /// If `buffers`, from collect(), are all that the oldest chunk holds, and fill at least half of its memory:
+  /// exchanges the memory for `memory`, which is empty, and releases them. Otherwise returns false.
   bool exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory);
   /// First epoch of the stream, once it is certain, and one past the last epoch read. Both include hits held back by
   /// the reader. For live streams.

@@ -246,6 +246,31 @@ TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
   }
 }
 
+/// A source whose memory is full hears its peer again once the builders have used the data. What does not fit into one
+/// slice is dropped, and counted.
+TEST_F(Engine, LiveSourcesWithLittleMemory) {
+  std::uint64_t dropped = 0;
+  for (std::uint64_t seed = 1; seed <= cases(200) && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(15);
+    maker.make_live(of, 20'000, 300'000);
+    of.live_buffer = maker.draw(1, 40) << 9;
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    std::uint64_t in = 0;
+    for (const auto& [number, written] : outcome.slices) {
+      const auto& ledger = written.slice.ledger;
+      in += ledger.hits_in;
+      dropped += ledger.dropped();
+      EXPECT_EQ(ledger.dropped(), ledger.hits_dropped[static_cast<std::size_t>(DropCause::congested)]) << text_of(of);
+    }
+    std::uint64_t sent = 0;
+    for (const auto& hits : of.hits) sent += hits.size();
+    EXPECT_EQ(in, sent) << text_of(of);
+  }
+  EXPECT_GT(dropped, 0U);
+}
+
 TEST_F(Engine, LiveSourcesBesideRecordings) {
   for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

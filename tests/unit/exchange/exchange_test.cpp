@@ -339,20 +339,45 @@ TEST(LentSlices, AreKeptUntilTheyAreGivenBack) {
   const LentSlices::Pieces whole{memory};
   const LentSlices::Pieces halves{std::span(memory).first(32), std::span(memory).last(32)};
   LentSlices lent({}, 0);
-  EXPECT_EQ(lent.first({9}), SliceId{9});
+  EXPECT_EQ(lent.first(1, {9}), SliceId{9});
   lent.lend({4}, 1, whole);
   lent.lend({3}, 0, halves);
   lent.lend({3}, 1, whole);
-  EXPECT_EQ(lent.first({9}), SliceId{3});
+  EXPECT_EQ(lent.first(1, {9}), SliceId{3});
+  EXPECT_EQ(lent.first(2, {9}), SliceId{9});
   EXPECT_EQ(lent.pieces({3}, 0).size(), 2U);
   EXPECT_EQ(lent.pieces({3}, 1).front().data(), memory.data());
   EXPECT_THROW((void)lent.pieces({4}, 0), std::runtime_error);
   EXPECT_THROW((void)lent.pieces({5}, 1), std::runtime_error);
   lent.give_back({3});
-  EXPECT_EQ(lent.first({9}), SliceId{4});
+  EXPECT_EQ(lent.first(0, {9}), SliceId{9});
+  EXPECT_EQ(lent.first(1, {9}), SliceId{4});
   EXPECT_THROW((void)lent.pieces({3}, 1), std::runtime_error);
   lent.give_back({8});
   EXPECT_EQ(lent.pieces({4}, 1).size(), 1U);
+}
+
+TEST(LentSlices, AreCopiedWhenTheyAreRecalled) {
+  std::mt19937_64 random(1);
+  auto memory = random_bytes(104, random);
+  const auto before = memory;
+  const std::span<const std::byte> bytes(memory);
+  LentSlices lent({}, 0);
+  lent.lend({3}, 0, {bytes.first(40), bytes.subspan(40, 64)});
+  lent.lend({5}, 0, {bytes.first(8)});
+  lent.lend({3}, 1, {bytes});
+  for (int twice = 0; twice < 2; ++twice) {
+    lent.recall(0);
+    EXPECT_EQ(lent.first(0, {9}), SliceId{9}) << "the source may release its memory";
+    EXPECT_EQ(lent.first(1, {9}), SliceId{3});
+    std::ranges::fill(memory, std::byte{0xdd});
+    ASSERT_EQ(lent.pieces({3}, 0).size(), 1U);
+    EXPECT_TRUE(std::ranges::equal(lent.pieces({3}, 0).front(), before));
+    EXPECT_TRUE(std::ranges::equal(lent.pieces({5}, 0).front(), std::span(before).first(8)));
+    EXPECT_EQ(lent.pieces({3}, 1).front().data(), memory.data());
+  }
+  lent.lend({6}, 0, {bytes.first(8)});
+  EXPECT_EQ(lent.first(0, {9}), SliceId{6});
 }
 
 TEST(LentSlices, AreLentToSomeBuildersAndOnlyIfManyAndAligned) {

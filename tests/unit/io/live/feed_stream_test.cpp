@@ -433,6 +433,18 @@ TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
   EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
 }
 
+/// An eighth of the memory and more: what can be released is then worth a copy.
+TEST(FeedStreamHolds, TellsWhetherReleasingMakesMuchRoom) {
+  Live live(holding(16 * kBufferSize));
+  feed_epochs(live, {5, 12});
+  EXPECT_FALSE(live.stream.is_crowded_before(0));
+  EXPECT_FALSE(live.stream.is_crowded_before(7));
+  EXPECT_TRUE(live.stream.is_crowded_before(8));
+  EXPECT_TRUE(live.stream.is_crowded_before(100));
+  live.stream.release_before(7);
+  EXPECT_FALSE(live.stream.is_crowded_before(9));
+}
+
 /// The builder of the previous slice has no room at present; when it has, there is room here, too.
 TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
   Live live(holding(10 * kBufferSize));
