@@ -13,10 +13,10 @@
 namespace eventloom {
 
 /// Size of a parcel: somewhat more than a block of a reader makes.
-inline constexpr std::size_t kParcelBytes = std::size_t{144} << 10;
+inline constexpr std::size_t kParcelBytes = std::size_t{128} << 10;
 
 /// Bounded FIFO queue between the receiving and the taking thread. Memory is allocated in parcels, which are moved, not
-/// copied. Unused room is in the parcel being filled, and takes up at most half of those handed over whole.
+/// copied. Unused room is in the parcel being filled, and takes up at most a third of those handed over whole.
 class FeedQueue {
  public:
   explicit FeedQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
@@ -30,7 +30,7 @@ class FeedQueue {
   bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage,
                 std::optional<PeerCount> sent = std::nullopt);
   /// Like push(), but takes over the memory of `buffers` instead of copying it, and leaves other memory, empty, in its
-  /// place. It becomes a parcel: at least half of it must be used.
+  /// place. It becomes a parcel: at least two thirds of it must be used.
   bool push_whole(std::vector<std::byte>& buffers, std::span<const Damage> damage);
   /// States that nothing that begins before `epoch` will follow. `epoch` may decrease if the stream has gone back.
   void complete_to(Epoch epoch);

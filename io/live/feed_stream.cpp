@@ -199,7 +199,7 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
     if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
     return;
   }
-  if (memory.capacity() > 2 * kept) {
+  if (memory.capacity() > kept + kept / 2) {
     std::vector<std::byte> exact(memory);
     if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
     memory = std::move(exact);

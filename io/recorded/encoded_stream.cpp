@@ -345,7 +345,7 @@ void EncodedStream::release_before(Epoch epoch) {
 bool EncodedStream::exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory) {
   auto& chunk = chunks_.front();
   if (buffers.data() != chunk.bytes.data() || buffers.size() != chunk.bytes.size()) return false;
-  if (buffers.size() < chunk.bytes.capacity() / 2) return false;
+  if (buffers.size() < chunk.bytes.capacity() / 3 * 2) return false;
   std::swap(chunk.bytes, memory);
   chunk.buffers.clear();
   spares_.push_back(std::move(chunk));

@@ -56,7 +56,7 @@ class EncodedStream final : public Source {
   /// After the end: if the clock has gone back, returns the stream that begins there, which takes over the reader and
   /// the counts of this one; this one must no longer be used. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
-  /// If `buffers`, from collect(), are all that the oldest chunk holds, and fill at least half of its memory:
+  /// If `buffers`, from collect(), are all that the oldest chunk holds, and fill at least two thirds of its memory:
   /// exchanges the memory for `memory`, which is empty, and releases them. Otherwise returns false.
   bool exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory);
   /// First epoch of the stream, once it is certain, and one past the last epoch read. Both include hits held back by
