@@ -23,7 +23,7 @@ class Outboxes {
   /// See Outbox::pump(). Call after starting a message.
   bool pump(std::size_t builder);
   /// Indices of the outboxes that are not free, ascending.
-  [[nodiscard]] std::vector<std::size_t> busy() const { return {busy_.begin(), busy_.end()}; }
+  [[nodiscard]] const std::set<std::size_t>& busy() const { return busy_; }
   /// Publishes what was pumped since the last call, in ascending order of the builders.
   void publish();
 

@@ -11,8 +11,8 @@ namespace eventloom {
 
 namespace {
 
-/// Most builders with which sources lend data. Beyond that few data of a rank are for its own builder, but the rank
-/// keeps those for all builders until the builder gives its slice back.
+/// Maximum number of builders with which sources lend data. With more, a rank's own builder gets few of its data, but
+/// until it gives a slice back, the rank keeps the later data of all builders.
 constexpr std::uint32_t kMostThatLend = 4;
 
 /// See LentSlices. Simulations have nothing to lend.

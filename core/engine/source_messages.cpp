@@ -15,7 +15,8 @@ SourceMessages::SourceMessages(std::vector<Outbox> outboxes, std::size_t sources
 
 std::size_t SourceMessages::pump() {
   std::size_t moved = 0;
-  for (const auto b : outboxes_.busy()) moved += pump(b) ? 1 : 0;
+  const std::vector busy(outboxes_.busy().begin(), outboxes_.busy().end());  // pump() changes the set
+  for (const auto b : busy) moved += pump(b) ? 1 : 0;
   in_flight_ = 0;
   for (auto& of : of_sources_) {
     of.transfers.update(outboxes_.all());
@@ -82,11 +83,12 @@ void SourceMessages::send(SourceId id, std::size_t builder, bool has_more, Slice
   message_.body.clear();
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(data.damage)));
   auto& of = of_sources_[pending.source];
-  of.bytes += std::span(data.damage).size_bytes() + bytes_of(data.pieces);
+  const auto bytes = bytes_of(data.pieces);
+  of.bytes += std::span(data.damage).size_bytes() + bytes;
   message_.lent_bytes = 0;
   if (can_lend(builder, collected)) {
     lent_->lend(pending.slice, id.value, data.pieces);
-    message_.lent_bytes = bytes_of(data.pieces);
+    message_.lent_bytes = bytes;
   } else {
     message_.body.insert(message_.body.end(), data.pieces.begin(), data.pieces.end());
   }

@@ -53,7 +53,8 @@ std::size_t SourceStream::serve() {
   return kTransfersPerTurn;
 }
 
-/// A live stream that is full cannot take in the slice that the schedule would send first. So it sends what it has.
+/// A live stream that is full cannot take in the slice that the schedule would send next, so the source sends its
+/// lowest one.
 std::optional<BuilderId> SourceStream::out_of_order() const {
   if (!live_ || data_.live()->progress().listens) return std::nullopt;
   const auto all = cursor_.all();

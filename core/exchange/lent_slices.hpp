@@ -11,7 +11,7 @@
 
 namespace eventloom {
 
-/// Keeps account of the data that the sources of a rank lend to builders on the same rank. The ring carries only a
+/// Records the data that the sources of a rank lend to builders on the same rank. The ring carries only a
 /// notice of each loan, and the damage (ChunkHeader::kLent); the builder reads the data in the source's memory. For one
 /// thread.
 ///

@@ -24,7 +24,6 @@ EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl contro
                          std::size_t most_bytes, LiveReading reading)
     : control_(std::move(control)), queue_(most_bytes) {
   reading.most_bytes = most_bytes;
-  reading.chunk_bytes = kParcelBytes;
   stream_ = std::make_unique<EncodedStream>(std::move(reader), reorder, reading);
   header_ = stream_->header();
   name_ = stream_->name();

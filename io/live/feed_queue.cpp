@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/epochs/held_buffers.hpp"
 #include "io/live/damage_records.hpp"
 
 namespace eventloom {
@@ -58,12 +59,12 @@ void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damag
   waiting_.back().sent = sent;
 }
 
-/// A batch that does not fit, and is larger than a quarter of a parcel, gets its own.
+/// A parcel has kHeldChunkBytes. A batch that does not fit, and is larger than a quarter of this, gets its own parcel.
 FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
   const auto has_room = [bytes](const auto& memory) { return memory.capacity() - memory.size() >= bytes; };
   if (has_room(waiting_.back().buffers)) return waiting_.back();
   auto& parcel = empty_parcel();
-  if (!has_room(parcel.buffers)) parcel.buffers.reserve(bytes > kParcelBytes / 4 ? bytes : kParcelBytes);
+  if (!has_room(parcel.buffers)) parcel.buffers.reserve(bytes > kHeldChunkBytes / 4 ? bytes : kHeldChunkBytes);
   return parcel;
 }
 

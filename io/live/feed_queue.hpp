@@ -12,11 +12,8 @@
 
 namespace eventloom {
 
-/// Size of a parcel: somewhat more than a block of a reader makes.
-inline constexpr std::size_t kParcelBytes = std::size_t{128} << 10;
-
 /// Bounded FIFO queue between the receiving and the taking thread. Memory is allocated in parcels, which are moved, not
-/// copied. Unused room is in the parcel being filled, and takes up at most a third of those handed over whole.
+/// copied. Only the parcel being filled has more unused room than a third of its memory.
 class FeedQueue {
  public:
   explicit FeedQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}

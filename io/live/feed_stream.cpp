@@ -18,7 +18,7 @@ namespace {
 
 /// Memory of up to this size is reused for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
-/// Data take up much of the memory if they take up more than one part in this many.
+/// Data that take up more than an eighth of the memory are worth releasing, even at the cost of a copy.
 constexpr std::size_t kCrowdedShare = 8;
 /// Memory that a held epoch buffer occupies.
 std::size_t held_bytes(const EpochBufferHeader& header) { return header.stored_bytes() + sizeof(IndexEntry); }

@@ -14,8 +14,6 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-
 /// An optional live source gets one epoch per buffer, since it can be asked for the data received up to any epoch.
 EpochBufferEncoder::Limits limits_of(const StreamHeader& header, bool live) {
   EpochBufferEncoder::Limits limits;
@@ -309,7 +307,7 @@ HeldBuffers& EncodedStream::chunk_with_room() {
     chunks_.push_back(std::move(spares_.back()));
     spares_.pop_back();
   }
-  chunks_.back().bytes.reserve(std::max(live_ ? live_->chunk_bytes : kChunkBytes, needed));
+  chunks_.back().bytes.reserve(std::max(kHeldChunkBytes, needed));
   return chunks_.back();
 }
 
@@ -343,24 +341,24 @@ void EncodedStream::release_before(Epoch epoch) {
 }
 
 bool EncodedStream::exchange_chunk(std::span<const std::byte> buffers, std::vector<std::byte>& memory) {
-  auto& chunk = chunks_.front();
-  if (buffers.data() != chunk.bytes.data() || buffers.size() != chunk.bytes.size()) return false;
-  if (buffers.size() < chunk.bytes.capacity() / 3 * 2) return false;
-  std::swap(chunk.bytes, memory);
-  chunk.buffers.clear();
-  spares_.push_back(std::move(chunk));
-  chunks_.pop_front();
+  auto& bytes = chunks_.front().bytes;
+  if (buffers.data() != bytes.data() || buffers.size() != bytes.size()) return false;
+  if (buffers.size() < bytes.capacity() / 3 * 2) return false;
+  std::swap(bytes, memory);
+  recycle_first();
   return true;
 }
 
-/// Recycles released chunks.
 void EncodedStream::drop_forgotten() {
-  while (!chunks_.empty() && chunks_.front().end() <= forgotten_) {
-    chunks_.front().bytes.clear();
-    chunks_.front().buffers.clear();
-    spares_.push_back(std::move(chunks_.front()));
-    chunks_.pop_front();
-  }
+  while (!chunks_.empty() && chunks_.front().end() <= forgotten_) recycle_first();
+}
+
+/// The next chunk uses the memory of the oldest one again.
+void EncodedStream::recycle_first() {
+  chunks_.front().bytes.clear();
+  chunks_.front().buffers.clear();
+  spares_.push_back(std::move(chunks_.front()));
+  chunks_.pop_front();
 }
 
 }  // namespace eventloom

@@ -33,7 +33,6 @@ struct LiveReading {
   /// Without its peer the stream stands still: no hit is late that the peer sends when it is back. For a recorder, for
   /// which nothing waits.
   bool waits_for_peer = false;
-  std::size_t chunk_bytes = std::size_t{256} << 10;  ///< size of the blocks of memory that hold epoch buffers
   /// For a followed recording: hits wait as long as in a recording, and only settle() makes any of them late.
   bool as_recorded = false;
 };
@@ -104,6 +103,7 @@ class EncodedStream final : public Source {
   void end();
   HeldBuffers& chunk_with_room();
   void drop_forgotten();
+  void recycle_first();
   void close_buffer();
 
   struct Arrival {
