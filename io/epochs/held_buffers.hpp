@@ -13,7 +13,7 @@
 namespace eventloom {
 
 /// Memory for epoch buffers is allocated in chunks of this size: somewhat more than the block that a reader returns.
-inline constexpr std::size_t kHeldChunkBytes = std::size_t{128} << 10;
+inline constexpr std::size_t kHeldChunkBytes = std::size_t{160} << 10;
 
 /// Whole stored epoch buffers, back to back in ascending epochs, of a stream held in memory. The memory does not move
 /// while any of it is in use.
