@@ -23,7 +23,7 @@ packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format clang-tidy libomp-dev python3-pytest python3-pandas
   python3-venv python3-pip python3-setuptools python3-wheel mypy
-  bzip2 lz4 xz-utils zstd iproute2 valgrind strace file git clang "libclang-rt-$clang-dev" slurmctld slurmd slurm-client munge
+  bzip2 lz4 xz-utils zstd iproute2 valgrind strace file git clang lld "libclang-rt-$clang-dev" slurmctld slurmd slurm-client munge
   chromium python3-websocket fonts-dejavu-core prometheus
 )
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests; one summary by ctest. Without --all the quick tier: one build, unit,
-# mpi and many system tests, one case of each. With it everything: up to two cases of each, sanitizers, fuzzers, clang-tidy, a
-# virtual cluster, long campaigns. EVENTLOOM_CASES=N: another number of cases (10000: all).
+# mpi and many system tests. With it everything: sanitizers, fuzzers, clang-tidy, a virtual cluster, long campaigns. One case
+# of each test; EVENTLOOM_CASES=N: another number of cases (10000: all).
 # usage: tests/run_tests.sh [--all] [CTEST_OPTIONS...]      e.g. -L unit, -R truth, --all -L fuzz
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,21 +10,18 @@ source jobs/paths.sh
 
 tier=(-LE long)
 unit_tests=ON
-cases=1
 words=()
 for word in "$@"; do
   if [ "$word" = --all ]; then
     tier=(-E '^system\.(setups|mutations|injection|live_campaign)$') # their campaigns do the same and more
     unit_tests=OFF # they are built and run with sanitizers: once is enough
-    cases=2
   else
     words+=("$word")
   fi
 done
 EVENTLOOM_UNIT_TESTS=${EVENTLOOM_UNIT_TESTS:-$unit_tests} jobs/setup.sh --tests
 
-cases=${EVENTLOOM_CASES:-$cases}
-[ -z "$cases" ] || export EVENTLOOM_CASES=$cases
+export EVENTLOOM_CASES=${EVENTLOOM_CASES:-1}
 # Open MPI refuses root unless told twice.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

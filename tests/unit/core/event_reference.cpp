@@ -1,10 +1,11 @@
 #include "event_reference.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <tuple>
@@ -65,15 +66,16 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
   return parts;
 }
 
-bool is_in(const std::string& group, const RefHit& hit) {
-  return std::ranges::any_of(reference_groups(), [&](const RefGroup& part) {
-    return part.name == group && part.source.value_or(hit.source) == hit.source && part.low <= hit.channel &&
-           hit.channel <= part.high;
-  });
-}
+using HitSpan = std::span<const RefHit>;
 
-std::uint64_t count(const std::vector<RefHit>& hits, const std::function<bool(const RefHit&)>& counts) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(hits, counts));
+std::uint64_t count_in_group(const std::string& group, HitSpan hits) {
+  std::vector<RefGroup> parts;
+  std::ranges::copy_if(reference_groups(), std::back_inserter(parts), [&](const auto& p) { return p.name == group; });
+  return static_cast<std::uint64_t>(std::ranges::count_if(hits, [&](const RefHit& hit) {
+    return std::ranges::any_of(parts, [&](const RefGroup& part) {
+      return part.source.value_or(hit.source) == hit.source && part.low <= hit.channel && hit.channel <= part.high;
+    });
+  }));
 }
 
 /// NAME[:LOW-HIGH] OP NUMBER.
@@ -102,22 +104,22 @@ RefCondition parse_condition(const std::string& text) {
   return condition;
 }
 
-std::uint64_t measure(const RefTerm& term, const std::vector<RefHit>& hits) {
+std::uint64_t measure(const RefTerm& term, HitSpan hits) {
   if (term.name == "n_hits") return hits.size();
   if (term.name == "sources" || term.name == "systems") {
     std::set<std::uint32_t> values;
     for (const auto& hit : hits) values.insert(term.name == "sources" ? hit.source : hit.channel >> 22 & 63U);
     return values.size();
   }
-  if (term.name != "channel" && term.name != "source")
-    return count(hits, [&](const RefHit& hit) { return is_in(term.name, hit); });
-  return count(hits, [&](const RefHit& hit) {
-    const auto value = term.name == "channel" ? hit.channel : hit.source;
+  if (term.name != "channel" && term.name != "source") return count_in_group(term.name, hits);
+  const bool of_channels = term.name == "channel";
+  return static_cast<std::uint64_t>(std::ranges::count_if(hits, [&](const RefHit& hit) {
+    const auto value = of_channels ? hit.channel : hit.source;
     return term.low <= value && value <= term.high;
-  });
+  }));
 }
 
-bool holds(const RefTerm& term, const std::vector<RefHit>& hits) {
+bool holds(const RefTerm& term, HitSpan hits) {
   const auto value = measure(term, hits);
   if (term.comparison == "==") return value == term.number;
   if (term.comparison == "!=") return value != term.number;
@@ -126,14 +128,14 @@ bool holds(const RefTerm& term, const std::vector<RefHit>& hits) {
   return term.comparison == "<" ? value < term.number : value > term.number;
 }
 
-bool holds(const RefCondition& condition, const std::vector<RefHit>& hits) {
+bool holds(const RefCondition& condition, HitSpan hits) {
   return std::ranges::any_of(condition, [&](const std::vector<RefTerm>& all) {
     return std::ranges::all_of(all, [&](const RefTerm& term) { return holds(term, hits); });
   });
 }
 
 /// The hits in [begin, end].
-std::vector<RefHit> inside(const std::vector<RefHit>& hits, Tick begin, Tick end) {
+HitSpan inside(const std::vector<RefHit>& hits, Tick begin, Tick end) {
   return {std::ranges::lower_bound(hits, begin, {}, &RefHit::time),
           std::ranges::upper_bound(hits, end, {}, &RefHit::time)};
 }
@@ -156,7 +158,8 @@ std::vector<std::vector<RefHit>> widened_runs(const std::vector<RefHit>& hits, c
   }
   std::vector<std::vector<RefHit>> runs;
   for (const auto& [begin, end] : joined) {
-    runs.push_back(inside(hits, begin, end));
+    const auto run = inside(hits, begin, end);
+    runs.emplace_back(run.begin(), run.end());
   }
   return runs;
 }
