@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/dataflow/hit_copy.hpp"
 #include "core/definitions/event_list.hpp"
 #include "formats/event.hpp"

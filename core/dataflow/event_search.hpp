@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/dataflow/collect_events.hpp"
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/dataflow/number_match.hpp"
 #include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/dataflow/source_slice.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/dataflow/dead_time.hpp"
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/definitions/event_list.hpp"

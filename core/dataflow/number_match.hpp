@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/dataflow/removed_hits.hpp"
 #include "core/dataflow/source_slice.hpp"
 #include "core/definitions/event_list.hpp"

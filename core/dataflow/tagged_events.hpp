@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/definitions/event_list.hpp"
 
 namespace eventloom {

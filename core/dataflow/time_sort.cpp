@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "formats/geometry.hpp"
+
 namespace eventloom {
 
 namespace {

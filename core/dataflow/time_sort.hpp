@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/dataflow/decode.hpp"
+#include "core/dataflow/decoded_hits.hpp"
 #include "core/dataflow/tile_merge.hpp"
 #include "core/definitions/hit_key.hpp"
 #include "core/runtime/scratch.hpp"
