@@ -16,8 +16,9 @@
 
 namespace eventloom {
 
-/// Writes the hits of one buffer to the columns, which have room as a PlainHitUnpacker requires it. kClip: the
-/// buffer may hold epochs outside `range`. kSorted: hits carry their source.
+/// Takes what a MarkerReader finds in one epoch buffer and writes the hits to the columns, which have room as a
+/// PlainHitUnpacker requires it and outlive the writer. The caller makes the hits valid by raising DecodedHits::size.
+/// kClip: the buffer may hold epochs outside `range`. kSorted: hits carry their source.
 template <bool kClip, bool kPayload, bool kSorted>
 struct HitWriter {
   HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange range, std::uint32_t epoch_ticks,

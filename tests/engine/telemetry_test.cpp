@@ -117,7 +117,7 @@ TEST_F(Telemetry, IsSilentUnlessAsked) {
 
 /// 64 ranks, and hits on any of 2^28 channels. To keep the run short, an interval of 2 ms represents that of a second.
 TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
-  auto of = CaseMaker(5).steady(30);
+  auto of = CaseMaker(5).steady(60);
   of.roles = {.sources = 32, .builders = 24, .filters = 8, .ranks = 64};
   of.simulation.ranks = 64;
   const auto few = of.hits;
@@ -130,7 +130,7 @@ TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
     }
   }
   of.telemetry = {.counters = true, .pictures = true, .interval = std::chrono::milliseconds(2)};
-  of.speed = static_cast<double>(of.geometry().slice_ticks()) / 800'000;
+  of.speed = static_cast<double>(of.geometry().slice_ticks()) / 400'000;
   const auto outcome = expect_whole(of);
   expect_true(of, outcome);
   const double intervals = static_cast<double>(outcome.took_ns) / 2e6;

@@ -247,7 +247,7 @@ TestRun random_run(const Shape& shape, std::string_view definition, std::uint64_
 }
 
 constexpr Shape kShapes[] = {{"sparse", 3, 60, 1, 1, false, 0},       {"single_source", 1, 4, 2, 3, false, 0},
-                             {"shuffled", 4, 6, 2, 4, true, 0},       {"dense", 3, 0.5, 1, 1, true, 0},
+                             {"shuffled", 4, 6, 2, 4, true, 0},       {"dense", 3, 0.3, 1, 1, true, 0},
                              {"bursts", 5, 400, 60, 20, false, 0},    {"pileup", 2, 300, 80, 1, true, 0},
                              {"payload", 3, 10, 3, 5, false, 3},      {"length_in_first_word", 3, 10, 3, 5, true, -1},
                              {"many_sources", 40, 120, 2, 9, true, 0}};
