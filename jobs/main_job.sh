@@ -10,7 +10,7 @@ cd "$here/.."
 # shellcheck source=jobs/paths.sh
 source jobs/paths.sh
 
-jobs/setup.sh
+jobs/setup.sh --run
 
 if [ $# = 0 ]; then
   rm -rf "$output"

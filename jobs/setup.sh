@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing Debian packages, configures, and builds into build/.
-# usage: jobs/setup.sh [--tests]      (--tests: with tests, benchmarks and their dependencies)
+# usage: jobs/setup.sh [--tests | --run]
+#   --tests: with tests, benchmarks and their dependencies
+#   --run: only `eventloom`; the commands of eventloom-tools are built when one of them is first used
 # Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing.
 # Builds with the tools that are first in the user's PATH.
 set -euo pipefail
@@ -39,10 +41,17 @@ fail_with_log() {
   fail "$1; the whole log is $2"
 }
 
+with_tests=
+targets=(all)
 case "${1-}" in
-  "") with_tests= ;;
+  "") ;;
   --tests) with_tests=1 packages+=("${test_packages[@]}") ;;
-  *) fail "unknown option '$1'; the only one is --tests" ;;
+  --run)
+    targets=(eventloom)
+    # Both are of one version.
+    [ ! -e build/eventloom-tools ] || targets+=(eventloom-tools)
+    ;;
+  *) fail "unknown option '$1'; those known are --tests and --run" ;;
 esac
 
 mkdir -p build
@@ -98,4 +107,4 @@ elif ! grep -qs '^EVENTLOOM_TESTS:BOOL=ON' build/CMakeCache.txt; then
   configure+=(-DEVENTLOOM_TESTS=OFF -DEVENTLOOM_WERROR=OFF)
 fi
 "${configure[@]}" >build/configure.log 2>&1 || fail_with_log "cmake failed" build/configure.log
-cmake --build --preset release
+cmake --build --preset release --target "${targets[@]}"

@@ -1,5 +1,3 @@
-#include <spdlog/spdlog.h>
-
 #include <iostream>
 #include <limits>
 #include <string>
@@ -16,6 +14,7 @@
 #include "app/tools/align/alignment.hpp"
 #include "core/detector/resolve_detector.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/units.hpp"
 #include "io/files/partial_file.hpp"
 
@@ -111,7 +110,7 @@ int align_command(int argc, const char* const* argv) {
     write_plot(plot, alignment_plots(alignment, passes.tick_ps()));
   std::cout << alignment_text(alignment, passes.tick_ps()) << "map: " << output << '\n';
   const auto gaps = alignment_gaps(alignment);
-  for (const auto& gap : gaps) spdlog::warn("{}", gap);
+  for (const auto& gap : gaps) log::warn("{}", gap);
   return gaps.empty() && !alignment.damaged ? kExitOk : kExitLosses;
 }
 

@@ -22,6 +22,9 @@ int send_command(int argc, const char* const* argv);
 int serve_command(int argc, const char* const* argv);
 int show_command(int argc, const char* const* argv);
 int simulate_command(int argc, const char* const* argv);
+/// Replaces this process by eventloom-tools, which has align, bench, generate, plan, record, send, serve and simulate.
+/// Builds it first where it is missing in a build folder.
+int tools_command(int argc, const char* const* argv);
 int top_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

@@ -102,8 +102,8 @@ class Converter {
       return;
     }
     ++damaged_;
-    spdlog::error("{}: offset {}: the checksum of an epoch buffer is wrong; its {} hits from epoch {} on are dropped",
-                  source_.name(), header.stream_offset, header.n_hits, header.first_epoch.value);
+    log::error("{}: offset {}: the checksum of an epoch buffer is wrong; its {} hits from epoch {} on are dropped",
+               source_.name(), header.stream_offset, header.n_hits, header.first_epoch.value);
   }
 
   Source& source_;
@@ -168,8 +168,8 @@ bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, cons
   }
   const auto result = Converter(opened, format, path).convert();
   std::cout << path << ": " << result.written << '\n';
-  if (result.damaged != 0) spdlog::error("{}: {} damaged places were dropped", source->name(), result.damaged);
-  if (result.left_out.any()) spdlog::error("{}: left out: {}", source->name(), text_of(result.left_out));
+  if (result.damaged != 0) log::error("{}: {} damaged places were dropped", source->name(), result.damaged);
+  if (result.left_out.any()) log::error("{}: left out: {}", source->name(), text_of(result.left_out));
   return result.damaged == 0 && !result.left_out.any();
 }
 

@@ -1,5 +1,3 @@
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -19,6 +17,7 @@
 #include "app/view/inspect/live_look.hpp"
 #include "app/view/show/event_members.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/units.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"

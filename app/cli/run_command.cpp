@@ -53,26 +53,26 @@ namespace eventloom {
 namespace {
 
 void report_setup(const RunSetup& setup, const ExchangeBackend& backend) {
-  spdlog::info("{}", setup.in_force);
-  spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
+  log::info("{}", setup.in_force);
+  log::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (backend.osc.empty()) {
-    spdlog::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());
+    log::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());
   } else if (!backend.is_ucx) {
-    spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
+    log::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
   }
 }
 
 void report_changes(const std::string& file, const RunRecord& now) {
   const auto changes = changes_since(file, now);
-  for (const auto& change : changes) spdlog::warn("not as in '{}': {}", file, change);
-  if (changes.empty()) spdlog::info("repeats the run of '{}'", file);
+  for (const auto& change : changes) log::warn("not as in '{}': {}", file, change);
+  if (changes.empty()) log::info("repeats the run of '{}'", file);
 }
 
 /// Collective. Warns if ranks must share cores.
 void report_crowding(const Collective& ranks) {
   const auto crowded = crowding(hosts_of(rank_places(ranks)));
   if (crowded.empty() || ranks.rank() != 0) return;
-  spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
+  log::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
 }
 
 /// Call before MPI starts: MPI would end the program with its own messages.
@@ -80,7 +80,7 @@ void report_shared_memory() {
   const auto share = host_share(ProcessPlace::of_this(), 1);
   const auto little = too_little_to_start(share.ranks);
   if (little.empty() || !share.first) return;
-  spdlog::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
+  log::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
 }
 
 /// Collective. Counts all threads of a rank except its builder's as one: they seldom work at the same time.
@@ -89,7 +89,7 @@ void protect_ranks(const RunConfig& config, RunSetup& setup, const Collective& r
   const bool others = setup.live || setup.any_followed || config.view.monitor || !config.view.alarms.empty() ||
                       config.output.tap || !config.building.filter_command.text.empty();
   setup.realtime = apply_realtime(ranks, builder_threads() + (others ? 1 : 0));
-  if (ranks.rank() == 0) spdlog::info("--realtime: {}", summary_of(setup.realtime));
+  if (ranks.rank() == 0) log::info("--realtime: {}", summary_of(setup.realtime));
 }
 
 /// If there are several ranks, log messages name their rank.
@@ -106,7 +106,7 @@ std::unique_ptr<RankRun> begin_roles(const OutputSettings& output, RunSetup& set
     return std::make_unique<RankRun>(output, setup, resumptions, taps, replies, session);
   } catch (const UserError& e) {
     if (!any_resumes(resumptions)) throw;
-    if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
+    if (session.ranks().rank() == 0) log::error("{}; repeat the same command with --resume", e.what());
     return nullptr;
   }
 }
@@ -320,7 +320,7 @@ int run(const RunConfig& config, BeforeSlices& before, const Communicator& commu
 /// Open MPI's mpirun treats any nonzero exit code as a failure, and says so below our last line.
 void explain_code(int code) {
   if (code != kExitLosses || !launched() || std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return;
-  spdlog::info("the run is complete, with losses, all counted: exit code 3, which Open MPI reports as 'aborted'");
+  log::info("the run is complete, with losses, all counted: exit code 3, which Open MPI reports as 'aborted'");
 }
 
 }  // namespace
@@ -341,7 +341,7 @@ int run_command(int argc, const char* const* argv) {
         return output.setup + "resume = " + text(output.resume) + "force = " + text(output.force);
       },
       [&](const RunConfig& config, const Communicator& communicator) {
-        if (config.quiet) spdlog::set_level(spdlog::level::err);
+        if (config.quiet) log_errors_only();
         const int code = run(config, before, communicator);
         if (communicator.rank() == 0) explain_code(code);
         return code;

@@ -103,7 +103,7 @@ int send_to_trb(const po::variables_map& values, std::vector<std::string> ports)
   player.play(files, asked_to_stop);
   player.print(std::cout);
   if (player.left_out() == 0) return kExitOk;
-  spdlog::error("{} damaged places and events too large for a datagram were not sent", player.left_out());
+  log::error("{} damaged places and events too large for a datagram were not sent", player.left_out());
   return kExitLosses;
 }
 
@@ -173,7 +173,7 @@ int send_streams(const po::variables_map& values) {
   for (const auto* stream : recorded) {
     if (stream->damaged() == 0) continue;
     whole = false;
-    spdlog::error("{}: {} damaged places were dropped or sent unchanged", stream->name(), stream->damaged());
+    log::error("{}: {} damaged places were dropped or sent unchanged", stream->name(), stream->damaged());
   }
   return whole ? kExitOk : kExitLosses;
 }

@@ -1,10 +1,9 @@
 #include "app/command/rank_places.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 
 #include "core/runtime/cores.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {

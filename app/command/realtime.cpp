@@ -1,7 +1,5 @@
 #include "app/command/realtime.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,6 +12,7 @@
 #include "core/control/agreement.hpp"
 #include "core/runtime/cores.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/realtime.hpp"
 
 namespace eventloom {
@@ -130,7 +129,7 @@ std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t th
     in_force.push_back({!now[0].empty(), !now[1].empty(), now[2]});
   }
   if (ranks.rank() == 0) {
-    for (const auto& line : refusals(outcomes)) spdlog::warn("{}", line);
+    for (const auto& line : refusals(outcomes)) log::warn("{}", line);
   }
   if (std::ranges::none_of(in_force, anything)) {
     leave_together();
@@ -139,17 +138,17 @@ std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t th
   return in_force;
 }
 
-nlohmann::json to_json(const std::vector<RankRealtime>& ranks) {
-  auto json = nlohmann::json::array();
+nlohmann::ordered_json to_json(const std::vector<RankRealtime>& ranks) {
+  auto json = nlohmann::ordered_json::array();
   for (const auto& rank : ranks) {
     json.push_back({{"memory_locked", rank.memory_locked},
                     {"fifo", rank.fifo},
-                    {"cpus", rank.cpus.empty() ? nlohmann::json() : nlohmann::json(rank.cpus)}});
+                    {"cpus", rank.cpus.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(rank.cpus)}});
   }
   return json;
 }
 
-std::vector<RankRealtime> realtime_of(const nlohmann::json& json) {
+std::vector<RankRealtime> realtime_of(const nlohmann::ordered_json& json) {
   std::vector<RankRealtime> ranks;
   for (const auto& rank : json) {
     const auto& cpus = rank.at("cpus");

@@ -1,9 +1,9 @@
 #include "app/command/safe_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cstdint>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

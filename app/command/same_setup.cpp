@@ -1,7 +1,5 @@
 #include "app/command/same_setup.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "core/control/agreement.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/text_error.hpp"
 #include "formats/crc32c.hpp"
 

@@ -1,12 +1,12 @@
 #include "app/document/payload_numbers.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

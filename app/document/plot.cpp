@@ -1,7 +1,6 @@
 #include "app/document/plot.hpp"
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "app/document/series_colour.hpp"
 #include "app/document/tick_text.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/subprocess.hpp"
 #include "io/files/partial_file.hpp"
 

@@ -1,10 +1,10 @@
 #include "app/document/series_colour.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

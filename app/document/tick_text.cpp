@@ -1,11 +1,11 @@
 #include "app/document/tick_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

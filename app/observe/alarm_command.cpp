@@ -37,7 +37,7 @@ AlarmCommand::~AlarmCommand() {
 void AlarmCommand::run(Variables variables) {
   const std::lock_guard lock(mutex_);
   if (queue_.size() >= kMostWaiting) {
-    spdlog::error("--alarm-command: {} wait already; this one is not run", kMostWaiting);
+    log::error("--alarm-command: {} wait already; this one is not run", kMostWaiting);
     return;
   }
   queue_.push_back(std::move(variables));
@@ -49,8 +49,8 @@ void AlarmCommand::finish(std::chrono::nanoseconds patience) {
   std::unique_lock lock(mutex_);
   const auto all_ended = [this] { return open_ == 0; };
   if (changed_.wait_for(lock, patience, all_ended)) return;
-  spdlog::error("--alarm-command: at the end of the run {} still run and are ended, {} were not started",
-                open_ - queue_.size(), queue_.size());
+  log::error("--alarm-command: at the end of the run {} still run and are ended, {} were not started",
+             open_ - queue_.size(), queue_.size());
   open_ -= queue_.size();
   queue_.clear();
   ends_ = true;
@@ -94,7 +94,7 @@ void AlarmCommand::start(const Variables& variables) {
                                .own_group = true});
     return children_.push_back({std::move(process), std::chrono::steady_clock::now()});
   } catch (const UserError& e) {
-    spdlog::error("--alarm-command: {}", e.what());
+    log::error("--alarm-command: {}", e.what());
   }
   const std::lock_guard lock(mutex_);
   --open_;
@@ -115,10 +115,10 @@ bool AlarmCommand::has_ended(Child& child) const {
   if (!end) {
     if (ends_ || too_long) child.process.kill();
   } else if (end->signal != 0) {
-    spdlog::error("--alarm-command: {} was ended by signal {}{}", words_.front(), end->signal,
-                  too_long ? ": it had run for a minute" : "");
+    log::error("--alarm-command: {} was ended by signal {}{}", words_.front(), end->signal,
+               too_long ? ": it had run for a minute" : "");
   } else if (end->exit_code != 0) {
-    spdlog::error("--alarm-command: {} ended with exit code {}", words_.front(), end->exit_code);
+    log::error("--alarm-command: {} ended with exit code {}", words_.front(), end->exit_code);
   }
   return end.has_value();
 }

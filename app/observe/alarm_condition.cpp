@@ -1,7 +1,5 @@
 #include "app/observe/alarm_condition.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +10,7 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

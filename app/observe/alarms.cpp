@@ -39,9 +39,9 @@ void Alarms::change(std::size_t number) {
   state.active = !state.active;
   if (state.active) {
     state.raised = now;
-    spdlog::error("alarm: {} ({})", condition.text, value);
+    log::error("alarm: {} ({})", condition.text, value);
   } else {
-    spdlog::warn("alarm over: {} ({})", condition.text, value);
+    log::warn("alarm over: {} ({})", condition.text, value);
   }
   keep(number, now);
   if (!command_) return;
@@ -62,7 +62,7 @@ void Alarms::keep(std::size_t number, const std::string& now) {
   if (state.active && records_.size() < kMostRecords) {
     open = records_.size();
     records_.push_back({condition.text, condition.quantity, condition.unit, now, "", condition.limit, *state.value});
-    if (records_.size() == kMostRecords) spdlog::warn("further alarms are reported, but not kept in the output");
+    if (records_.size() == kMostRecords) log::warn("further alarms are reported, but not kept in the output");
   } else if (!state.active && open) {
     records_[*open].over = now;
     open.reset();

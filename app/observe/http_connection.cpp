@@ -1,7 +1,5 @@
 #include "app/observe/http_connection.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -15,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -99,7 +99,7 @@ HttpReply answered(const HttpHandler& handler, const HttpRequest& request) {
   try {
     return handler(request);
   } catch (const std::exception& error) {
-    spdlog::warn("monitor: {} cannot be answered: {}", request.path, error.what());
+    log::warn("monitor: {} cannot be answered: {}", request.path, error.what());
     return plain(500, "the monitor has failed to answer");
   }
 }

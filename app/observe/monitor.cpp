@@ -1,6 +1,5 @@
 #include "app/observe/monitor.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "app/observe/token.hpp"
 #include "app/observe/utc_text.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 
 namespace eventloom {
@@ -53,7 +53,7 @@ constexpr std::array kRunCommands = {NamedRunCommand{"start", RunRequest::What::
                                      NamedRunCommand{"next-run", RunRequest::What::next_run}};
 
 /// `body` holds the command `known`.
-AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& known) {
+AskedCommand run_command_in(const nlohmann::ordered_json& body, const NamedRunCommand& known) {
   const bool begins = known.what != RunRequest::What::stop_run;
   if (!begins && (body.contains("number") || body.contains("comment"))) {
     throw UserError("stop-run takes no number and no comment: they belong to the run that begins");
@@ -78,8 +78,8 @@ AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& k
 
 /// Throws UserError if the body is not a command.
 AskedCommand command_in(const std::string& body) {
-  const auto json = nlohmann::json::parse(body, nullptr, false);
-  const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
+  const auto json = nlohmann::ordered_json::parse(body, nullptr, false);
+  const auto name = json.is_object() ? json.value("command", nlohmann::ordered_json()) : nlohmann::ordered_json();
   const auto* of_runs =
       std::ranges::find_if(kRunCommands, [&](const NamedRunCommand& one) { return name == one.name; });
   if (of_runs != kRunCommands.end()) return run_command_in(json, *of_runs);
@@ -91,7 +91,7 @@ AskedCommand command_in(const std::string& body) {
   }
   AskedCommand asked{{.command = known->command}, std::nullopt, known->name};
   if (known->command != Command::speed) return asked;
-  const auto number = json.value("speed", nlohmann::json());
+  const auto number = json.value("speed", nlohmann::ordered_json());
   const double speed = number.is_number() ? number.get<double>() : -1;
   asked.request.speed_millionths = speed_in_millionths(speed);
   asked.text += fmt::format(" {:g}", speed);
@@ -279,7 +279,7 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
                              "accepted"};
   if (asked.run) asked.run->from = record.from;
   if (auto reply = accept(asked, record)) return *reply;
-  spdlog::warn("command {} from {}", record.command, record.from);
+  log::warn("command {} from {}", record.command, record.from);
   return json_reply(202, to_json(record));
 }
 

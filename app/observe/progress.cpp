@@ -1,6 +1,5 @@
 #include "app/observe/progress.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 
 namespace eventloom {
@@ -127,7 +127,7 @@ void Progress::show(const RunSnapshot& snapshot) {
   next_line_s_ = kBetweenLines_s * (1 + std::floor(snapshot.elapsed_s / kBetweenLines_s));
   const auto share = snapshot.figures.share ? fmt::format("{:.1f} % ", 100 * *snapshot.figures.share) : "";
   const auto paused = snapshot.condition.state == "paused" ? ", paused" : "";
-  spdlog::info("{}after {}{}: {}", share, time_text(snapshot.elapsed_s), paused, joined(figures_of(snapshot)));
+  log::info("{}after {}{}: {}", share, time_text(snapshot.elapsed_s), paused, joined(figures_of(snapshot)));
 }
 
 /// The cursor stays at the beginning of the line, so that a message overwrites the bar.

@@ -1,9 +1,9 @@
 #include "app/observe/prometheus_histogram.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,12 +1,11 @@
 #include "app/observe/rank_remarks.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
 
 #include "app/observe/snapshot_rates.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

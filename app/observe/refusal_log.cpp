@@ -1,6 +1,6 @@
 #include "app/observe/refusal_log.hpp"
 
-#include <spdlog/spdlog.h>
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -10,8 +10,8 @@ void RefusalLog::say(const std::string& reason, const std::string& from, Time no
     refused_ = MessageLimit();
   }
   if (!refused_.admit()) return;
-  spdlog::warn("a command from {} was refused: {}{}", from, reason,
-               refused_.at_last("; further messages of this kind are suppressed for a minute"));
+  log::warn("a command from {} was refused: {}{}", from, reason,
+            refused_.at_last("; further messages of this kind are suppressed for a minute"));
 }
 
 }  // namespace eventloom

@@ -1,9 +1,8 @@
 #include "app/observe/run_desk.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <utility>
 
+#include "core/runtime/format.hpp"
 #include "io/run_format/run_log.hpp"
 
 namespace eventloom {

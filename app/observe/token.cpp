@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <random>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -78,7 +78,7 @@ std::string token_of_file(const std::string& path) {
   const auto line = file.open_for_reading() ? file.line() : std::string();
   if (line.empty()) throw UserError("cannot read a token from '" + path + "'");
   auto token = checked_token(line, "the token in '" + path + "'");
-  if (file.readable_by_everyone()) spdlog::warn("everyone can read the token in '{}'; chmod o-r", path);
+  if (file.readable_by_everyone()) log::warn("everyone can read the token in '{}'; chmod o-r", path);
   return token;
 }
 

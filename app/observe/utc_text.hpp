@@ -1,16 +1,15 @@
 #pragma once
 
-#include <spdlog/fmt/chrono.h>
-#include <spdlog/fmt/fmt.h>
-
 #include <chrono>
 #include <string>
 
+#include "formats/utc_time.hpp"
+
 namespace eventloom {
 
-/// Example: "2026-11-22T18:31:48Z".
+/// In whole seconds, such as "2026-11-22T18:31:48Z".
 inline std::string utc_text(std::chrono::system_clock::time_point time) {
-  return fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+  return utc_text(std::int64_t{std::chrono::system_clock::to_time_t(time)} * 1'000'000'000);
 }
 
 /// The time now.

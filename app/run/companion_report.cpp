@@ -1,7 +1,5 @@
 #include "app/run/companion_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,9 +1,8 @@
 #include "app/run/event_tap.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "core/dataflow/event_hits.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -34,8 +33,8 @@ void EventTap::pack(const LmdEvent& event, Tick time) {
   const auto bytes = event.bytes();
   if (!packer_.can_hold(bytes)) {
     if (too_large_.admit()) {
-      spdlog::warn("tap: the event at {} of {} bytes is not sent: buffers hold {}{}", time.value, bytes,
-                   packer_.largest_event(), too_large_.at_last("; further messages are suppressed; all are counted"));
+      log::warn("tap: the event at {} of {} bytes is not sent: buffers hold {}{}", time.value, bytes,
+                packer_.largest_event(), too_large_.at_last("; further messages are suppressed; all are counted"));
     }
     return;
   }

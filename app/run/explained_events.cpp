@@ -1,11 +1,10 @@
 #include "app/run/explained_events.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <iterator>
 #include <utility>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +14,8 @@
 #include "app/command/command_words.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/duration_text.hpp"
 
@@ -201,9 +201,9 @@ void FilterCommand::finish() {
   }
   const auto& name = settings_.words.front();
   if (!end) {
-    spdlog::warn("--filter-command: '{}' did not end after the last event and was killed", name);
+    log::warn("--filter-command: '{}' did not end after the last event and was killed", name);
   } else if (!end->good()) {
-    spdlog::warn("--filter-command: after the last event '{}' {}", name, text_of(*end));
+    log::warn("--filter-command: after the last event '{}' {}", name, text_of(*end));
   }
 }
 

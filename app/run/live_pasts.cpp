@@ -1,13 +1,12 @@
 #include "app/run/live_pasts.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/run_output/live_place.hpp"
 
 namespace eventloom {
@@ -50,7 +49,7 @@ void keep_place(const std::filesystem::path& file, const PeerPlace& place) {
   try {
     write_live_place(file, place);
   } catch (const UserError& error) {
-    spdlog::warn("{}; if the run is resumed, it cannot say how many hits are lost", error.what());
+    log::warn("{}; if the run is resumed, it cannot say how many hits are lost", error.what());
   }
 }
 

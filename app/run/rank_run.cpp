@@ -255,18 +255,18 @@ void RankRun::count(Counters& counters) const {
 void RankRun::report(const BuildProblem& problem) {
   if (problem.damage.cause == DropCause::out_of_step) {
     if (!reported_out_of_step_.admit()) return;
-    spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
-                  problem.damage.n_hits,
-                  reported_out_of_step_.at_last("; further messages are suppressed; all are counted"));
+    log::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
+               problem.damage.n_hits,
+               reported_out_of_step_.at_last("; further messages are suppressed; all are counted"));
     return;
   }
   auto& reported = reported_.try_emplace(problem.source.value, kReportedOfSource).first->second;
   if (!reported.admit()) return;
   if (reported.count() == kReportedOfSource)
-    spdlog::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
-  spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
-                setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
-                problem.damage.n_hits, problem.damage.first_epoch.value);
+    log::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
+  log::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
+             setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
+             problem.damage.n_hits, problem.damage.first_epoch.value);
 }
 
 }  // namespace eventloom

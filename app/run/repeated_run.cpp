@@ -1,7 +1,5 @@
 #include "app/run/repeated_run.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -11,6 +9,7 @@
 #include "app/command/command_words.hpp"
 #include "app/run/run_resume.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/setting_line.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/run_format/run_index.hpp"

@@ -1,7 +1,5 @@
 #include "app/run/run_companions.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
@@ -109,12 +108,12 @@ bool finish_renaming(const fs::path& place, Recognise is_ours) {
 void report_missing(const std::vector<fs::path>& missing) {
   if (missing.empty()) return;
   const auto more = missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1);
-  spdlog::warn("'{}'{}: finished, but no longer there; not written again", missing.front().string(), more);
+  log::warn("'{}'{}: finished, but no longer there; not written again", missing.front().string(), more);
 }
 
 void discard(const fs::path& place, Recognise is_ours) {
   if (is_there(place)) {
-    spdlog::warn("'{}' is removed: the events of its damaged part are built again", place.string());
+    log::warn("'{}' is removed: the events of its damaged part are built again", place.string());
   }
   remove_if_ours(place, is_ours);
   remove_if_ours(place.string() + kPartial, is_ours);

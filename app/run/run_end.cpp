@@ -52,15 +52,15 @@ int write_output(const OutputSettings& output, const EndedRun& run) {
   const Activity activity("writing the run file");
   const auto error = fixable_error([&] { write_results(output, run.setup, run.results, run.records, run.backend); });
   if (error.empty()) return exit_code_of(run.results);
-  spdlog::error("{}; finished data are safe; {}", error, how_to_continue(output.run_number.has_value()));
+  log::error("{}; finished data are safe; {}", error, how_to_continue(output.run_number.has_value()));
   return kExitStopped;
 }
 
 int merge_parts(const OutputSettings& output, int code, RunWatch& watch) {
   const auto error = fixable_error([&] { merge_output(output, [&watch] { watch.turn(); }); });
   if (error.empty()) return code;
-  spdlog::error("{}; the run is complete, but not merged: {} merges it", error,
-                output.run_number ? "'eventloom merge'" : "the same command with --resume");
+  log::error("{}; the run is complete, but not merged: {} merges it", error,
+             output.run_number ? "'eventloom merge'" : "the same command with --resume");
   return kExitUsage;
 }
 
@@ -68,7 +68,7 @@ int show_end(const OutputSettings& output, const EndedRun& run, int code, RunVie
   view.make_way();
   print_summary(std::cout, output, run.setup, run.results, run.stopped_by);
   for (const auto& result : run.results) {
-    for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
+    for (const auto& wrong : imbalances(result)) log::error("the ledger does not balance: {}", wrong);
   }
   view.conclude(run.results.front(), code, run.stopped_by);
   return code;
@@ -101,7 +101,7 @@ int report_merged(const OutputSettings& output, const EndedRun& run, int code) {
   if (output.report_json.empty() || !is_merged_file(output.runs.front().file)) return code;
   const auto error = fixable_error([&] { write_report_json(output, run.setup, run.results, run.backend); });
   if (error.empty()) return code;
-  spdlog::error("{}; the run is complete and merged", error);
+  log::error("{}; the run is complete and merged", error);
   return kExitUsage;
 }
 

@@ -1,10 +1,10 @@
 #include "app/run/run_hook.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/subprocess.hpp"
 
 namespace eventloom {

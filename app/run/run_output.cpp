@@ -153,7 +153,7 @@ void merge_output(const OutputSettings& output, const std::function<void()>& tur
   std::vector<std::pair<std::string, MergedFile>> merged;
   for (const auto& run : output.runs) {
     if (is_merged_file(run.file)) continue;
-    spdlog::info("merging the part files of '{}'", run.file);
+    log::info("merging the part files of '{}'", run.file);
     merged.emplace_back(run.file, write_merged_file(run.file, run.file, {.with_invocations = true, .turn = turn}));
   }
   for (auto& [file, contents] : merged) {
@@ -166,7 +166,7 @@ void begin_output(const std::string& run_file, const std::string& save_sorted, c
   const std::filesystem::path output(run_file);
   const bool has_parts = std::filesystem::exists(output.parent_path() / part_list_name(output, 0));
   if (std::filesystem::exists(output) && (has_parts || is_run_index(output))) {
-    spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", run_file);
+    log::warn("'{}' was interrupted; starting over, as --resume was not given", run_file);
   }
   if (!save_sorted.empty()) prepare_sorted_folder(save_sorted);
   // The order matters: an interruption leaves the old run unchanged, or the new one without old parts.

@@ -1,12 +1,11 @@
 #include "app/run/run_replies.hpp"
 
-#include <spdlog/fmt/ranges.h>
-#include <spdlog/spdlog.h>
-
 #include <random>
 
 #include "app/run/hit_notes_of_run.hpp"
 #include "core/control/agreement.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -19,7 +18,7 @@ RunReplies::RunReplies(const ReplyOption& option, const RunSetup& setup, const C
       replies_[writer] = std::make_unique<EventReplies>(option.addresses, format, setup.run.reply_if);
     }
   });
-  if (ranks.rank() == 0) spdlog::info("reply: events are sent to {}", fmt::join(option.addresses, ", "));
+  if (ranks.rank() == 0) log::info("reply: events are sent to {}", joined(option.addresses, ", "));
 }
 
 EventReplies* RunReplies::of(std::uint32_t writer) const {

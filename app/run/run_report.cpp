@@ -1,7 +1,5 @@
 #include "app/run/run_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -21,6 +19,7 @@
 #include "app/run/source_lines.hpp"
 #include "app/run/unused_channels.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"
 #include "io/hdf5/output_kind.hpp"
@@ -67,18 +66,17 @@ void print_explained(std::ostream& out, std::size_t most, const RunResult& resul
 
 /// `of`: prefix that names the definition if there are several.
 void report_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
-  spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
-               setup.numbered ? std::to_string(overlap.value) + " event numbers"
-                              : duration_text(overlap, setup.run.geometry.base.tick_ps));
+  log::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
+            setup.numbered ? std::to_string(overlap.value) + " event numbers"
+                           : duration_text(overlap, setup.run.geometry.base.tick_ps));
 }
 
 /// Front-end markers are data, too.
 void report_left_out(const RunTotals& totals) {
   const auto counts = other_markers(totals.counters);
   if (!counts.any()) return;
-  spdlog::warn(
-      "not in the output: {}: events hold hits and their payload only; 'eventloom inspect' counts them by file",
-      text_of(counts));
+  log::warn("not in the output: {}: events hold hits and their payload only; 'eventloom inspect' counts them by file",
+            text_of(counts));
 }
 
 double million_per_second(std::uint64_t n, double seconds) {
@@ -136,7 +134,8 @@ RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
   for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
   std::map<std::uint32_t, MarkerCounts::Numbers> left_out;
   for (const auto& [source, counts] : mine.left_out) left_out[source] = counts.numbers();
-  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out, mine.live_hits};
+  const nlohmann::ordered_json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out,
+                                        mine.live_hits};
   for (const auto& json : all_gather_json(ranks, lists)) {
     RunTotals theirs{{}, json.at(0), json.at(1), json.at(2), {}, json.at(4)};
     for (const auto& [source, numbers] : json.at(3).get<decltype(left_out)>()) {

@@ -1,7 +1,5 @@
 #include "app/run/run_resume.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include "app/run/run_companions.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
 #include "io/run_format/run_index.hpp"
@@ -135,7 +134,7 @@ RunStatistics earlier_statistics(const std::string& run_file) {
   try {
     return read_statistics(run_file);
   } catch (const UserError& e) {
-    spdlog::warn("{}; what earlier invocations have counted of sources and messages is lost", e.what());
+    log::warn("{}; what earlier invocations have counted of sources and messages is lost", e.what());
     return {};
   }
 }
@@ -161,14 +160,14 @@ FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunS
   FoundRun found;
   auto& resumption = found.resumption;
   if (!std::filesystem::exists(run_file)) {
-    spdlog::info("there is no '{}' to resume: the run begins with the first slice", run_file);
+    log::info("there is no '{}' to resume: the run begins with the first slice", run_file);
     return found;
   }
   auto run = read_run_or_merged(run_file);
   if (run.merged) expect_undamaged(run_file);
   if (!run.record.closed) found.work = read_finished_work(run_file);
   if (setup.live && !run.record.closed && found.work.parts.empty()) {
-    spdlog::info("'{}' was stopped before anything was finished: the run starts over", run_file);
+    log::info("'{}' was stopped before anything was finished: the run starts over", run_file);
     return found;
   }
   resumption.before = std::move(run.record);
@@ -186,7 +185,7 @@ FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunS
   if (resumption.complete) {
     resumption.parts = std::move(run.parts);
   } else if (!resumption.resumes) {
-    spdlog::warn("'{}' was interrupted; a run with --save-sorted starts over", run_file);
+    log::warn("'{}' was interrupted; a run with --save-sorted starts over", run_file);
     found.work = {};
   }
   return found;
@@ -201,11 +200,11 @@ std::vector<PartInfo> parts_of(const FoundRun& found) {
 /// Collective. Each rank reads its share of the parts that rank 0 has found.
 DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
-  nlohmann::json list = nlohmann::json::array();
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
   const auto reported = broadcast_json(ranks, list);
   const auto n_ranks = static_cast<std::size_t>(ranks.size());
-  nlohmann::json mine = nlohmann::json::object();
+  nlohmann::ordered_json mine = nlohmann::ordered_json::object();
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < reported.size(); i += n_ranks) {
     const auto part = part_from_json(nlohmann::ordered_json(reported[i]));
     if (const auto damage = damage_of_part(run_file, part)) mine[part.name] = *damage;
@@ -283,15 +282,15 @@ Resumption take_up(const DefinitionOutput& output, bool saves_sorted, const RunS
     resumption.totals.add(part.totals);
     resumption.parts.push_back(std::move(part.info));
   }
-  spdlog::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", output.file,
-               resumption.totals[Metric::slices], resumption.parts.size(), resumption.finished.frontier().value);
+  log::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", output.file,
+            resumption.totals[Metric::slices], resumption.parts.size(), resumption.finished.frontier().value);
   return resumption;
 }
 
-nlohmann::json to_json(const Resumption& resumption) {
-  nlohmann::json runs = nlohmann::json::array();
+nlohmann::ordered_json to_json(const Resumption& resumption) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const auto& run : resumption.finished.beyond()) runs.push_back({run.first, run.step, run.count});
-  nlohmann::json writers = nlohmann::json::array();
+  nlohmann::ordered_json writers = nlohmann::ordered_json::array();
   for (const auto& [number, place] : resumption.writers) {
     writers.push_back(
         {number, place.list.good_bytes, place.list.chain, place.next_segment, place.events, place.next_files});
@@ -303,7 +302,7 @@ nlohmann::json to_json(const Resumption& resumption) {
           {"writers", writers}};
 }
 
-Resumption resumption_from_json(const nlohmann::json& json) {
+Resumption resumption_from_json(const nlohmann::ordered_json& json) {
   Resumption resumption;
   resumption.resumes = json.at("resumes");
   resumption.complete = json.at("complete");

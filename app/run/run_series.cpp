@@ -1,8 +1,5 @@
 #include "app/run/run_series.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -16,6 +13,8 @@
 #include "core/control/agreement.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
@@ -117,7 +116,7 @@ void SeriesOfRuns::open_folder() {
   if (!refusal.empty()) throw UserError("'" + series_.folder + "': " + refusal);
   for (const auto& run : log) {
     if (run.ended.empty())
-      spdlog::warn(
+      log::warn(
           "run {} has no end in the log: the program that built it was killed; 'eventloom merge --partial {}' saves "
           "what "
           "it had finished",
@@ -206,7 +205,7 @@ std::optional<NextRun> SeriesOfRuns::wait_for_request() {
 }
 
 void SeriesOfRuns::show_idle(const std::string& message) {
-  spdlog::info("{}", message);
+  log::info("{}", message);
   auto snapshot = std::make_shared<RunSnapshot>();
   snapshot->condition.state = "idle";
   snapshot->condition.message = message;
@@ -239,7 +238,7 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
   failure = ranks_.broadcast(failure);
   if (failure.empty()) return true;
   locks_.clear();
-  if (first_) spdlog::error("run {} does not begin: {}", next.number, failure);
+  if (first_) log::error("run {} does not begin: {}", next.number, failure);
   last_end_ = fmt::format("run {} did not begin: {}", next.number, failure);
   return false;
 }
@@ -274,10 +273,10 @@ void SeriesOfRuns::begin_log(const NextRun& next, const std::string& file) {
   logged_.file = std::filesystem::path(file).filename().string();
   logged_.began = utc_now();
   log_begin(series_.folder, logged_);
-  spdlog::info("run {}, begun by {}: '{}'{}", next.number, next.by, file,
-               logged_.hits_between == 0
-                   ? ""
-                   : fmt::format("; {} hits arrived since the last run and are in none", logged_.hits_between));
+  log::info("run {}, begun by {}: '{}'{}", next.number, next.by, file,
+            logged_.hits_between == 0
+                ? ""
+                : fmt::format("; {} hits arrived since the last run and are in none", logged_.hits_between));
 }
 
 void SeriesOfRuns::end_log(const RunEnding& ending) {
@@ -299,7 +298,7 @@ void SeriesOfRuns::fail_log(const std::string& why) {
   try {
     log_end(series_.folder, logged_);
   } catch (const UserError& error) {
-    spdlog::error("{}", error.what());
+    log::error("{}", error.what());
   }
 }
 
@@ -324,7 +323,7 @@ void SeriesOfRuns::reopen_ended() {
   try {
     keep_feeds(config_.sources, config_.exchange, ranks_);
   } catch (const UserError& error) {
-    if (first_) spdlog::warn("{}; the next run tries again", error.what());
+    if (first_) log::warn("{}; the next run tries again", error.what());
   }
 }
 
@@ -334,7 +333,7 @@ void SeriesOfRuns::call_stop_hook(const NextRun& run) {
   const auto output = output_of_run(config_.output, series_, run.number, run.comment);
   const auto failure = call_hook(series_.hook, run.number, "stop", output.file, run.comment);
   if (failure.empty()) return;
-  spdlog::error("{}; the files of run {} are not affected", failure, run.number);
+  log::error("{}; the files of run {} are not affected", failure, run.number);
   worst_ = std::max<int>(worst_, kExitUsage);
 }
 

@@ -1,7 +1,5 @@
 #include "app/run/run_setup.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -20,6 +18,7 @@
 #include "core/definitions/text_mistake.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/text_error.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
@@ -59,8 +58,8 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   return info;
 }
 
-nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
-  nlohmann::json json = to_json(local.id, info_of(spec, local, settings));
+nlohmann::ordered_json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
+  nlohmann::ordered_json json = to_json(local.id, info_of(spec, local, settings));
   // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
@@ -224,7 +223,7 @@ std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
 
 void report_far_clocks(const std::vector<SourceInfo>& sources) {
   for (const auto& source : sources) {
-    if (has_far_clock(source)) spdlog::warn("{}: {}", source.name, clock_remark(*source.clock_behind_ns));
+    if (has_far_clock(source)) log::warn("{}: {}", source.name, clock_remark(*source.clock_behind_ns));
   }
 }
 
@@ -264,7 +263,7 @@ void align_wrapping(std::vector<SourceInfo>& streams) {
 }
 
 /// `described`: descriptions of the opened streams of all ranks.
-std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
+std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::ordered_json>& described) {
   std::optional<SortedInfo> sorted;
   for (const auto& of_rank : described) {
     for (const auto& json : of_rank) {
@@ -322,8 +321,8 @@ void report_sources_beyond(const RunSetup& setup) {
   for (const auto* condition : conditions) {
     for (const auto& term : condition->terms()) {
       if (!counts_beyond(term.quantity, setup.sources.size())) continue;
-      spdlog::warn("'{}' in '{}' counts no hit: the last source of this run is {}", term.subject,
-                   shortened(condition->text()), setup.sources.size() - 1);
+      log::warn("'{}' in '{}' counts no hit: the last source of this run is {}", term.subject,
+                shortened(condition->text()), setup.sources.size() - 1);
     }
   }
 }
@@ -350,12 +349,12 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
   auto origin = find_time_origin(given, setup.streams);
   setup.time_of_tick_0 = std::move(origin.time_of_tick_0);
   if (!reports) return;
-  for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
+  for (const auto& contradiction : origin.contradictions) log::warn("{}", contradiction);
 }
 
 /// Only rank 0 has compared the files.
 void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
-  auto copies = nlohmann::json::array();
+  auto copies = nlohmann::ordered_json::array();
   for (const auto& spec : specs) copies.push_back(spec.copy);
   copies = broadcast_json(ranks, copies);
   for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies.at(s);
@@ -392,7 +391,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   agree(communicator, [&] { setup.local = open_local_sources(sources, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, sources, building, communicator);
   if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch);
-  nlohmann::json mine = nlohmann::json::array();
+  nlohmann::ordered_json mine = nlohmann::ordered_json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
       mine.push_back(describe(specs[source.id.value], source, sources));

@@ -1,8 +1,5 @@
 #include "app/run/run_sources.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -16,6 +13,8 @@
 #include "core/detector/resolve_detector.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/recorded/looped_source.hpp"
 #include "io/registry/open_sources.hpp"
@@ -103,8 +102,8 @@ class SetupPatience {
     reported_ = waited;
     for (const auto& source : local) {
       if (source.live == nullptr || source.live->peer().known) continue;
-      spdlog::warn("source {} ({}): waiting for its first data for {:.1f} s", source.id.value, source.live->name(),
-                   std::chrono::duration<double>(waited).count());
+      log::warn("source {} ({}): waiting for its first data for {:.1f} s", source.id.value, source.live->name(),
+                std::chrono::duration<double>(waited).count());
     }
   }
 
@@ -120,7 +119,7 @@ class SetupPatience {
     }
     if (n == 0) return;
     if (n > kMostNamed) names += fmt::format(" and {} more", n - kMostNamed);
-    spdlog::info("waiting for {} ({} of {} heard)", names, all.known, all.live);
+    log::info("waiting for {} ({} of {} heard)", names, all.known, all.live);
   }
 
   nanoseconds first_;

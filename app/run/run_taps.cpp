@@ -1,7 +1,5 @@
 #include "app/run/run_taps.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <limits>
 #include <string>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/log.hpp"
 #include "io/event_files/event_target.hpp"
 
 namespace eventloom {
@@ -58,7 +57,7 @@ void report_places(const std::map<std::uint32_t, std::string>& places) {
     text += (text.empty() ? "" : ", ") + place;
   }
   if (places.size() > kReportedTaps) text += fmt::format(" and {} more", places.size() - kReportedTaps);
-  spdlog::info("tap: events are served at {}", text);
+  log::info("tap: events are served at {}", text);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "app/run/run_view.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/control/agreement.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,7 +1,5 @@
 #include "app/run/run_watch.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +12,7 @@
 #include "app/command/mpi_command.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/unreachable_rank.hpp"
@@ -125,8 +124,7 @@ bool RunWatch::report_unreachable(int rank, const std::string& why) {
   const bool all_here = peers_.size() + 1 == hosts_.size();
   if (all_here || is_here(rank) || rank == rank_) return false;
   if (!quiet_) {
-    spdlog::error("{} cannot be reached ({}): the run ends; {}", any ? "another rank" : name(rank), why,
-                  stalls_.advice);
+    log::error("{} cannot be reached ({}): the run ends; {}", any ? "another rank" : name(rank), why, stalls_.advice);
   }
   return true;
 }
@@ -154,7 +152,7 @@ void RunWatch::report_stuck(double seconds, const CurrentActivity& activity) {
   const bool waits = std::string_view(activity.what) == kWaitingForRanks;
   if (quiet_ || (waits && !has_lost_peer())) return;
   const auto what = stall(activity, seconds);
-  spdlog::warn(what);
+  log::warn(what);
   if (in_loop_ || has_lost_peer()) end_after(seconds, what);
 }
 
@@ -164,15 +162,14 @@ void RunWatch::report_stopped(int rank, ProcessState state, double seconds) {
   const auto what =
       fmt::format("{} has been {} for {:.1f} s{}", name(rank), stopped ? "stopped" : "waiting for its disk", seconds,
                   stopped ? " (SIGCONT resumes it)" : "");
-  spdlog::warn("{}; the run waits for it", what);
+  log::warn("{}; the run waits for it", what);
   if (!in_loop_) end_after(seconds, what);  // within the loop, the main thread does this
 }
 
 void RunWatch::report_lost(int rank) {
   if (quiet_ || has_lost_peer()) return;  // only the first loss is reported
   if (watchdog_.was_away()) be_quiet();   // this rank was stopped, and the others have ended the run
-  if (!quiet_ && speaks_for_host(rank))
-    spdlog::error("{} is lost: its process has ended; {}", name(rank), stalls_.advice);
+  if (!quiet_ && speaks_for_host(rank)) log::error("{} is lost: its process has ended; {}", name(rank), stalls_.advice);
   lost_peer_ = rank;
 }
 
@@ -181,7 +178,7 @@ void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;
   if (!too_long && !(has_lost_peer() && seconds >= kSecondsToAbort)) return;
-  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", stalls_.advice);
+  log::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", stalls_.advice);
   std::_Exit(kExitStopped);
 }
 

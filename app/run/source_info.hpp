@@ -48,10 +48,10 @@ struct SortedInfo {
 };
 
 /// Representation for messages between ranks. `id`: number of the source.
-nlohmann::json to_json(SourceId id, const SourceInfo& info);
-SourceInfo info_from_json(const nlohmann::json& json);
+nlohmann::ordered_json to_json(SourceId id, const SourceInfo& info);
+SourceInfo info_from_json(const nlohmann::ordered_json& json);
 /// Returns the description of the folder that its manifest contains.
-nlohmann::json to_json(const SortedManifest& manifest);
-SortedInfo sorted_from_json(const nlohmann::json& json);
+nlohmann::ordered_json to_json(const SortedManifest& manifest);
+SortedInfo sorted_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace eventloom

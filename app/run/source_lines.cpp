@@ -1,7 +1,5 @@
 #include "app/run/source_lines.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "app/command/safe_text.hpp"
 #include "app/document/detector_names.hpp"
 #include "core/dataflow/live_stream.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/trouble_text.hpp"
 #include "formats/duration_text.hpp"
 
@@ -67,7 +66,7 @@ void show_labels(RunSetup& setup) {
 void report_remarks(const RunSetup& setup, const RunResult& result) {
   for (const auto& [source, texts] : result.remarks) {
     for (const auto& text : texts) {
-      spdlog::warn("{}: {}", source_name(setup, source, setup.streams.at(source)), text);
+      log::warn("{}: {}", source_name(setup, source, setup.streams.at(source)), text);
     }
   }
 }

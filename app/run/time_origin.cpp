@@ -1,12 +1,11 @@
 #include "app/run/time_origin.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/utc_time.hpp"
 
 namespace eventloom {

@@ -1,12 +1,11 @@
 #include "app/run/unused_channels.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/command/safe_text.hpp"
 #include "core/detector/channel_use.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/channel_text.hpp"
 
@@ -72,8 +71,8 @@ void report_unused(const UnusedChannels& unused) {
   }
   if (unused.entries.size() > kNamed) text += fmt::format("; and {} more", unused.entries.size() - kNamed);
   if (!text.empty()) {
-    spdlog::warn("{} of {} rows of --detector and --group selected no hit{}: {}", unused.entries.size(),
-                 unused.of_entries, since, text);
+    log::warn("{} of {} rows of --detector and --group selected no hit{}: {}", unused.entries.size(), unused.of_entries,
+              since, text);
   }
   if (unused.groups.empty()) return;
   std::string names;
@@ -81,7 +80,7 @@ void report_unused(const UnusedChannels& unused) {
     names += (i == 0 ? "" : ", ") + for_terminal(unused.groups[i]);
   }
   if (unused.groups.size() > 2 * kNamed) names += fmt::format(", and {} more", unused.groups.size() - 2 * kNamed);
-  spdlog::warn("groups without a hit{}: {}", since, names);
+  log::warn("groups without a hit{}: {}", since, names);
 }
 
 nlohmann::ordered_json to_json(const UnusedChannels& unused) {

@@ -1,6 +1,6 @@
 #include "core/dataflow/live_stream.hpp"
 
-#include <spdlog/fmt/fmt.h>
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,11 +1,10 @@
 #include "core/definitions/cluster.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <stdexcept>
 
 #include "core/definitions/connected_hits.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/pixel.hpp"
 
 namespace eventloom {

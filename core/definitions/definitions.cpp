@@ -1,7 +1,5 @@
 #include "core/definitions/definitions.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -18,6 +16,7 @@
 #include "core/definitions/text_parts.hpp"
 #include "core/definitions/trigger.hpp"
 #include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/setting.hpp"
 #include "core/runtime/text_error.hpp"
 

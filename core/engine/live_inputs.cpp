@@ -1,14 +1,13 @@
 #include "core/engine/live_inputs.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "core/control/live_votes.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/setting.hpp"
 #include "formats/offset_span.hpp"
 #include "formats/stream_file.hpp"
@@ -122,8 +121,8 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
 /// Bounded, as a clock may jump repeatedly.
 void LiveInputs::report_absent(Input& input, const std::string& how) {
   if (!input.reported_absent.admit()) return;
-  spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
-               input.reported_absent.at_last("; further messages of this kind are suppressed"));
+  log::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
+            input.reported_absent.at_last("; further messages of this kind are suppressed"));
 }
 
 Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
@@ -174,7 +173,7 @@ void LiveInputs::set_others(const Others& others) {
   for (auto& input : inputs_) {
     const auto place = input.stream->progress().aside;
     if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
-    spdlog::warn(
+    log::warn(
         "source {} ({}): its jump to epoch {} is accepted: most of the sources heard within the last minute are there",
         input.id.value, input.stream->name(), place->value);
     input.stream->expect(*place);
@@ -231,7 +230,7 @@ bool LiveInputs::is_dispensable(const Input& input, EpochRange epochs) const {
 /// The sender holds hits back for longer than --flush-after assumes.
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
-  spdlog::warn(
+  log::warn(
       "source {} ({}) was silent, and then sent hits of a slice that {} had ended: they are dropped (late); from now "
       "on {:.1f} s of silence end a slice",
       input.id.value, input.stream->name(), name_of(Setting::flush_after), in_seconds(patience_.quiet));
@@ -296,8 +295,8 @@ void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
   if (input.aside || peer_watermark < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
   if (input.reported_absent.exceeded()) return;
-  spdlog::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
-               input.stream->name(), peer_watermark.value, input.absent_from.value);
+  log::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
+            input.stream->name(), peer_watermark.value, input.absent_from.value);
 }
 
 SourceState LiveInputs::state(std::size_t number) const {
@@ -313,10 +312,10 @@ void LiveInputs::report_silence(Input& input) {
   const auto first = patience_.stall_warning;
   if (first.count() == 0 || silence < std::max(first, 2 * input.reported) || input.stream->end_epoch()) return;
   input.reported = silence;
-  spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
-               in_seconds(silence),
-               input.stream->peer().connected ? "its sender is stopped, or the connection to it is broken"
-                                              : "no sender is connected");
+  log::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
+            in_seconds(silence),
+            input.stream->peer().connected ? "its sender is stopped, or the connection to it is broken"
+                                           : "no sender is connected");
 }
 
 }  // namespace eventloom

@@ -1,12 +1,11 @@
 #include "core/engine/run_control.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <csignal>
 #include <utility>
 
 #include "core/runtime/clock.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/setting.hpp"
 #include "core/runtime/stop_signal.hpp"
@@ -56,7 +55,7 @@ RunControl::RunControl(RankWatch& watch, nanoseconds duration, Network& network)
       duration_(duration) {}
 
 void RunControl::stop_for(Cause cause, const std::string& why) {
-  spdlog::error("{}: {}; the run stops cleanly", watch_.name(rank_), why);
+  log::error("{}: {}; the run stops cleanly", watch_.name(rank_), why);
   ask(Command::stop, cause);
 }
 
@@ -167,14 +166,14 @@ void RunControl::pause(const Verdict& verdict) {
   if (std::exchange(paused_, true)) return;
   frozen_ = true;
   if (sources_ != nullptr) sources_->freeze();
-  if (rank_ == 0) spdlog::warn("paused, as requested at {}", watch_.name(verdict.asked_by));
+  if (rank_ == 0) log::warn("paused, as requested at {}", watch_.name(verdict.asked_by));
 }
 
 void RunControl::resume(const Verdict& verdict) {
   if (!std::exchange(paused_, false)) return;
   frozen_ = false;
   if (sources_ != nullptr) sources_->resume();
-  if (rank_ == 0) spdlog::warn("resumed, as requested at {}", watch_.name(verdict.asked_by));
+  if (rank_ == 0) log::warn("resumed, as requested at {}", watch_.name(verdict.asked_by));
 }
 
 void RunControl::change_speed(const Verdict& verdict) {
@@ -182,11 +181,11 @@ void RunControl::change_speed(const Verdict& verdict) {
   if (sources_ != nullptr) sources_->set_speed(speed_);
   if (rank_ != 0) return;
   const auto words = speed_ == 0 ? "as fast as possible" : fmt::format("{:g} times as fast as recorded", speed_);
-  spdlog::warn("recordings are now sent {}, as requested at {}", words, watch_.name(verdict.asked_by));
+  log::warn("recordings are now sent {}, as requested at {}", words, watch_.name(verdict.asked_by));
 }
 
 void RunControl::begin_files(const Verdict& verdict) {
-  if (rank_ == 0) spdlog::warn("new part files, as requested at {}", watch_.name(verdict.asked_by));
+  if (rank_ == 0) log::warn("new part files, as requested at {}", watch_.name(verdict.asked_by));
   if (new_file_) new_file_();
 }
 
@@ -197,7 +196,7 @@ void RunControl::begin_stop(const Verdict& verdict) {
   stopped_by_ = cause_of(verdict.request);
   stop_cause_ = verdict.request.cause;
   if (rank_ == 0) {
-    spdlog::warn("{}, at {}: {} cleanly", stopped_by_, watch_.name(verdict.asked_by), ends_ ? "ending" : "stopping");
+    log::warn("{}, at {}: {} cleanly", stopped_by_, watch_.name(verdict.asked_by), ends_ ? "ending" : "stopping");
   }
 }
 
@@ -216,7 +215,7 @@ void RunControl::stop_sources(const Verdict& verdict) {
   const bool nothing_after = ends_ || all_live_;
   const SliceId end = nothing_after ? live_end(verdict) : SliceId{verdict.begun_end};
   if (ends_) end_slice_ = end;
-  if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", end.value);
+  if (rank_ == 0) log::info("the sources end before slice {}; what is in flight is built", end.value);
   if (sources_ == nullptr) return;
   if (nothing_after) {
     sources_->end_at(end);
@@ -273,9 +272,9 @@ void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& sil
         watch_.name(silence.ranks.front()) + " has been silent for longer than " + name_of(Setting::stall_timeout);
     watch_.be_quiet();
     if (speaks_about(silence.ranks.front())) {
-      spdlog::error("{} has been silent for {:.1f} s, longer than {}: the run ends; {}",
-                    watch_.name(silence.ranks.front()), in_seconds(silence.lasts), name_of(Setting::stall_timeout),
-                    watch_.stalls().advice);
+      log::error("{} has been silent for {:.1f} s, longer than {}: the run ends; {}",
+                 watch_.name(silence.ranks.front()), in_seconds(silence.lasts), name_of(Setting::stall_timeout),
+                 watch_.stalls().advice);
     }
     if (rank_ == 0) heartbeat_.report_to_end();
   }
@@ -288,15 +287,15 @@ void RunControl::report_on_termination(const Heartbeat::Silence& silence) {
   reported_termination_ = true;
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.is_here(rank)) continue;
-    spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
-                  in_seconds(silence.lasts), watch_.stalls().advice);
+    log::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
+               in_seconds(silence.lasts), watch_.stalls().advice);
   }
 }
 
 void RunControl::report_of_silence(const Heartbeat::Silence& silence) {
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.has_reported(rank)) continue;
-    spdlog::warn(
+    log::warn(
         "{} has not answered for {:.1f} s: it is busy, or its disk, its host or the network is stuck; the run waits "
         "for it",
         watch_.name(rank), in_seconds(silence.lasts));
@@ -314,9 +313,8 @@ void RunControl::look_for_progress(SteadyTime now, const Verdict& verdict) {
   const nanoseconds standstill = now - moved_;
   if (!due(standstill, reported_standstill_, watch_.stalls().warning)) return;
   reported_standstill_ = standstill;
-  spdlog::warn(
-      "no rank has made progress for {:.1f} s, though all of them answer; the slices before {} have been begun",
-      in_seconds(standstill), verdict.begun_end);
+  log::warn("no rank has made progress for {:.1f} s, though all of them answer; the slices before {} have been begun",
+            in_seconds(standstill), verdict.begun_end);
 }
 
 }  // namespace eventloom

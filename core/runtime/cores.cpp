@@ -1,11 +1,12 @@
 #include "core/runtime/cores.hpp"
 
 #include <sched.h>
-#include <spdlog/fmt/fmt.h>
 
 #include <fstream>
 #include <map>
 #include <utility>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

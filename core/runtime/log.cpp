@@ -3,6 +3,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -46,7 +47,22 @@ void set_pattern() {
   spdlog::default_logger()->set_formatter(std::move(formatter));
 }
 
+spdlog::level::level_enum spdlog_level(log::Level level) {
+  switch (level) {
+    case log::Level::info: return spdlog::level::info;
+    case log::Level::warn: return spdlog::level::warn;
+    case log::Level::error: break;
+  }
+  return spdlog::level::err;
+}
+
 }  // namespace
+
+void log::write(Level level, std::string_view text) { spdlog::default_logger_raw()->log(spdlog_level(level), text); }
+
+void log::write_formatted(Level level, fmt::string_view text, fmt::format_args arguments) {
+  if (spdlog::default_logger_raw()->should_log(spdlog_level(level))) write(level, fmt::vformat(text, arguments));
+}
 
 void set_up_log(const std::string& name, TextCleaner clean) {
   clean_text = clean;
@@ -55,6 +71,8 @@ void set_up_log(const std::string& name, TextCleaner clean) {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, log_sinks));
   set_pattern();
 }
+
+void log_errors_only() { spdlog::set_level(spdlog::level::err); }
 
 void set_log_place(const std::string& place) {
   log_place = ", " + place;

@@ -1,10 +1,50 @@
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "core/runtime/format.hpp"
+
+namespace spdlog::sinks {
+class sink;
+}  // namespace spdlog::sinks
+
+/// Messages of the program, to spdlog's default logger. Call from any thread. spdlog itself compiles slowly, so only
+/// this folder, and those that collect messages, include it.
+namespace eventloom::log {
+
+enum class Level { info, warn, error };
+
+/// Writes a message as it stands.
+void write(Level level, std::string_view text);
+/// Formats and writes a message unless its level is switched off.
+void write_formatted(Level level, fmt::string_view text, fmt::format_args arguments);
+
+template <class First, class... Rest>
+void write(Level level, fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+  write_formatted(level, text, fmt::make_format_args(first, rest...));
+}
+
+/// A text alone is written as it stands; with arguments it is a format.
+inline void info(std::string_view text) { write(Level::info, text); }
+inline void warn(std::string_view text) { write(Level::warn, text); }
+inline void error(std::string_view text) { write(Level::error, text); }
+template <class First, class... Rest>
+void info(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+  write_formatted(Level::info, text, fmt::make_format_args(first, rest...));
+}
+template <class First, class... Rest>
+void warn(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+  write_formatted(Level::warn, text, fmt::make_format_args(first, rest...));
+}
+template <class First, class... Rest>
+void error(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+  write_formatted(Level::error, text, fmt::make_format_args(first, rest...));
+}
+
+}  // namespace eventloom::log
 
 namespace eventloom {
 
@@ -14,6 +54,9 @@ using TextCleaner = std::string (*)(std::string_view);
 /// Sends spdlog's default logger to standard error, one line per message, prefixed with `name`. Uses colour on a
 /// terminal, unless NO_COLOR is set. Results go to standard output instead.
 void set_up_log(const std::string& name, TextCleaner clean);
+
+/// Leaves out later messages below errors.
+void log_errors_only();
 
 /// Makes later messages state their origin: "eventloom, rank 1 (source 1): warning: ...".
 void set_log_place(const std::string& place);

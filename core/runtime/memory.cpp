@@ -1,6 +1,5 @@
 #include "core/runtime/memory.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <charconv>
 #include <fstream>
 #include <sstream>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,7 +1,6 @@
 #include "core/runtime/realtime.hpp"
 
 #include <sched.h>
-#include <spdlog/fmt/fmt.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -10,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <thread>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

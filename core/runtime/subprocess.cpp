@@ -113,6 +113,10 @@ std::optional<std::string> find_program(const std::string& name) {
   return programs.empty() ? std::nullopt : std::optional(programs.front());
 }
 
+std::filesystem::path program_beside_this(const std::string& name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
 Environment own_environment() {
   Environment environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ namespace eventloom {
 std::vector<std::string> programs_in_path(const std::string& name);
 /// Locates a program as a shell would; std::nullopt if there is none that can be executed. A name with a '/' is a path.
 std::optional<std::string> find_program(const std::string& name);
+
+/// Path of a program in the folder of the running one; it may not exist.
+std::filesystem::path program_beside_this(const std::string& name);
 
 /// Variables, each "NAME=VALUE".
 using Environment = std::vector<std::string>;

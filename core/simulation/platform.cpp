@@ -1,6 +1,5 @@
 #include "core/simulation/platform.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/setting.hpp"
 #include "core/simulation/leaf_spine.hpp"
 

@@ -1,9 +1,9 @@
 #include "io/compass/compass_binary.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <charconv>
 #include <cstring>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

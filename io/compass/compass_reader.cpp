@@ -1,14 +1,12 @@
 #include "io/compass/compass_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "io/compass/compass_binary.hpp"
 #include "io/compass/compass_file.hpp"
 #include "io/compass/compass_flags.hpp"
@@ -18,7 +16,6 @@
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/file_end.hpp"
-#include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/tick_scale.hpp"
 
 namespace eventloom {
@@ -106,7 +103,7 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
 bool CompassReader::read(HitBlock& block) {
   block.clear();
   if (const auto remark = file_->remark(); !std::exchange(reported_, true) && !remark.empty()) {
-    spdlog::info("{}: {}", name_, remark);
+    log::info("{}: {}", name_, remark);
   }
   while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockHits) {
     switch (file_->next()) {
@@ -200,13 +197,6 @@ bool can_open_compass(const SourceUri& uri) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (uri.has("header")) return !head.empty();
   return head.size() >= 2 && (begins_compass_binary(head) || text.find('\n') != std::string_view::npos);
-}
-
-nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events,
-                                       std::optional<std::uint64_t> tick_ps) {
-  const auto reader = open_compass(uri, {0}, {.tick_ps = tick_ps.value_or(1)});
-  return inspect_hits(*reader, "compass",
-                      {{"tick_ps", reader->header().base.tick_ps}, {"contents", reader->header().text}}, n_events);
 }
 
 }  // namespace eventloom

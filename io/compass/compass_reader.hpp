@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "formats/geometry.hpp"
@@ -39,9 +38,5 @@ bool can_open_compass(const SourceUri& uri);
 
 /// Whether a file that begins with `head` is a CoMPASS file of either form.
 bool begins_compass_file(std::span<const std::byte> head);
-
-/// The contents as read by open_compass(), by default in ticks of 1 ps.
-nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events,
-                                       std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

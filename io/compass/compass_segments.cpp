@@ -1,7 +1,5 @@
 #include "io/compass/compass_segments.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/runtime/format.hpp"
 #include "io/compass/compass_record.hpp"
 #include "io/compass/compass_text.hpp"
 #include "io/files/file_head.hpp"

@@ -1,10 +1,10 @@
 #include "io/compass/compass_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 
@@ -109,7 +109,7 @@ CompassTextFile::CompassTextFile(const SourceUri& uri, Followed followed)
 }
 
 std::string CompassTextFile::remark() const {
-  const auto unread = fmt::format("; columns not read: {}", fmt::join(columns_.unread, ", "));
+  const auto unread = fmt::format("; columns not read: {}", joined(columns_.unread, ", "));
   return "a table of CoMPASS: TIMETAG in ps, BOARD in the channel" + (columns_.unread.empty() ? "" : unread);
 }
 

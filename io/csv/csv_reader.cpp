@@ -1,7 +1,5 @@
 #include "io/csv/csv_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/message_limit.hpp"
 #include "io/csv/channel_names.hpp"
 #include "io/csv/csv_columns.hpp"
@@ -20,7 +19,6 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
-#include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
@@ -108,13 +106,13 @@ bool CsvReader::read(HitBlock& block) {
   if (time_.is_utc() && block.size() != 0) note_leap_second(block);
   const bool any = block.size() != 0 || !block.losses.empty() || pauses;
   if (!any && bad_.exceeded() && !std::exchange(reported_bad_, true)) {
-    spdlog::error("{}: {} lines in all are skipped", name_, bad_.count());
+    log::error("{}: {} lines in all are skipped", name_, bad_.count());
   }
   if (any && std::exchange(reports_names_, false)) report_names();
   if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
-    spdlog::info("{}: {}", name_, unread_columns(columns_.unread));
+    log::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {
-    spdlog::error("{}: {} hits come before tick 0 with this origin: they are dropped (untimed)", name_, untimed_);
+    log::error("{}: {} hits come before tick 0 with this origin: they are dropped (untimed)", name_, untimed_);
     untimed_ = 0;
   }
   return any;
@@ -151,7 +149,7 @@ void CsvReader::note_leap_second(const HitBlock& block) {
   const auto known = time_.leap_second_between(before.first, before.second);
   const auto found = time_.leap_second_between(span_->first, span_->second);
   if (known || !found) return;
-  spdlog::warn(
+  log::warn(
       "{}: the times cross the leap second {}, which UTC does not count: those after it are 1 s closer to those "
       "before it than they were",
       name_, *found);
@@ -160,8 +158,8 @@ void CsvReader::note_leap_second(const HitBlock& block) {
 void CsvReader::report_names() const {
   constexpr std::size_t kShown = 200;
   const auto list = names_.list();
-  spdlog::info("{}: channels are numbered by name: {}; channels=FILE numbers those of several files alike", name_,
-               list.size() <= kShown ? list : list.substr(0, kShown) + "...");
+  log::info("{}: channels are numbered by name: {}; channels=FILE numbers those of several files alike", name_,
+            list.size() <= kShown ? list : list.substr(0, kShown) + "...");
 }
 
 void CsvReader::add_hit(HitBlock& block) {
@@ -196,7 +194,7 @@ void CsvReader::lose_untimed(HitBlock& block) {
 
 void CsvReader::lose_line(const BadLine& line, HitBlock& block) {
   if (bad_.admit()) {
-    spdlog::error("{}: the line is skipped{}", line.what(), bad_.at_last("; further ones are only counted"));
+    log::error("{}: the line is skipped{}", line.what(), bad_.at_last("; further ones are only counted"));
   }
   add_loss(block, {.before = block.size(), .offset = rows_.lines().line_offset(), .hits = 1});
 }
@@ -205,7 +203,7 @@ void CsvReader::lose_line(const BadLine& line, HitBlock& block) {
 void CsvReader::lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block) {
   if (std::exchange(broken_off_, true)) return;
   const auto& lines = rows_.lines();
-  spdlog::error("{}: {}", lines.place(), lines.failure().empty() ? why : lines.failure());
+  log::error("{}: {}", lines.place(), lines.failure().empty() ? why : lines.failure());
   block.losses.push_back({.before = block.size(), .offset = lines.line_offset(), .hits = hits, .breaks_off = true});
 }
 
@@ -228,16 +226,6 @@ std::optional<Tick> CsvReader::time(const CsvTime::Fields& fields, std::uint32_t
 void CsvReader::reject(std::string_view text, const std::string& expected) const {
   constexpr std::size_t kShown = 40;
   throw BadLine(rows_.lines().place() + ": '" + std::string(text.substr(0, kShown)) + "' is not " + expected);
-}
-
-/// Shortens a long list to its first names and the number of the others.
-std::vector<std::string> first_names(std::vector<std::string> names) {
-  constexpr std::size_t kShown = 50;
-  if (names.size() <= kShown) return names;
-  const auto more = names.size() - kShown;
-  names.resize(kShown);
-  names.push_back("and " + std::to_string(more) + " more");
-  return names;
 }
 
 /// Whether the beginning of a table has two complete lines that are not comments: one of them may be the header.
@@ -266,23 +254,6 @@ bool can_open_csv(const SourceUri& uri) {
   } catch (const UserError&) {
     return has_whole_row(file_head(uri.path()));
   }
-}
-
-nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
-  const auto columns = find_columns(with_time_pair(uri));
-  const TimeBase base{.tick_ps = tick_ps.value_or(uri.get("unit", columns.unit) == "ps" ? 1 : 1000)};
-  const auto reader = open_csv(uri, {0}, base);
-  nlohmann::ordered_json header = {{"tick_ps", base.tick_ps},
-                                   {"time_column", columns.time},
-                                   {"channel_column", columns.channel},
-                                   {"payload_columns", columns.payload}};
-  if (columns.coarse != 0) header["coarse_column"] = columns.coarse;
-  if (columns.fixed_channel) header["fixed_channel"] = *columns.fixed_channel;
-  const auto types = payload_type_names(reader->header());
-  if (!types.empty()) header["payload_types"] = types;
-  if (!columns.unread.empty()) header["columns_not_read"] = first_names(columns.unread);
-  header["contents"] = reader->header().text;
-  return inspect_hits(*reader, "csv", std::move(header), n_events);
 }
 
 }  // namespace eventloom

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "formats/geometry.hpp"
@@ -27,9 +26,5 @@ std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const Tim
 
 /// Whether a table that grows has its header and a row.
 bool can_open_csv(const SourceUri& uri);
-
-/// The contents shown by `inspect`: the columns that are used, and the hits, `n_events` of them in full. By default,
-/// times are in ps if those of the file are, else in ns.
-nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -1,11 +1,10 @@
 #include "io/epochs/epochs_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
+#include "core/runtime/format.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
 #include "io/epochs/epoch_steps.hpp"

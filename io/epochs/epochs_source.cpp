@@ -101,8 +101,7 @@ void EpochsSource::scan() {
   anomalies_ = scan.anomalies;
   for (const auto& problem : scan.problems) report(problem.offset, problem.text);
   if (scan.problems.empty()) {
-    spdlog::warn("{}: no index, the recording was not closed; {} epoch buffers found by scanning", path_,
-                 entries_.size());
+    log::warn("{}: no index, the recording was not closed; {} epoch buffers found by scanning", path_, entries_.size());
   }
   if (!entries_.empty()) {
     first_epoch_ = entries_.front().first_epoch;
@@ -205,8 +204,8 @@ void EpochsSource::give_up(EpochRange epochs) {
   damage_.insert(std::ranges::upper_bound(damage_, damage.first_epoch, {}, &Damage::first_epoch), damage);
   tail_damage_ = damage;
   count_lost(damage);
-  spdlog::error("{}: the file became shorter or its disk failed while it was read; {} hits from epoch {} on are lost",
-                path_, damage.n_hits, damage.first_epoch.value);
+  log::error("{}: the file became shorter or its disk failed while it was read; {} hits from epoch {} on are lost",
+             path_, damage.n_hits, damage.first_epoch.value);
 }
 
 /// Checks only the header; the words are checked when they are decoded.

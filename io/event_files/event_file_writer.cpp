@@ -1,11 +1,10 @@
 #include "io/event_files/event_file_writer.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/hld.hpp"
 #include "io/files/folder.hpp"
 #include "io/lmd/lmd_event.hpp"

@@ -1,7 +1,5 @@
 #include "io/event_files/event_target.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/units.hpp"
 #include "io/event_files/event_items.hpp"
 #include "io/event_files/hld_event_maker.hpp"

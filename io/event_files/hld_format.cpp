@@ -1,10 +1,9 @@
 #include "io/event_files/hld_format.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <chrono>
 #include <utility>
 
+#include "core/runtime/format.hpp"
 #include "io/hld/hld_writer.hpp"
 
 namespace eventloom {

@@ -1,7 +1,6 @@
 #include "io/event_files/lmd_format.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
+#include "core/runtime/format.hpp"
 #include "io/lmd/lmd_writer.hpp"
 
 namespace eventloom {

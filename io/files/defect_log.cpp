@@ -1,26 +1,24 @@
 #include "io/files/defect_log.hpp"
 
-#include <spdlog/spdlog.h>
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
 namespace {
 
-spdlog::level::level_enum level_of(Defect kind) {
-  return kind == Defect::era ? spdlog::level::warn : spdlog::level::err;
-}
+log::Level level_of(Defect kind) { return kind == Defect::era ? log::Level::warn : log::Level::error; }
 
 }  // namespace
 
 void DefectLog::show(Defect kind, const std::string& text) const {
-  spdlog::log(level_of(kind), "{}: {}{}", path_, text,
-              limits_[static_cast<std::size_t>(kind)].at_last("; further ones of this kind are only counted"));
+  log::write(level_of(kind), "{}: {}{}", path_, text,
+             limits_[static_cast<std::size_t>(kind)].at_last("; further ones of this kind are only counted"));
 }
 
 void DefectLog::sum_up() {
   for (std::size_t i = 0; i < limits_.size(); ++i) {
     if (!limits_[i].exceeded()) continue;
-    spdlog::log(level_of(static_cast<Defect>(i)), "{}: {} {} in all", path_, limits_[i].count(), kNames[i]);
+    log::write(level_of(static_cast<Defect>(i)), "{}: {} {} in all", path_, limits_[i].count(), kNames[i]);
     limits_[i] = MessageLimit();
   }
 }

@@ -1,7 +1,6 @@
 #include "io/files/output_lock.hpp"
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
 #include "io/files/own_file.hpp"
@@ -65,7 +65,7 @@ OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(ou
                                   output.string(), holder_of(path_)));
     }
     if (!reported && waited > kSilentWait && is_lock(path_)) {
-      spdlog::info("{}: waiting for another run to end ({})", output.string(), holder_of(path_));
+      log::info("{}: waiting for another run to end ({})", output.string(), holder_of(path_));
       reported = true;
     }
     std::this_thread::sleep_for(kLook);

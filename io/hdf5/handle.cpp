@@ -1,7 +1,8 @@
 #include "io/hdf5/handle.hpp"
 
 #include <hdf5.h>
-#include <spdlog/spdlog.h>
+
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -19,7 +20,7 @@ herr_t take_description(unsigned, const H5E_error2_t* error, void* text) {
 void warn_of(H5Id::Close close) noexcept {
   const char* what = close == H5Fclose ? "a file" : close == H5Dclose ? "a dataset" : "an object";
   try {
-    spdlog::warn("HDF5: cannot close {}: {}", what, hdf5_reason());
+    log::warn("HDF5: cannot close {}: {}", what, hdf5_reason());
   } catch (...) {  // a destructor may be running: without memory there is no warning
   }
 }

@@ -1,8 +1,8 @@
 #include "io/hdf5/hdf5_version.hpp"
 
 #include <hdf5.h>
-#include <spdlog/fmt/fmt.h>
 
+#include "core/runtime/format.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {

@@ -1,13 +1,13 @@
 #include "io/hdf5/plain_chunks.hpp"
 
 #include <hdf5.h>
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

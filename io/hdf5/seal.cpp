@@ -1,7 +1,6 @@
 #include "io/hdf5/seal.hpp"
 
 #include <hdf5.h>
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/crc32c.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/objects.hpp"

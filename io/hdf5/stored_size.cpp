@@ -1,11 +1,11 @@
 #include "io/hdf5/stored_size.hpp"
 
 #include <hdf5.h>
-#include <spdlog/fmt/fmt.h>
 
 #include <limits>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,7 +1,6 @@
 #include "io/hdf5/text_heap.hpp"
 
 #include <hdf5.h>
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/runtime/format.hpp"
 #include "io/hdf5/file_bytes.hpp"
 #include "io/hdf5/handle.hpp"
 

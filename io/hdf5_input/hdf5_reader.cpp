@@ -1,8 +1,5 @@
 #include "io/hdf5_input/hdf5_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -13,6 +10,8 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/markers.hpp"
 #include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
@@ -100,7 +99,7 @@ class Hdf5Reader final : public HitReader {
     if (reported.fetch_add(1) >= kMostReported) return;
     auto names = datasets_of_rows(uri.path(), group_, rows());
     for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
-    if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
+    if (!names.empty()) log::info("{}: {}", name_, unread_columns(names));
   }
 
   void open_payload(const SourceUri& uri) {

@@ -1,12 +1,11 @@
 #include "io/hdf5_input/time_column.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
 #include "io/hdf5_input/pulse_times.hpp"
 #include "io/hdf5_input/time_unit.hpp"
@@ -142,12 +141,11 @@ Tick TimeColumn::longest_since_pulse() const {
 
 void TimeColumn::report_untimed(const std::string& source) {
   if (const auto n = std::exchange(before_pulses_, 0); n != 0) {
-    spdlog::error("{}: {} hits come before the first pulse that event_index has: they are dropped (untimed)", source,
-                  n);
+    log::error("{}: {} hits come before the first pulse that event_index has: they are dropped (untimed)", source, n);
   }
   if (const auto n = std::exchange(before_tick_0_, 0); n != 0) {
-    spdlog::error("{}: with this origin and offset {} hits have no time from tick 0 on: they are dropped (untimed)",
-                  source, n);
+    log::error("{}: with this origin and offset {} hits have no time from tick 0 on: they are dropped (untimed)",
+               source, n);
   }
 }
 

@@ -1,10 +1,9 @@
 #include "io/hdf5_input/time_numbers.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <cmath>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,11 +1,10 @@
 #include "io/hld/hld_options.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <stdexcept>
 #include <string>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

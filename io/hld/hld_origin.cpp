@@ -1,10 +1,9 @@
 #include "io/hld/hld_origin.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "core/runtime/format.hpp"
 #include "io/files/file_reader.hpp"
 
 namespace eventloom {

@@ -1,12 +1,11 @@
 #include "io/hld/hld_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hld/hld_counts.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_hits.hpp"

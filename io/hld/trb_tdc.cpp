@@ -1,11 +1,11 @@
 #include "io/hld/trb_tdc.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <stdexcept>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

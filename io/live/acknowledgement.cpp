@@ -1,13 +1,12 @@
 #include "io/live/acknowledgement.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
 
@@ -63,7 +62,7 @@ void Acknowledgement::write(std::uint64_t first) {
     write_text_file(place_, std::to_string(first) + "\n", is_acknowledgement);
     written_ = first;
   } catch (const UserError& error) {
-    if (!std::exchange(failed_, true)) spdlog::warn("{}; the recorder keeps its files", error.what());
+    if (!std::exchange(failed_, true)) log::warn("{}; the recorder keeps its files", error.what());
   }
 }
 

@@ -1,13 +1,12 @@
 #include "io/live/encoded_feed.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <exception>
 #include <limits>
 #include <span>
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/live/damage_records.hpp"
 
@@ -42,7 +41,7 @@ void EncodedFeed::run() {
     while (follow() && restart()) {
     }
   } catch (const std::exception& error) {
-    spdlog::error("{}: {}; no more of it is read", name_, error.what());
+    log::error("{}: {}; no more of it is read", name_, error.what());
     ++failures_;
     const Damage rest{.first_epoch = handed_, .n_epochs = kForever, .cause = DropCause::lost};
     queue_.push({}, {&rest, 1});

@@ -1,12 +1,11 @@
 #include "io/live/feed_recording.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
@@ -55,7 +54,7 @@ void FeedRecording::attempt(const std::function<void()>& work) {
   try {
     work();
   } catch (const UserError& e) {
-    spdlog::error("{}: its recording ends: {}; the run continues", name_, e.what());
+    log::error("{}: its recording ends: {}; the run continues", name_, e.what());
     ++failures_;
     file_->abandon();
     file_.reset();

@@ -1,7 +1,5 @@
 #include "io/live/feed_stream.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "formats/clip_buffer.hpp"
 #include "io/live/damage_records.hpp"
 
@@ -267,11 +266,11 @@ void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
 
 void FeedStream::note_dead_time(const Damage& damage) {
   if (dead_epochs_ == 0) {
-    spdlog::warn("{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(),
-                 damage.first_epoch.value,
-                 starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
-                             "--epochs-per-slice"
-                           : "");
+    log::warn("{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(),
+              damage.first_epoch.value,
+              starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
+                          "--epochs-per-slice"
+                        : "");
   }
   dead_epochs_ += damage.n_epochs;
 }

@@ -1,10 +1,9 @@
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
 
+#include "core/runtime/log.hpp"
 #include "io/epochs/stored_hits.hpp"
 #include "io/live/feed_stream.hpp"
 
@@ -50,7 +49,7 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
 
 /// Records the missed hits as lost in the stretch from the run's beginning to the first data.
 void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
-  spdlog::warn("{}: {}", name(), missed.text);
+  log::warn("{}: {}", name(), missed.text);
   remarks_.push_back(missed.text);
   counters_[Metric::missing_numbers] += missed.numbers;
   if (missed.unknown) ++counters_[Metric::unknown_losses];

@@ -1,8 +1,5 @@
 #include "io/live/followed_epochs.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -10,6 +7,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/files/found_files.hpp"
 #include "io/live/damage_records.hpp"
 

@@ -1,8 +1,8 @@
 #include "io/live/live_return.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <utility>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,11 +1,10 @@
 #include "io/live/shifted_feed.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "io/epochs/stored_hits.hpp"
 #include "io/live/damage_records.hpp"
 
@@ -32,8 +31,8 @@ void ShiftedFeed::begin(const StreamHeader& header) {
   header_ = header;
   encoder_.emplace(header.source, header.base.epoch_ticks, 0, EpochBufferEncoder::Limits{});
   if (shift_.fits(header.payload)) return;
-  spdlog::error("{}: system= cannot be set: the length of a hit's payload depends on its system; they stay as they are",
-                name());
+  log::error("{}: system= cannot be set: the length of a hit's payload depends on its system; they stay as they are",
+             name());
   ++anomalies_;
   shift_.keep_systems();
 }
@@ -112,7 +111,7 @@ void ShiftedFeed::take_buffer(const EpochBufferHeader& header, std::span<const s
   });
   if (defect) {
     waiting_.erase(waiting_.begin() + before, waiting_.end());
-    spdlog::error("{}: {}; its {} hits are dropped", name(), defect->reason, header.n_hits);
+    log::error("{}: {}; its {} hits are dropped", name(), defect->reason, header.n_hits);
     lost.n_hits = header.n_hits;
     lost.n_epochs = shifted(header.epochs().end, true) - lost.first_epoch;
   }

@@ -1,7 +1,5 @@
 #include "io/lmd/inspect_lmd.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/runtime/format.hpp"
 #include "formats/geometry.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_time.hpp"

@@ -1,11 +1,10 @@
 #include "io/lmd/lmd_hit_blocks.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/uri/optional_source.hpp"
 
@@ -90,7 +89,7 @@ bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
 void LmdHitBlocks::report_repeats() {
   const auto n = repeated_ - std::exchange(repeats_reported_, repeated_);
   if (n == 0) return;
-  spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
+  log::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
 }
 
 /// Counts the events that a reconnection has cost, before the first new event. They count as a hit each, since the
@@ -99,8 +98,8 @@ void LmdHitBlocks::lose_missing(const LmdEvent& event, HitBlock& block) {
   const auto missing = repeats_.missing_before(event.number);
   if (missing == 0) return;
   missing_ += missing;
-  spdlog::warn("{}: {} events before number {} were lost with the connection, by their numbers", name_, missing,
-               event.number);
+  log::warn("{}: {} events before number {} were lost with the connection, by their numbers", name_, missing,
+            event.number);
   add_loss(block, {.before = block.size(), .offset = event.offset, .hits = missing, .cause = DropCause::lost});
 }
 
@@ -221,8 +220,7 @@ void LmdHitBlocks::finish(HitBlock& block) {
 
 void LmdHitBlocks::warn_of_folded() {
   folded_reported_ = true;
-  spdlog::warn("{}: control or crate of a subevent is above 63: the channel does not identify it, see its payload",
-               name_);
+  log::warn("{}: control or crate of a subevent is above 63: the channel does not identify it, see its payload", name_);
 }
 
 SourceCounts LmdHitBlocks::counts(const Counters& found) const {

@@ -1,12 +1,11 @@
 #include "io/lmd/lmd_time.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <array>
 #include <charconv>
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,13 +1,12 @@
 #include "io/mbs/mbs_connection.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -41,7 +40,7 @@ MbsConnection::MbsConnection(MbsAddress address, std::chrono::duration<double> r
     throw UserError(address_.text + ": " + why +
                     "; start the server first (--reconnect TIME of run and convert waits for it)");
   }
-  spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
+  log::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
   lost_data_ = true;
   search_for_server(true);
 }
@@ -117,13 +116,13 @@ std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, 
   connected_ = false;
   lost_data_ = !in_order || (lost_data_ && !decoder_.greeted());
   if (reconnect_.count() <= 0 || stop_.stopped()) {
-    spdlog::log(in_order ? spdlog::level::info : spdlog::level::warn, "{}: {}", address_.text, why);
+    log::write(in_order ? log::Level::info : log::Level::warn, "{}: {}", address_.text, why);
     end();
     return in_order ? Step::ended : Step::lost;
   }
   if (tell) {
     ++counters_[Metric::connections_lost];
-    spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
+    log::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
   } else if (Clock::now() >= give_up_at()) {
     return give_up(why);
   }
@@ -178,7 +177,7 @@ std::optional<MbsConnection::Step> MbsConnection::look(milliseconds most) {
 
 MbsConnection::Step MbsConnection::give_up(const std::string& why) {
   end();
-  spdlog::warn("{}: not found within {} s: {}", address_.text, reconnect_.count(), why);
+  log::warn("{}: not found within {} s: {}", address_.text, reconnect_.count(), why);
   return lost_data_ ? Step::lost : Step::ended;
 }
 
@@ -200,7 +199,7 @@ std::optional<MbsConnection::Step> MbsConnection::greet() {
   lost_data_ = false;
   if (looked_for_) {
     const std::chrono::duration<double> time = Clock::now() - lost_at_;
-    spdlog::warn("{}: connected{} after {:.1f} s", address_.text, greeted_before_ ? " again" : "", time.count());
+    log::warn("{}: connected{} after {:.1f} s", address_.text, greeted_before_ ? " again" : "", time.count());
   }
   if (!std::exchange(greeted_before_, true)) return std::nullopt;
   ++counters_[Metric::reconnects];
@@ -222,13 +221,13 @@ void MbsConnection::count_buffer() {
 
 void MbsConnection::note_sign_of_life() {
   heard_at_ = Clock::now();
-  if (std::exchange(silence_reported_, false)) spdlog::info("{}: sends data again", address_.text);
+  if (std::exchange(silence_reported_, false)) log::info("{}: sends data again", address_.text);
 }
 
 void MbsConnection::watch_silence() {
   if (silence_reported_ || Clock::now() - heard_at_ < kSilence) return;
   silence_reported_ = true;
-  spdlog::warn("{}: has sent nothing for {} s, not even an empty buffer", address_.text, kSilence.count());
+  log::warn("{}: has sent nothing for {} s, not even an empty buffer", address_.text, kSilence.count());
 }
 
 }  // namespace eventloom

@@ -1,11 +1,11 @@
 #include "io/mbs/mbs_decoder.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,7 +1,5 @@
 #include "io/mbs/mbs_feed.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/live/encoded_feed.hpp"
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/mbs/mbs_reader.hpp"

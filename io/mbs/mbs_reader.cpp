@@ -1,10 +1,9 @@
 #include "io/mbs/mbs_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <thread>
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "io/recorded/wrapping_numbers.hpp"
 
 namespace eventloom {
@@ -123,7 +122,7 @@ void MbsReader::look_for_earlier() {
   const auto first = first_buffer_.value_or(0);
   if (first <= 1) return;
   notes_.counters[Metric::missing_buffers] += first - 1;
-  spdlog::warn(
+  log::warn(
       "{}: joined a server that was sending already, at event number {} in its buffer {}: {} earlier buffers "
       "were not received",
       name_, event_.number, first, first - 1);

@@ -1,11 +1,10 @@
 #include "io/midas/midas_file.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/recorded/file_end.hpp"
 
 namespace eventloom {

@@ -1,14 +1,13 @@
 #include "io/midas/midas_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "io/midas/midas_file.hpp"
 #include "io/midas/midas_records.hpp"
 #include "io/midas/midas_time.hpp"
@@ -184,9 +183,9 @@ void MidasReader::report_skipped() {
   for (const auto& [id, n] : ids()) {
     if (id != id_) list += fmt::format("{}id {} ({})", list.empty() ? "" : ", ", id, n);
   }
-  const auto level = id_given_ ? spdlog::level::info : spdlog::level::warn;
-  spdlog::log(level, "{}: of its events, those of id {} are read; skipped: {}; event=ID reads others", name_,
-              id_ ? std::to_string(*id_) : "none", list);
+  const auto level = id_given_ ? log::Level::info : log::Level::warn;
+  log::write(level, "{}: of its events, those of id {} are read; skipped: {}; event=ID reads others", name_,
+             id_ ? std::to_string(*id_) : "none", list);
 }
 
 void MidasReader::lose(const MidasDamage& damage, HitBlock& block) const {

@@ -1,9 +1,9 @@
 #include "io/midas/midas_records.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <limits>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

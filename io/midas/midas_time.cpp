@@ -1,11 +1,10 @@
 #include "io/midas/midas_time.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cstring>
 #include <regex>
 
+#include "core/runtime/format.hpp"
 #include "io/midas/midas_records.hpp"
 
 namespace eventloom {

@@ -1,12 +1,11 @@
 #include "io/packed/packed_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/packed/record_hits.hpp"
@@ -81,7 +80,7 @@ void PackedReader::end(HitBlock& block) {
   const auto how =
       cut ? fmt::format("the file ends {} bytes into a record of {}", file_.left(), records_.format().bytes) : "";
   if (const auto defect = end_defect(file_, how); !defect.empty()) {
-    spdlog::error("{}: offset {}: {}", name_, file_.offset(), defect);
+    log::error("{}: offset {}: {}", name_, file_.offset(), defect);
     block.losses.push_back({.offset = file_.offset(), .hits = cut ? 1U : 0U, .breaks_off = true});
   }
   records_.sum_up();

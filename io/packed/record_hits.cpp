@@ -1,9 +1,9 @@
 #include "io/packed/record_hits.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -129,12 +129,12 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
 
 void RecordHits::check_precision(std::uint64_t number, std::uint64_t offset) {
   if (!clock_->is_imprecise(number) || !imprecise_.admit()) return;
-  spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset, clock_->precision_defect(number));
+  log::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset, clock_->precision_defect(number));
 }
 
 void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
   if (bad_.admit()) {
-    spdlog::error("{}: offset {}: the {} of a record does not fit: the record is dropped", name_, offset, what);
+    log::error("{}: offset {}: the {} of a record does not fit: the record is dropped", name_, offset, what);
   }
   block.losses.push_back({.before = before, .offset = offset, .hits = 1});
 }
@@ -147,7 +147,7 @@ Counters RecordHits::counters() const {
 }
 
 void RecordHits::sum_up() const {
-  if (bad_.exceeded()) spdlog::error("{}: {} records in all do not fit", name_, bad_.count());
+  if (bad_.exceeded()) log::error("{}: {} records in all do not fit", name_, bad_.count());
 }
 
 }  // namespace eventloom

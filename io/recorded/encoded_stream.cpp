@@ -147,7 +147,7 @@ void EncodedStream::report_far(Tick time, Epoch epoch) {
   constexpr double kFar = 100;    // times the length of everything before
   const double gap = seconds(epoch - end_epoch_);
   if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || !reported_far_.admit()) return;
-  spdlog::warn(
+  log::warn(
       "{}: hit {} at {:.9g} s comes {:.3g} h after the previous one and is far from all others: wrong unit or record "
       "size?",
       name(), encoder_.hits(), static_cast<double>(time) * static_cast<double>(reader_->header().base.tick_ps) * 1e-12,
@@ -162,8 +162,8 @@ void EncodedStream::report_rare(Epoch epoch) {
   rate_checked_ = true;
   const double apart = seconds(epoch - *first_epoch_) / static_cast<double>(encoder_.hits());
   if (apart < kRare) return;
-  spdlog::warn("{}: its first {} hits are {:.3g} s apart on average: wrong unit or record size?", name(),
-               encoder_.hits(), apart);
+  log::warn("{}: its first {} hits are {:.3g} s apart on average: wrong unit or record size?", name(), encoder_.hits(),
+            apart);
 }
 
 void EncodedStream::refuse_time(Tick time) const {

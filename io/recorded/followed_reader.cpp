@@ -1,10 +1,9 @@
 #include "io/recorded/followed_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 
 namespace eventloom {
@@ -64,7 +63,7 @@ std::string await_first_file(FollowedFiles& files, const std::function<bool(cons
     const auto path = files.next_after("");
     if (path && (can_open(*path) || files.is_final(*path))) return *path;
     if (stop_signal() != 0) throw UserError("'" + files.pattern() + "': the run was stopped before it had any data");
-    if (!std::exchange(reported, true)) spdlog::info("{}: waiting for the first data", files.pattern());
+    if (!std::exchange(reported, true)) log::info("{}: waiting for the first data", files.pattern());
   }
 }
 

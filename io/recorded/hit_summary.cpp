@@ -1,8 +1,8 @@
 #include "io/recorded/hit_summary.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,14 +1,13 @@
 #include "io/recorded/jump_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"
 #include "io/recorded/block_losses.hpp"
 
@@ -187,7 +186,7 @@ void JumpReader::hold_back_leap(HitBlock& block) {
 
 bool JumpReader::finish() {
   if (!std::exchange(summed_up_, true) && jumps_ > kReported) {
-    spdlog::error("{}: times jump {} times in all", name(), jumps_);
+    log::error("{}: times jump {} times in all", name(), jumps_);
   }
   return false;
 }
@@ -195,7 +194,7 @@ bool JumpReader::finish() {
 /// Reports a jump. `outcome`: the consequence, unless jumps are refused.
 void JumpReader::report(const std::string& what, const char* outcome) {
   if (order_.policy == JumpPolicy::refuse) refuse(what);
-  if (++jumps_ <= kReported) spdlog::error("{}: {}; {}", name(), what, outcome);
+  if (++jumps_ <= kReported) log::error("{}: {}; {}", name(), what, outcome);
 }
 
 void JumpReader::refuse(const std::string& what) const {

@@ -1,7 +1,6 @@
 #include "io/recorded/kept_event.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
+#include "core/runtime/format.hpp"
 #include "io/recorded/block_losses.hpp"
 
 namespace eventloom {

@@ -1,11 +1,10 @@
 #include "io/recorded/number_word.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <charconv>
 #include <regex>
 #include <string_view>
 
+#include "core/runtime/format.hpp"
 #include "io/recorded/event_numbers.hpp"
 
 namespace eventloom {

@@ -1,9 +1,8 @@
 #include "io/recorded/shifted_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "io/recorded/block_losses.hpp"
 
 namespace eventloom {
@@ -31,8 +30,8 @@ bool ShiftedReader::read(HitBlock& block) {
 void ShiftedReader::report_untimed() {
   const auto n = std::exchange(untimed_, 0);
   if (n == 0) return;
-  spdlog::error("{}: with its offset of {} ticks {} hits have no time from tick 0 on: they are dropped (untimed)",
-                name(), shift_.offset(), n);
+  log::error("{}: with its offset of {} ticks {} hits have no time from tick 0 on: they are dropped (untimed)", name(),
+             shift_.offset(), n);
 }
 
 std::unique_ptr<HitReader> shifted(std::unique_ptr<HitReader> reader, const SourceUri& uri) {

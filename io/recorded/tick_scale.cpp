@@ -1,7 +1,5 @@
 #include "io/recorded/tick_scale.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/recorded/clock_unit.hpp"
 
 namespace eventloom {

@@ -1,10 +1,9 @@
 #include "io/registry/open_sources.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/followed_files.hpp"
 #include "io/live/encoded_feed.hpp"
@@ -29,7 +28,7 @@ constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
 
 std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const TimeBase& base) {
   const auto name = spec.uri.path() + ":" + spec.uri.get("group", "/");
-  spdlog::error("{}: {}; nothing of this source is read", name, spec.defect);
+  log::error("{}: {}; nothing of this source is read", name, spec.defect);
   return std::make_unique<LostSource>(StreamHeader{id.value, base, {}, spec.uri.text()}, name,
                                       describe_file(spec.uri.path()));
 }

@@ -1,9 +1,8 @@
 #include "io/registry/scheme_list.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <span>
 
+#include "core/runtime/format.hpp"
 #include "io/registry/registry.hpp"
 
 namespace eventloom {

@@ -34,7 +34,7 @@ const ColumnSpec kZ = {"/detector/z_m", ElementType::f64, "position; NaN: not kn
 constexpr const char* kDetectorGroup = "/detector";
 constexpr const char* kGroups = "/detector/group";
 constexpr const char* kChannelNames = "/detector/name";
-constexpr const char* kUnits = "/detector/unit";
+constexpr const char* kUnitsDataset = "/detector/unit";
 constexpr const char* kMap = "/detector/map";
 
 H5Id open_detector(hid_t file) {
@@ -49,7 +49,7 @@ void read_values(hid_t file, const std::string& name, std::vector<DetectorRange>
   const auto most = reals(kMost);
   const auto gains = reals(kGain);
   const auto zeros = reals(kZero);
-  const auto units = read_text_column(file, kUnits);
+  const auto units = read_text_column(file, kUnitsDataset);
   if (units.size() != ranges.size()) throw UserError("/detector has columns of different length");
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     ranges[i].min_payload = least[i];
@@ -108,7 +108,7 @@ void write_detector(const OutputFile& file, const DetectorRecord& detector, std:
   write_fields<double>(file, kZ, ranges, [](const DetectorRange& r) { return r.position.z; });
   write_text_fields(file, kGroups, ranges, &DetectorRange::groups);
   write_text_fields(file, kChannelNames, ranges, &DetectorRange::name);
-  write_text_fields(file, kUnits, ranges, &DetectorRange::unit);
+  write_text_fields(file, kUnitsDataset, ranges, &DetectorRange::unit);
 }
 
 DetectorRecord read_detector(hid_t file, const std::string& name) {

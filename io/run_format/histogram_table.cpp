@@ -1,11 +1,10 @@
 #include "io/run_format/histogram_table.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/column_writer.hpp"

@@ -1,8 +1,8 @@
 #include "io/run_format/part_info.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,7 +1,6 @@
 #include "io/run_format/part_list.hpp"
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
@@ -292,7 +292,7 @@ void PartList::wait_for_writer(const std::filesystem::path& path) {
     const auto waited = steady_clock::now() - begun;
     if (waited > kLongestListWait) refuse_held(path);
     if (!reported && waited > kSilentListWait) {
-      spdlog::info("{}: waiting for its writer from an earlier run to end", path.string());
+      log::info("{}: waiting for its writer from an earlier run to end", path.string());
       reported = true;
     }
     std::this_thread::sleep_for(kListLook);

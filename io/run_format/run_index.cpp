@@ -1,8 +1,7 @@
 #include "io/run_format/run_index.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/objects.hpp"

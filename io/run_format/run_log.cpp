@@ -1,7 +1,6 @@
 #include "io/run_format/run_log.hpp"
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"

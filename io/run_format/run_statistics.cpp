@@ -1,11 +1,10 @@
 #include "io/run_format/run_statistics.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <tuple>
 #include <type_traits>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/record_columns.hpp"

@@ -1,12 +1,11 @@
 #include "io/run_input/account_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/crc32c.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/run_format/layout.hpp"

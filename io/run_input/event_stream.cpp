@@ -1,10 +1,9 @@
 #include "io/run_input/event_stream.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/run_input/part_cursor.hpp"
 #include "io/run_input/part_events.hpp"

@@ -1,12 +1,11 @@
 #include "io/run_input/finished_work.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <iterator>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "io/run_format/part_info.hpp"
 #include "io/run_format/run_names.hpp"
@@ -39,7 +38,7 @@ FinishedWork read_finished_work(const fs::path& run_file) {
     PartList::wait_for_writer(path);
     auto list = read_part_list(path);
     if (list.torn_bytes != 0) {
-      spdlog::info("{}: an incomplete entry does not count; its part is built again", path.string());
+      log::info("{}: an incomplete entry does not count; its part is built again", path.string());
     }
     const auto number = path.stem().string().substr(stem.size() + 6);
     for (const auto& part : list.parts) {

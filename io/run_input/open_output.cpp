@@ -1,10 +1,9 @@
 #include "io/run_input/open_output.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <stdexcept>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"

@@ -1,13 +1,12 @@
 #include "io/run_input/output_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/output_kind.hpp"

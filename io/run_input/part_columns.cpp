@@ -1,10 +1,9 @@
 #include "io/run_input/part_columns.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

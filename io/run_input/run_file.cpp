@@ -1,11 +1,10 @@
 #include "io/run_input/run_file.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <stdexcept>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/output_kind.hpp"

@@ -1,12 +1,11 @@
 #include "io/run_input/run_tables.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <memory>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/run_format/layout.hpp"

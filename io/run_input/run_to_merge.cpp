@@ -1,13 +1,12 @@
 #include "io/run_input/run_to_merge.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/slice_set.hpp"
 #include "io/run_input/finished_work.hpp"

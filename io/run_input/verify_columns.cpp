@@ -1,10 +1,9 @@
 #include "io/run_input/verify_columns.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/output_kind.hpp"

@@ -1,12 +1,11 @@
 #include "io/run_output/live_place.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/own_file.hpp"
@@ -27,7 +26,7 @@ std::optional<PeerPlace> place_in(const std::string& text) {
   const auto end = text.rfind('}');
   if (begin == std::string::npos || end == std::string::npos || end < begin) return std::nullopt;
   const auto json = text.substr(begin, end + 1 - begin);
-  const auto found = nlohmann::json::parse(json, nullptr, false);
+  const auto found = nlohmann::ordered_json::parse(json, nullptr, false);
   if (sealed(json) != text || !found.is_object()) return std::nullopt;
   return PeerPlace{found.value("session", std::uint32_t{0}), found.value("base", std::int64_t{0})};
 }
@@ -44,7 +43,7 @@ bool is_live_place(const std::filesystem::path& file) {
 }
 
 void write_live_place(const std::filesystem::path& file, const PeerPlace& place) {
-  const nlohmann::json json{{"session", place.session}, {"base", place.base}};
+  const nlohmann::ordered_json json{{"session", place.session}, {"base", place.base}};
   write_text_file(file, sealed(json.dump()), is_live_place);
 }
 
@@ -53,7 +52,7 @@ std::optional<PeerPlace> read_live_place(const std::filesystem::path& file) {
   if (!in) return std::nullopt;
   const std::string text(std::istreambuf_iterator<char>(in), {});
   auto place = place_in(text);
-  if (!place) spdlog::warn("'{}' is damaged: what its source sent meanwhile is not known", file.string());
+  if (!place) log::warn("'{}' is damaged: what its source sent meanwhile is not known", file.string());
   return place;
 }
 

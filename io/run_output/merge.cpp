@@ -1,7 +1,5 @@
 #include "io/run_output/merge.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/input_file.hpp"

@@ -1,12 +1,11 @@
 #include "io/run_output/part_writer.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <stdexcept>
 #include <utility>
 
 #include "core/dataflow/event_histograms.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"

@@ -1,6 +1,5 @@
 #include "io/run_output/run_folder.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
@@ -56,7 +56,7 @@ void set_aside(const fs::path& file, const std::string& why) {
   fs::path place = aside;
   for (int n = 2; is_there(place); ++n) place = aside + "-" + std::to_string(n);
   rename_durably(file, place);
-  spdlog::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
+  log::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
 }
 
 /// Removes the damaged parts from the work and from their writers' lists.

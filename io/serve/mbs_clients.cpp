@@ -1,7 +1,6 @@
 #include "io/serve/mbs_clients.hpp"
 
 #include <poll.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "core/runtime/clock.hpp"
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
@@ -122,7 +122,7 @@ void MbsClients::accept_all() {
     }
     if (errno == ECONNABORTED || errno == EINTR) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-    spdlog::warn("{}cannot accept a client: {}", settings_.name, std::strerror(errno));
+    log::warn("{}cannot accept a client: {}", settings_.name, std::strerror(errno));
     listen_again_at_ = steady_ns() + kOneSecond;
     return;
   }
@@ -132,7 +132,7 @@ void MbsClients::accept(MbsServerSocket socket, std::string name) {
   ++totals_.connected;
   if (clients_.size() == settings_.most) {
     ++totals_.refused;
-    if (reports()) spdlog::info("{}client {} is refused: there are {} already", settings_.name, name, settings_.most);
+    if (reports()) log::info("{}client {} is refused: there are {} already", settings_.name, name, settings_.most);
     return;
   }
   clients_.emplace_back(std::move(socket), std::move(name), settings_.by_request, handshake_, steady_ns());
@@ -141,7 +141,7 @@ void MbsClients::accept(MbsServerSocket socket, std::string name) {
 void MbsClients::admit(MbsServerClient& client) {
   ++totals_.clients;
   ++valid_;
-  if (reports()) spdlog::info("{}client {} has connected", settings_.name, client.name());
+  if (reports()) log::info("{}client {} has connected", settings_.name, client.name());
   if (round_ == Round::finishing) return;
   for (auto& group : std::exchange(left_over_, {})) client.queue(std::move(group));
 }
@@ -168,9 +168,8 @@ void MbsClients::remove(const MbsServerClient& client) {
   if (client.end() == MbsClientEnd::timed_out) ++totals_.timed_out;
   if (client.end() == MbsClientEnd::unread) note_unread(client);
   if (!reports()) return;
-  spdlog::info("{}client {} {}: {} events in {} buffers; dropped {} events in {} buffers", settings_.name,
-               client.name(), to_text(client.end()), counts.events, counts.buffers, counts.dropped_events,
-               counts.dropped_buffers);
+  log::info("{}client {} {}: {} events in {} buffers; dropped {} events in {} buffers", settings_.name, client.name(),
+            to_text(client.end()), counts.events, counts.buffers, counts.dropped_events, counts.dropped_buffers);
 }
 
 /// Events sent to this client alone are lost, unless it was the last of its round, which is then sent again.
@@ -179,7 +178,7 @@ void MbsClients::remove_refused(const MbsServerClient& client) {
   --totals_.clients;
   --valid_;
   if (valid_ != 0) totals_.lost_events += std::min(client.alone_events(), client.counts().events);
-  if (reports()) spdlog::info("{}client {} {}", settings_.name, client.name(), to_text(client.end()));
+  if (reports()) log::info("{}client {} {}", settings_.name, client.name(), to_text(client.end()));
 }
 
 /// The amount unread is unknown: the data are in the client's system.
@@ -187,15 +186,15 @@ void MbsClients::note_unread(const MbsServerClient& client) {
   const auto events = std::min(client.alone_events(), client.counts().events);
   if (settings_.drops || events == 0) return;
   ++totals_.unread;
-  spdlog::warn("{}client {} has left data unread: of {} events that were sent to it alone, some may be lost",
-               settings_.name, client.name(), events);
+  log::warn("{}client {} has left data unread: of {} events that were sent to it alone, some may be lost",
+            settings_.name, client.name(), events);
 }
 
 void MbsClients::forget(const MbsServerClient& client) {
   ++(client.end() == MbsClientEnd::refused ? totals_.refused : totals_.never);
   if (!reports()) return;
-  spdlog::info("{}the connection from {} is not a client: it {}", settings_.name, client.name(),
-               client.end() == MbsClientEnd::refused ? "sent an invalid MBS request" : "was closed before any data");
+  log::info("{}the connection from {} is not a client: it {}", settings_.name, client.name(),
+            client.end() == MbsClientEnd::refused ? "sent an invalid MBS request" : "was closed before any data");
 }
 
 MbsClientsTotals MbsClients::totals() const {

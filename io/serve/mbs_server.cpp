@@ -1,10 +1,9 @@
 #include "io/serve/mbs_server.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "core/runtime/clock.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 
 namespace eventloom {
@@ -87,7 +86,7 @@ void MbsServer::restart() {
 void MbsServer::stop() {
   stopping_ = true;
   stop_by_ = now_ + kStopNs;
-  spdlog::info("{}: stopping; clients get the rest of the buffers begun", signal_name(stop_signal()));
+  log::info("{}: stopping; clients get the rest of the buffers begun", signal_name(stop_signal()));
   clients_.stop_listening();
   clients_.cut();
   phase_ = Phase::ending;
@@ -144,9 +143,9 @@ MbsGroupPtr MbsServer::pack() {
   const std::uint64_t bytes = event.bytes();
   if (!packer_.can_hold(bytes)) {
     if (++totals_.too_large <= kShownEvents) {
-      spdlog::error("event {} of {} bytes is dropped: buffers hold events of {} bytes; use a larger --buffer-size{}",
-                    event.number, bytes, packer_.largest_event(),
-                    totals_.too_large == kShownEvents ? "; further ones are only counted" : "");
+      log::error("event {} of {} bytes is dropped: buffers hold events of {} bytes; use a larger --buffer-size{}",
+                 event.number, bytes, packer_.largest_event(),
+                 totals_.too_large == kShownEvents ? "; further ones are only counted" : "");
     }
     return nullptr;
   }

@@ -1,6 +1,5 @@
 #include "io/serve/mbs_tap.hpp"
 
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "core/runtime/clock.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/signals_blocked.hpp"
 
 namespace eventloom {
@@ -86,7 +86,7 @@ void MbsTap::run() {
   try {
     serve();
   } catch (const std::exception& e) {
-    spdlog::error("tap: {}; its clients are disconnected", e.what());
+    log::error("tap: {}; its clients are disconnected", e.what());
   }
   clients_.stop_listening();
   clients_.drop_all();

@@ -1,7 +1,5 @@
 #include "io/spikes/spikes_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <array>
 #include <cstring>
 #include <limits>
@@ -11,6 +9,7 @@
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/message_limit.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_checksum.hpp"
@@ -192,7 +191,7 @@ void SpikesReader::read_packet(HitBlock& block) {
   const auto at_front = file_.front(sizeof(SpikePacketHeader));
   if (at_front.size() < sizeof(SpikePacketHeader)) {
     if (at_front.empty()) return;
-    spdlog::error("{}: offset {}: the file ends inside a packet header", name_, file_.offset());
+    log::error("{}: offset {}: the file ends inside a packet header", name_, file_.offset());
     block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
     broken_off_ = true;
     return file_.skip(file_.left());
@@ -202,7 +201,7 @@ void SpikesReader::read_packet(HitBlock& block) {
   const std::size_t stored = sizeof *packet + packet->entries_bytes();
   const auto bytes = file_.front(stored);
   if (bytes.size() < stored) {
-    spdlog::error("{}: offset {}: the file ends inside a packet of {} spikes", name_, file_.offset(), packet->n_spikes);
+    log::error("{}: offset {}: the file ends inside a packet of {} spikes", name_, file_.offset(), packet->n_spikes);
     block.losses.push_back(
         {.before = block.size(), .offset = file_.offset(), .hits = packet->n_spikes, .breaks_off = true});
     broken_off_ = true;
@@ -219,8 +218,8 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
   if (place == PacketNumbers::Place::duplicate || place == PacketNumbers::Place::late) {
     const bool late = place == PacketNumbers::Place::late;
     if (may_report(late ? kLate : kDuplicate)) {
-      spdlog::error("{}: offset {}: packet {} of {} spikes {}, {} was expected: it is dropped", name_, file_.offset(),
-                    packet.sequence, packet.n_spikes, late ? "comes too late" : "was read before", numbers_.next());
+      log::error("{}: offset {}: packet {} of {} spikes {}, {} was expected: it is dropped", name_, file_.offset(),
+                 packet.sequence, packet.n_spikes, late ? "comes too late" : "was read before", numbers_.next());
     }
     loss.cause = late ? DropCause::out_of_order : DropCause::duplicate;
     block.losses.push_back(loss);
@@ -230,8 +229,8 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
     missing_ += numbers_.left_out(packet.sequence);
     if (!hole_) {
       if (may_report(kGap)) {
-        spdlog::error("{}: offset {}: packet {} where {} was expected: those between are missing", name_,
-                      file_.offset(), packet.sequence, numbers_.next());
+        log::error("{}: offset {}: packet {} where {} was expected: those between are missing", name_, file_.offset(),
+                   packet.sequence, numbers_.next());
       }
       loss.hits = 0;
       loss.leaves_hole = true;
@@ -247,8 +246,8 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
   const Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes, .leaves_hole = true};
   if (!entries_intact(packet, entries)) {
     if (may_report(kEntries)) {
-      spdlog::error("{}: offset {}: the checksum of packet {} is wrong: its {} spikes are dropped", name_,
-                    file_.offset(), packet.sequence, packet.n_spikes);
+      log::error("{}: offset {}: the checksum of packet {} is wrong: its {} spikes are dropped", name_, file_.offset(),
+                 packet.sequence, packet.n_spikes);
     }
     block.losses.push_back(loss);
     return;
@@ -265,7 +264,7 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
     return;
   }
   if (may_report(kMisfit)) {
-    spdlog::error(
+    log::error(
         "{}: offset {}: packet {} does not have the {} spikes it states, or has times beyond 2^64 ticks: it is dropped",
         name_, file_.offset(), packet.sequence, packet.n_spikes);
   }
@@ -289,8 +288,8 @@ void SpikesReader::find_packet(HitBlock& block) {
   }
   if (!found) file_.skip(file_.left());
   if (may_report(kHeader)) {
-    spdlog::error("{}: offset {}: expected a packet header, which is damaged: {} bytes are skipped", name_, begin,
-                  file_.offset() - begin);
+    log::error("{}: offset {}: expected a packet header, which is damaged: {} bytes are skipped", name_, begin,
+               file_.offset() - begin);
   }
   block.losses.push_back({.before = block.size(), .offset = begin, .leaves_hole = true, .breaks_off = !found});
   hole_ = true;
@@ -300,7 +299,7 @@ void SpikesReader::find_packet(HitBlock& block) {
 void SpikesReader::end(HitBlock& block) {
   ended_ = true;
   if (const auto defect = end_defect(file_); !defect.empty()) {
-    spdlog::error("{}: offset {}: {}", name_, file_.offset(), defect);
+    log::error("{}: offset {}: {}", name_, file_.offset(), defect);
     if (!broken_off_) block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
   }
   report_totals();
@@ -308,7 +307,7 @@ void SpikesReader::end(HitBlock& block) {
 
 void SpikesReader::report_totals() const {
   for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
-    if (seen_[kind].exceeded()) spdlog::error("{}: {} {} in all", name_, seen_[kind].count(), kKindNames[kind]);
+    if (seen_[kind].exceeded()) log::error("{}: {} {} in all", name_, seen_[kind].count(), kKindNames[kind]);
   }
 }
 

@@ -1,10 +1,9 @@
 #include "io/tpx3/tpx3_beginnings.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <optional>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/files/file_head.hpp"
 #include "io/tpx3/tpx3_clock.hpp"
 

@@ -1,10 +1,9 @@
 #include "io/tpx3/tpx3_file.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/recorded/file_end.hpp"
 
 namespace eventloom {

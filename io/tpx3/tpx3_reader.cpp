@@ -1,13 +1,10 @@
 #include "io/tpx3/tpx3_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/runtime/format.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/file_sequence.hpp"
-#include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/tpx3/tpx3_clock.hpp"
 #include "io/tpx3/tpx3_file.hpp"
@@ -190,14 +187,6 @@ void Tpx3Reader::lose(const Tpx3Damage& damage, HitBlock& block) {
 std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                      const TimeBase& base) {
   return std::make_unique<Tpx3Reader>(uri, paths, id, base);
-}
-
-nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events,
-                                    std::optional<std::uint64_t> tick_ps) {
-  const std::string& path = uri.path();
-  Tpx3Reader reader(uri, std::span(&path, 1), {0}, {.tick_ps = tick_ps.value_or(1)});
-  return inspect_hits(reader, "tpx3", {{"tick_ps", reader.header().base.tick_ps}, {"contents", reader.header().text}},
-                      n_events);
 }
 
 }  // namespace eventloom

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,8 +32,5 @@ namespace eventloom {
 /// Throws UserError when a key is invalid, or a file cannot be opened or does not begin with a chunk.
 std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                      const TimeBase& base);
-
-/// The contents as read by open_tpx3(), by default in ticks of 1 ps.
-nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

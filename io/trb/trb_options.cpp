@@ -1,11 +1,10 @@
 #include "io/trb/trb_options.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "core/runtime/format.hpp"
 #include "io/uri/optional_source.hpp"
 
 namespace eventloom {

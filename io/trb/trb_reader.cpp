@@ -1,8 +1,5 @@
 #include "io/trb/trb_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -10,6 +7,8 @@
 #include <utility>
 
 #include "core/runtime/clock.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/trb.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/kept_event.hpp"
@@ -124,7 +123,7 @@ void TrbReader::take(std::span<const std::byte> datagram, std::int64_t now) {
 
 void TrbReader::note_malformed() {
   if (counts_.counters[Metric::malformed]++ != 0) return;
-  spdlog::warn("{}: a datagram is damaged or not of a TRB board, and ignored; further ones are only counted", name_);
+  log::warn("{}: a datagram is damaged or not of a TRB board, and ignored; further ones are only counted", name_);
 }
 
 void TrbReader::read_event(Tick number, std::span<const std::byte> subevents) {

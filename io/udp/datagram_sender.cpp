@@ -17,7 +17,7 @@ constexpr int kFirstAnnouncements = 3;
 constexpr std::int64_t kAnnounceFirstNs = 10'000'000;
 /// Time after the last request in which another may come, and the longest duration of this after the end.
 constexpr std::int64_t kAskedNs = 300'000'000;
-constexpr std::int64_t kLingerNs = 10'000'000'000;
+constexpr std::int64_t kLastAnswersNs = 10'000'000'000;
 
 }  // namespace
 
@@ -134,7 +134,7 @@ void DatagramSender::resend(std::span<const std::byte> datagram) {
 }
 
 bool DatagramSender::expects_requests(std::int64_t now) const {
-  return asked_ && now - *asked_ < kAskedNs && (!ending_ || now - *ending_ < kLingerNs);
+  return asked_ && now - *asked_ < kAskedNs && (!ending_ || now - *ending_ < kLastAnswersNs);
 }
 
 std::span<const std::byte> DatagramSender::put(DatagramHeader& header, std::span<const std::byte> contents) {

@@ -1,10 +1,9 @@
 #include "io/udp/other_boards.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <vector>
 
+#include "core/runtime/format.hpp"
 #include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
@@ -75,7 +74,7 @@ std::string OtherBoards::remark(std::uint32_t first) const {
   return fmt::format(
       "its URI names no boards, so only board {}, the first heard, is in the run; {} {} sent {} hits to the port, too: "
       "take all with ?sources={}",
-      first, others.size() == 1 ? "board" : "boards", fmt::join(others, ", "), hits(), fmt::join(all, ","));
+      first, others.size() == 1 ? "board" : "boards", joined(others, ", "), hits(), joined(all, ","));
 }
 
 }  // namespace eventloom

@@ -1,12 +1,11 @@
 #include "io/udp/udp_board.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
@@ -59,7 +58,7 @@ void UdpBoard::leave_out() {
 
 void UdpBoard::miss(const std::string& why) {
   ++missed_;
-  spdlog::error("{}: nothing received: {}", name_, why);
+  log::error("{}: nothing received: {}", name_, why);
 }
 
 void UdpBoard::publish() {

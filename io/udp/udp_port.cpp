@@ -1,14 +1,13 @@
 #include "io/udp/udp_port.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
@@ -141,8 +140,8 @@ void UdpPort::dispatch(std::span<const std::byte> bytes, const UdpPeer& from, st
 
 void UdpPort::note_malformed() {
   if (malformed_++ != 0) return;
-  spdlog::warn("{}: a datagram is damaged or not in the framing of boards, and ignored; further ones are only counted",
-               place_);
+  log::warn("{}: a datagram is damaged or not in the framing of boards, and ignored; further ones are only counted",
+            place_);
 }
 
 void UdpPort::note_foreign(const Datagram& datagram) {
@@ -150,12 +149,12 @@ void UdpPort::note_foreign(const Datagram& datagram) {
   const bool first = foreign_++ == 0;
   if (!named_) {
     if (!others_.take(datagram)) return;
-    return spdlog::warn("{}: board {} sends to this port, too, and is not in the run, as the URI names no boards",
-                        place_, source);
+    return log::warn("{}: board {} sends to this port, too, and is not in the run, as the URI names no boards", place_,
+                     source);
   }
   if (!first) return;
-  spdlog::warn("{}: datagrams of board {}, which no source names, are ignored; further ones are only counted", place_,
-               source);
+  log::warn("{}: datagrams of board {}, which no source names, are ignored; further ones are only counted", place_,
+            source);
 }
 
 Counters UdpPort::counters() const {
@@ -183,7 +182,7 @@ UdpBoard* UdpPort::board_of(std::uint32_t source) {
   if (sources_.empty()) {
     sources_.push_back(source);
     first_ = source;
-    spdlog::info("{}: bound to board {}, the first heard", boards_[0]->name(), source);
+    log::info("{}: bound to board {}, the first heard", boards_[0]->name(), source);
   }
   const auto found = std::ranges::find(sources_, source);
   return found == sources_.end() ? nullptr : boards_[static_cast<std::size_t>(found - sources_.begin())].get();

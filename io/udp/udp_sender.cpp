@@ -1,7 +1,6 @@
 #include "io/udp/udp_sender.hpp"
 
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/udp/link_rate.hpp"
 #include "io/udp/udp_address.hpp"
 
@@ -120,8 +120,8 @@ std::size_t UdpSender::take_error(int error, std::size_t left) {
 
 void UdpSender::report_refusal(int error) {
   if (count_.refused++ != 0 || !reports_refusal_) return;
-  spdlog::warn("{}: {}; datagrams to it are lost until there is a receiver", place_,
-               error == ECONNREFUSED ? "nobody listens" : std::strerror(error));
+  log::warn("{}: {}; datagrams to it are lost until there is a receiver", place_,
+            error == ECONNREFUSED ? "nobody listens" : std::strerror(error));
 }
 
 }  // namespace eventloom

@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/udp/udp_address.hpp"
 
@@ -94,7 +94,7 @@ void UdpSocket::size_buffer(std::size_t bytes) {
 
 void UdpSocket::warn_of_small_buffer(std::size_t bytes) const {
   if (receive_bytes_ < std::min(bytes, kFewBytes)) {
-    spdlog::warn(
+    log::warn(
         "the system grants {} KiB for receiving UDP, and may lose data at high rates: sysctl -w "
         "net.core.rmem_max={} allows more",
         receive_bytes_ / 1024, kReceiveBytes);

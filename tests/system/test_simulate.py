@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -395,6 +396,7 @@ def test_plan_refuses_in_one_line(words, reported):
 @pytest.mark.parametrize("words", [["simulate"], ["plan", "--sources", "2", "--simulate"]], ids=" ".join)
 def test_names_the_package_without_simgrid(tmp_path, words):
     program = shutil.copy(BINARY, tmp_path / "eventloom")
+    shutil.copy(Path(BINARY).with_name("eventloom-tools"), tmp_path)
     done = subprocess.run([program, *words, "--nodes", "2"], env=environment(), text=True, capture_output=True, timeout=60)
     assert done.returncode == 2
     only_line(done, "libsimgrid-dev", "jobs/setup.sh")

@@ -1,11 +1,10 @@
 #include "app/tools/align/align_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

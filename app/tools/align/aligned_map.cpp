@@ -1,8 +1,5 @@
 #include "app/tools/align/aligned_map.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
-
 #include <algorithm>
 #include <fstream>
 #include <string_view>
@@ -10,6 +7,7 @@
 #include "app/command/safe_text.hpp"
 #include "core/detector/csv_table.hpp"
 #include "core/detector/source_in_map.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 
@@ -48,7 +46,7 @@ Columns columns_of(const DetectorMap& given, std::uint64_t tick_ps) {
   return columns;
 }
 
-std::string joined(const std::vector<std::string>& fields) { return fmt::format("{}\n", fmt::join(fields, ",")); }
+std::string line_of(const std::vector<std::string>& fields) { return joined(fields, ",") + "\n"; }
 
 /// The lines of the given map, its header with the new columns and its rows as long as the header.
 std::string given_lines(const DetectorMap& given, const Columns& columns) {
@@ -67,13 +65,13 @@ std::string given_lines(const DetectorMap& given, const Columns& columns) {
     if (first == std::string_view::npos || line[first] == '#') {
       if (!line.starts_with(kFirstLine)) text.append(line).append("\n");
     } else if (header) {
-      text += joined(columns.names);
+      text += line_of(columns.names);
       header = false;
     } else {
       text.append(line).append(std::string(columns.names.size() - width, ',')).append("\n");
     }
   }
-  return header ? text + joined(columns.names) : text;
+  return header ? text + line_of(columns.names) : text;
 }
 
 /// Channels of one source, from `low` to `high`, that had the same offset and get the same.
@@ -151,7 +149,7 @@ std::string aligned_map(const DetectorMap& given, const Detector& detector, cons
         set(fields, "drift_" + columns.unit + "_per_s", number(found.drift->value * columns.per_tick));
         set(fields, "drift_error_" + columns.unit + "_per_s", number(found.drift->error * columns.per_tick));
       }
-      text += joined(fields);
+      text += line_of(fields);
     }
   }
   return text;

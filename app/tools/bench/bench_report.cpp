@@ -1,6 +1,5 @@
 #include "app/tools/bench/bench_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,13 +13,14 @@
 #include "app/command/report_file.hpp"
 #include "app/document/json_message.hpp"
 #include "core/runtime/cores.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLeastWidth = 8;  // fits most values, so that the header is seldom repeated
 constexpr const char* kGap = "  ";

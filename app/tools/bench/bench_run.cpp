@@ -1,7 +1,5 @@
 #include "app/tools/bench/bench_run.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -14,6 +12,7 @@
 #include "app/tools/bench/bench_options.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/run_format/part_info.hpp"
 #include "io/run_format/run_names.hpp"
@@ -40,7 +39,8 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
 }
 
 /// Collective. Returns what is in force on each rank; null without --realtime.
-nlohmann::json take_realtime(const std::string& bench, const po::variables_map& values, const Collective& ranks) {
+nlohmann::ordered_json take_realtime(const std::string& bench, const po::variables_map& values,
+                                     const Collective& ranks) {
   if (!values["realtime"].as<bool>() || bench == kBenchOfRuns || over_transports(values)) return nullptr;
   // ZeroMQ's I/O thread would inherit the binding.
   const bool zmq = values.count("peer") != 0 && values["peer"].as<std::string>().find("zmq") != std::string::npos;
@@ -48,8 +48,8 @@ nlohmann::json take_realtime(const std::string& bench, const po::variables_map& 
 }
 
 /// Collective. Takes the steps of --realtime first, because the setup states the binding.
-nlohmann::json setup_of(const std::string& bench, const po::variables_map& values, const std::string& effective_config,
-                        const Communicator& communicator) {
+nlohmann::ordered_json setup_of(const std::string& bench, const po::variables_map& values,
+                                const std::string& effective_config, const Communicator& communicator) {
   auto realtime = take_realtime(bench, values, communicator);
   auto setup = bench_setup(communicator, exchange_backend(), effective_config);
   setup["realtime"] = std::move(realtime);
@@ -131,7 +131,7 @@ BenchRun::BenchRun(const std::string& bench, const po::variables_map& values, co
   if (first() && !over_transports(values)) print_setup(std::cout, report_.setup());
 }
 
-void BenchRun::add(nlohmann::json point) {
+void BenchRun::add(nlohmann::ordered_json point) {
   if (first()) report_.add(std::move(point));
 }
 
@@ -143,7 +143,7 @@ void BenchRun::write_raw(std::size_t repetition, std::string_view what, const Me
   if (raw_) raw_->write(report_.points().size(), repetition, what, times.each());
 }
 
-void BenchRun::adopt(const nlohmann::json& report, const std::string& transport, const std::string& raw) {
+void BenchRun::adopt(const nlohmann::ordered_json& report, const std::string& transport, const std::string& raw) {
   if (!first()) return;
   if (report_.points().empty()) {
     report_.set_ranks(report.at("setup"));
@@ -165,7 +165,7 @@ int BenchRun::finish(const std::vector<Plot>& plots, int code) {
   agree(communicator_, [&] {
     if (!first()) return;
     const auto warning = load_warning(load);
-    if (!warning.empty()) spdlog::warn("{}", warning);
+    if (!warning.empty()) log::warn("{}", warning);
     report_.set_load(load, warning);
     if (raw_) raw_->finish();
     if (!report_json_.empty()) report_.write_json(report_json_);
@@ -187,7 +187,7 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-nlohmann::json spread_of(const std::vector<double>& values) {
+nlohmann::ordered_json spread_of(const std::vector<double>& values) {
   if (values.size() < 2) return {};
   const auto [least, greatest] = std::ranges::minmax(values);
   return (greatest - least) / median(values);

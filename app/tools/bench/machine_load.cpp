@@ -1,6 +1,5 @@
 #include "app/tools/bench/machine_load.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,11 +9,12 @@
 
 #include "app/document/json_message.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 

@@ -1,10 +1,10 @@
 #include "app/tools/bench/raw_times.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 
@@ -31,7 +31,7 @@ void RawTimes::write(std::size_t point, std::size_t repetition, std::string_view
                      std::span<const std::int64_t> ns) {
   const auto place = fmt::format("{},{},{},", point, repetition, what);
   std::string rows;
-  for (const auto time : ns) fmt::format_to(std::back_inserter(rows), "{}{}\n", place, time);
+  for (const auto time : ns) rows += fmt::format("{}{}\n", place, time);
   file_.write(std::as_bytes(std::span(rows)));
 }
 

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <filesystem>
 #include <string>
 
 #include "app/command/options.hpp"
@@ -15,7 +14,7 @@
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -86,7 +85,7 @@ Program run_of(const ReplyConfig& config, std::uint64_t epochs_per_slice, std::u
   program.own_group = true;
   program.ends_with_us = true;
   if (config.ranks != 0) program.words = {"mpirun", "--oversubscribe", "-np", std::to_string(config.ranks)};
-  const auto exe = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto exe = program_beside_this("eventloom").string();
   for (const auto& word : {exe, std::string("run"), std::string("--source"), config.board.to, std::string("--define"),
                            "gap:100ns," + std::to_string(config.board.hits), std::string("--epochs-per-slice"),
                            std::to_string(epochs_per_slice), std::string("--overlap"), config.overlap,

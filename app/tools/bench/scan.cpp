@@ -1,5 +1,3 @@
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,12 +11,13 @@
 #include "app/tools/bench/scan_config.hpp"
 #include "app/tools/bench/scan_view.hpp"
 #include "app/tools/bench/traffic.hpp"
+#include "core/runtime/format.hpp"
 #include "core/transport/mpi_rma_transport.hpp"
 
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 

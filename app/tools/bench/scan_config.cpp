@@ -1,7 +1,5 @@
 #include "app/tools/bench/scan_config.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -9,6 +7,7 @@
 #include "app/command/options.hpp"
 #include "app/tools/bench/bench_options.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 
@@ -73,13 +72,13 @@ ScanConfig scan_config(const po::variables_map& values) {
   config.parts = listed_words(values, "what");
   for (const auto& part : config.parts) {
     if (std::ranges::count(kParts, part) == 0)
-      throw UserError("--what: no part '" + part + "'; known are: " + fmt::format("{}", fmt::join(kParts, ", ")));
+      throw UserError("--what: no part '" + part + "'; known are: " + joined(kParts, ", "));
   }
   const bool drawn =
       std::ranges::any_of(config.parts, [](const auto& part) { return std::ranges::count(kInTableOnly, part) == 0; });
   if (!drawn && !values["plot"].as<std::string>().empty()) {
     throw UserError(
-        fmt::format("--plot: {} are in the table only; add another part to --what", fmt::join(kInTableOnly, " and ")));
+        fmt::format("--plot: {} are in the table only; add another part to --what", joined(kInTableOnly, " and ")));
   }
   config.depths = counts_option(values, "depths", 1, 65536);
   config.cells = sizes_option(values, "cells", 256, 1U << 30);

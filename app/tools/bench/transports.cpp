@@ -1,7 +1,5 @@
 #include "app/tools/bench/transports.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,12 +13,13 @@
 #include "app/command/temporary_folder.hpp"
 #include "core/control/agreement.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -110,7 +109,7 @@ class OverTransport {
     for (std::string line; std::getline(lines, line);) {
       if (!line.starts_with(kWarning)) continue;
       const auto text = line.substr(kWarning.size());
-      if (!text.starts_with(kLoadWarning)) spdlog::warn("over {}: {}", transport, text);
+      if (!text.starts_with(kLoadWarning)) log::warn("over {}: {}", transport, text);
     }
   }
 

@@ -1,7 +1,5 @@
 #include "app/tools/doctor/clock_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "app/command/common_clock.hpp"
 #include "app/document/json_message.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {

@@ -1,10 +1,10 @@
 #include "app/tools/doctor/core_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <fstream>
 #include <string>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

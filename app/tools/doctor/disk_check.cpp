@@ -1,7 +1,6 @@
 #include "app/tools/doctor/disk_check.hpp"
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkostemp is of POSIX
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "app/command/shell_word.hpp"
 #include "app/tools/doctor/disk_refusal.hpp"
+#include "core/runtime/format.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/own_file.hpp"
 

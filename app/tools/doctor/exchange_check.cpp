@@ -1,12 +1,11 @@
 #include "app/tools/doctor/exchange_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <sstream>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 
@@ -31,7 +30,7 @@ bool leads_to_hosts(const std::string& transports) {
 /// that the program sets.
 std::string fix_of_choice(const std::vector<std::string>& variables) {
   if (variables.empty()) return "grep osc $(ompi_info --parsable --path sysconfdir | cut -d: -f3)/openmpi-mca-params*";
-  return fmt::format("unset {}; or leave out --mca of mpirun", fmt::join(variables, " "));
+  return fmt::format("unset {}; or leave out --mca of mpirun", joined(variables, " "));
 }
 
 Finding exchange_finding(const ExchangeParts& parts) {
@@ -69,7 +68,7 @@ Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& varia
   finding.what = fmt::format("{}, UCX {}; it does not start on this host", parts.mpi, parts.ucx);
   finding.meaning = "no run starts here; MPI has reported the reason above";
   finding.fix =
-      variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", fmt::join(variables, " "));
+      variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", joined(variables, " "));
   return finding;
 }
 

@@ -1,10 +1,9 @@
 #include "app/tools/doctor/findings.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

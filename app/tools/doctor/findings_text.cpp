@@ -1,11 +1,10 @@
 #include "app/tools/doctor/findings_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <ostream>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

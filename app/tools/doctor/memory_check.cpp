@@ -1,12 +1,12 @@
 #include "app/tools/doctor/memory_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <sys/resource.h>
 
 #include <fstream>
 #include <string>
 
 #include "app/tools/doctor/exchange_check.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/memory.hpp"
 
 namespace eventloom {

@@ -1,10 +1,9 @@
 #include "app/tools/doctor/network_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <cstdint>
 #include <fstream>
 
+#include "core/runtime/format.hpp"
 #include "io/udp/udp_socket.hpp"
 
 namespace eventloom {

@@ -1,16 +1,8 @@
 #include "app/tools/doctor/realtime_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
-
-namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
-}  // namespace
 
 Finding realtime_finding(const RealtimeRights& rights, std::size_t ranks, std::size_t cores) {
   std::vector<std::string> possible;

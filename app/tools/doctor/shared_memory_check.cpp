@@ -1,6 +1,5 @@
 #include "app/tools/doctor/shared_memory_check.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <string_view>
 
 #include "app/command/shell_word.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/memory.hpp"
 
 namespace eventloom {

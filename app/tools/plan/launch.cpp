@@ -1,11 +1,9 @@
 #include "app/tools/plan/launch.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
-
 #include <charconv>
 
 #include "app/command/shell_word.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 
@@ -15,7 +13,7 @@ std::string run_command_line(const Plan& plan, const PlanNames& names) {
   std::string line = "eventloom run";
   if (names.sources.empty()) line += " --source URI";
   for (const auto& uri : names.sources) line += " --source " + shell_word(uri);
-  return line + fmt::format(" --define DEF {} --output run.h5", fmt::join(run_options(plan), " "));
+  return line + fmt::format(" --define DEF {} --output run.h5", joined(run_options(plan), " "));
 }
 
 std::uint32_t ranks_of_a_node(const Plan& plan) {

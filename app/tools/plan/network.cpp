@@ -1,9 +1,9 @@
 #include "app/tools/plan/network.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <vector>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

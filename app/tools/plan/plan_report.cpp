@@ -1,12 +1,11 @@
 #include "app/tools/plan/plan_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 
 #include "app/tools/plan/network.hpp"
 #include "app/tools/plan/reasons.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,9 +1,9 @@
 #include "app/tools/plan/reasons.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

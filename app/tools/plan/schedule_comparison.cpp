@@ -1,7 +1,5 @@
 #include "app/tools/plan/schedule_comparison.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -14,6 +12,7 @@
 #include "app/tools/simulate/simulation_report.hpp"
 #include "app/tools/simulate/simulator.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "schedulers/make_scheduler.hpp"
 
 namespace eventloom {
@@ -90,7 +89,7 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
     if (!point.fit_slots) throw UserError(why);
     left_out += (left_out.empty() ? "" : "; ") + point.schedule + " with slots for " +
                 in_bytes(static_cast<double>(point.message_bytes)) + ": " + why;
-    spdlog::warn("left out: {} with slots for messages of {} bytes: {}", point.schedule, point.message_bytes, why);
+    log::warn("left out: {} with slots for messages of {} bytes: {}", point.schedule, point.message_bytes, why);
   };
   simulator.run_all(points, done, refused);
   comparison.best = best_of(compared);

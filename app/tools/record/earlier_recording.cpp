@@ -1,7 +1,6 @@
 #include "app/tools/record/earlier_recording.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "app/tools/record/record_state.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/epochs/stream_layout.hpp"
@@ -75,15 +75,15 @@ FileContents complete(const std::filesystem::path& path, const DecodedStreamHead
     cut = file.bytes().size() - end;
     const auto scan = scan_stream(file.bytes(), decoded.first_buffer_offset, decoded.header.base);
     if (scan.entries.size() > layout.buffers()) {
-      spdlog::error("'{}' is damaged at offset {}: it stays as it is", path.string(), end);
+      log::error("'{}' is damaged at offset {}: it stays as it is", path.string(), end);
       return contents_of(scan);
     }
   }
   bytes.clear();
   layout.end(bytes);
   replace_end(path, end, bytes);
-  spdlog::warn("'{}' was not finished: {} epoch buffers are whole, {} bytes of an incomplete one were cut off",
-               path.string(), layout.buffers(), cut);
+  log::warn("'{}' was not finished: {} epoch buffers are whole, {} bytes of an incomplete one were cut off",
+            path.string(), layout.buffers(), cut);
   return {layout.hits(), layout.end_epoch()};
 }
 
@@ -102,7 +102,7 @@ std::optional<FileContents> contents_of(const std::filesystem::path& path) {
     } catch (const std::runtime_error& error) {
       const auto scan = scan_stream(file.bytes(), 0, TimeBase{});
       if (scan.entries.empty()) return std::nullopt;
-      spdlog::error("'{}' is damaged: {}: it stays as it is", path.string(), error.what());
+      log::error("'{}' is damaged: {}: it stays as it is", path.string(), error.what());
       return contents_of(scan);
     }
   }
@@ -152,7 +152,7 @@ EarlierRecording take_up(const RecordNames& names, std::uint32_t source, const s
   for (auto& file : files_of_source(names, source, earlier.next_number)) {
     const auto contents = contents_of(file.path);
     if (!contents) {
-      spdlog::warn("'{}' has no data, and is removed", file.path.string());
+      log::warn("'{}' has no data, and is removed", file.path.string());
       std::filesystem::remove(file.path);
       continue;
     }

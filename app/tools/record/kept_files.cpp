@@ -1,12 +1,11 @@
 #include "app/tools/record/kept_files.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/own_file.hpp"
 
@@ -22,8 +21,8 @@ void KeptFiles::grow(std::uint64_t bytes) {
     const auto oldest = std::move(complete_.front());
     complete_.pop_front();
     if (!remove(oldest, lost_)) continue;
-    spdlog::warn("--keep: removed '{}', not acknowledged: {} hits are lost, {} in all", oldest.path.string(),
-                 oldest.hits, lost_.hits);
+    log::warn("--keep: removed '{}', not acknowledged: {} hits are lost, {} in all", oldest.path.string(), oldest.hits,
+              lost_.hits);
   }
   bytes_ += bytes;
 }
@@ -41,7 +40,7 @@ bool KeptFiles::remove(const RecordedFile& file, Removed& account) {
   try {
     remove_own(file.path, is_stream_file);
   } catch (const UserError& error) {
-    spdlog::warn("{}", error.what());
+    log::warn("{}", error.what());
     return false;
   }
   ++account.files;

@@ -1,9 +1,9 @@
 #include "app/tools/record/record_names.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <charconv>
 #include <utility>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

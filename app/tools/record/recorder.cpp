@@ -1,7 +1,5 @@
 #include "app/tools/record/recorder.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -10,6 +8,7 @@
 
 #include "app/command/report_file.hpp"
 #include "app/command/safe_text.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "core/runtime/trouble_text.hpp"
 #include "io/files/durable.hpp"
@@ -58,7 +57,7 @@ void Recorder::add_source(const SourceSpec& spec, SourceId id, SourceOpener& ope
   const auto past = earlier.past;
   files_.emplace_back(names, id.value, spec.uri.text(), std::move(earlier), settings_.limits, kept_);
   sources_.emplace_back(opener.open(spec, id), past, files_.back());
-  spdlog::info("source {}: {} is recorded in {}.*.epochs", id.value, sources_.back().name(), names.stem());
+  log::info("source {}: {} is recorded in {}.*.epochs", id.value, sources_.back().name(), names.stem());
 }
 
 void Recorder::run() {
@@ -85,11 +84,11 @@ bool Recorder::turn(Clock::time_point now) {
 
 bool Recorder::must_end(Clock::time_point now) {
   if (const int signal = stop_signal(); signal != 0) {
-    spdlog::warn("{}: ending cleanly", signal_name(signal));
+    log::warn("{}: ending cleanly", signal_name(signal));
     return true;
   }
   const bool over = settings_.duration.count() != 0 && begun_ && now - *begun_ >= settings_.duration;
-  if (over) spdlog::info("the end of --duration: ending cleanly");
+  if (over) log::info("the end of --duration: ending cleanly");
   return over;
 }
 
@@ -121,7 +120,7 @@ void Recorder::read_acknowledgements() {
     } else if (first) {
       kept_.acknowledge(s, *first);
     }
-    if (!trouble.empty() && trouble != acknowledgement_troubles_[s]) spdlog::warn("{}", trouble);
+    if (!trouble.empty() && trouble != acknowledgement_troubles_[s]) log::warn("{}", trouble);
     acknowledgement_troubles_[s] = trouble;
   }
 }
@@ -137,9 +136,9 @@ void Recorder::report_progress() const {
   }
   std::error_code error;
   const auto space = std::filesystem::space(settings_.folder, error);
-  spdlog::info("recorded {} hits, {}{}; {} of files kept, {} free", hits, megabytes(bytes),
-               silent.empty() ? "" : "; nothing heard of source " + silent, megabytes(kept_.bytes()),
-               error ? "?" : megabytes(space.available));
+  log::info("recorded {} hits, {}{}; {} of files kept, {} free", hits, megabytes(bytes),
+            silent.empty() ? "" : "; nothing heard of source " + silent, megabytes(kept_.bytes()),
+            error ? "?" : megabytes(space.available));
 }
 
 /// A source that cannot write ends after its last whole epoch buffer.
@@ -149,7 +148,7 @@ void Recorder::end() {
     if (!source.is_done()) source.give_up();
     source.close();
     marked_ = files_[s].mark_end() && marked_;
-    for (const auto& remark : source.source().remarks()) spdlog::warn("source {}: {}", s, remark);
+    for (const auto& remark : source.source().remarks()) log::warn("source {}: {}", s, remark);
   }
   read_acknowledgements();
 }

@@ -1,7 +1,6 @@
 #include "app/tools/record/stream_recorder.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/durable.hpp"
@@ -126,7 +126,7 @@ void StreamRecorder::shelve() {
   end_before_ = std::max(end_before_, layout.end_epoch());
   kept_.add({source_, file_number_, file_->path(), layout.bytes(), layout.hits()}, true);
   if (const int error = finishing_ ? file_->sync() : 0; error != 0) {
-    spdlog::error("'{}' may not be on disk: {}", file_->path().string(), std::strerror(error));
+    log::error("'{}' may not be on disk: {}", file_->path().string(), std::strerror(error));
     on_disk_ = false;
   }
   file_.reset();
@@ -151,7 +151,7 @@ bool StreamRecorder::save_state() {
 
 bool StreamRecorder::blocked(const std::string& why) {
   if (!blocked_since_) {
-    spdlog::error("{}; data wait until there is room: at most --live-buffer here, then in the senders", why);
+    log::error("{}; data wait until there is room: at most --live-buffer here, then in the senders", why);
     blocked_since_ = Clock::now();
   }
   return false;
@@ -160,7 +160,7 @@ bool StreamRecorder::blocked(const std::string& why) {
 void StreamRecorder::unblocked() {
   if (!blocked_since_) return;
   const auto waited = std::chrono::duration<double>(Clock::now() - *blocked_since_);
-  spdlog::warn("{}.*: there is room again after {:.1f} s", names_.stem(), waited.count());
+  log::warn("{}.*: there is room again after {:.1f} s", names_.stem(), waited.count());
   blocked_since_.reset();
 }
 
@@ -171,7 +171,7 @@ void StreamRecorder::give_up() {
     hits_unwritten_ += header->n_words != 0 ? header->n_hits : 0;
     at_ += header->stored_bytes();
   }
-  spdlog::error("{}.*: {} hits could not be written, and are lost", names_.stem(), hits_unwritten_);
+  log::error("{}.*: {} hits could not be written, and are lost", names_.stem(), hits_unwritten_);
   file_.reset();
   added_.clear();
 }
@@ -179,7 +179,7 @@ void StreamRecorder::give_up() {
 bool StreamRecorder::mark_end() {
   const Descriptor mark(::open(names_.end_mark().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!mark.is_open()) {
-    spdlog::error("cannot create '{}': {}", names_.end_mark().string(), std::strerror(errno));
+    log::error("cannot create '{}': {}", names_.end_mark().string(), std::strerror(errno));
     return false;
   }
   return on_disk_;

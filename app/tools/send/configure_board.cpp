@@ -1,7 +1,5 @@
 #include "app/tools/send/configure_board.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,8 @@
 #include "app/command/safe_text.hpp"
 #include "core/runtime/clock.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/udp/bulk_transfer.hpp"
@@ -95,8 +95,7 @@ class Configuration {
         fmt::format("{}: {:.1f} of {:.1f} MiB ({:.0f} %), {}", settings_.to, mebibytes(transfer_.received()),
                     mebibytes(size()), 100.0 * static_cast<double>(transfer_.received()) / static_cast<double>(size()),
                     rate_text(transfer_.received() - transfer_.had_before(), now - start_));
-    fmt::print(stderr, "{}{}{}", on_terminal_ ? "\r\033[K" : "", text, on_terminal_ ? "" : "\n");
-    std::fflush(stderr);
+    std::cerr << (on_terminal_ ? "\r\033[K" : "") << text << (on_terminal_ ? "" : "\n") << std::flush;
   }
 
   static double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1U << 20); }
@@ -130,7 +129,7 @@ std::string Configuration::figures() const {
 int Configuration::result(bool ended) const {
   const auto left = fmt::format("after {} of {} bytes; the same command continues", transfer_.received(), size());
   if (!ended) {
-    spdlog::error("{}: stopped {}", settings_.to, left);
+    log::error("{}: stopped {}", settings_.to, left);
     return kExitStopped;
   }
   switch (transfer_.state()) {
@@ -139,8 +138,8 @@ int Configuration::result(bool ended) const {
                                settings_.to, *transfer_.board(), size(), crc_, figures());
       return kExitOk;
     case BulkTransfer::State::wrong_checksum:
-      spdlog::error("{}: board {} has {} bytes with another checksum than {:08x}; send the file again", settings_.to,
-                    *transfer_.board(), transfer_.received(), crc_);
+      log::error("{}: board {} has {} bytes with another checksum than {:08x}; send the file again", settings_.to,
+                 *transfer_.board(), transfer_.received(), crc_);
       return kExitLosses;
     case BulkTransfer::State::refused:
       throw UserError(settings_.to + ": the board refuses the file: " + for_terminal(transfer_.reason()));
@@ -150,8 +149,8 @@ int Configuration::result(bool ended) const {
                       " s; start the board, and check the address and that it accepts files");
     default: break;
   }
-  spdlog::error("{}: board {} {} {}", settings_.to, *transfer_.board(),
-                transfer_.state() == BulkTransfer::State::silent ? "fell silent" : "makes no progress", left);
+  log::error("{}: board {} {} {}", settings_.to, *transfer_.board(),
+             transfer_.state() == BulkTransfer::State::silent ? "fell silent" : "makes no progress", left);
   return kExitStopped;
 }
 

@@ -1,13 +1,12 @@
 #include "app/tools/send/generate_recording.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <span>
 #include <string_view>
 
+#include "core/runtime/format.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/epochs/stream_writer.hpp"
 

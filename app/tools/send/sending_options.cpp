@@ -1,13 +1,12 @@
 #include "app/tools/send/sending_options.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "app/command/options.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
@@ -115,7 +114,7 @@ void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
 bool asked_to_stop() {
   static bool reported = false;
   const int signal = stop_signal();
-  if (signal != 0 && !reported) spdlog::info("{}: ending the streams", signal_name(signal));
+  if (signal != 0 && !reported) log::info("{}: ending the streams", signal_name(signal));
   reported = signal != 0;
   return reported;
 }

@@ -1,7 +1,5 @@
 #include "app/tools/send/trb_player.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include "app/tools/send/sending_options.hpp"
 #include "core/runtime/clock.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/trb.hpp"
 
 namespace eventloom {

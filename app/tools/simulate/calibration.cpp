@@ -1,7 +1,5 @@
 #include "app/tools/simulate/calibration.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cstring>
 #include <memory>
 #include <span>
@@ -13,6 +11,7 @@
 #include "core/dataflow/slice_builder.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/log.hpp"
 #include "io/epochs/epochs_source.hpp"
 
 namespace eventloom {
@@ -165,9 +164,9 @@ std::optional<Calibration> calibrate(const boost::program_options::variables_map
   const auto definition = calibrated_definition(values);
   if (!definition) return std::nullopt;
   const auto measured = measure_rates(definition, kSeconds);
-  spdlog::info("measured on one core here: a builder takes {:.3f} ns a byte ({:.2f} GB/s), a source {:.3f} ({:.2f})",
-               1e9 / measured.build_rate, measured.build_rate * 1e-9, 1e9 / measured.source_rate,
-               measured.source_rate * 1e-9);
+  log::info("measured on one core here: a builder takes {:.3f} ns a byte ({:.2f} GB/s), a source {:.3f} ({:.2f})",
+            1e9 / measured.build_rate, measured.build_rate * 1e-9, 1e9 / measured.source_rate,
+            measured.source_rate * 1e-9);
   for (auto& point : points) {
     point.build_rate = measured.build_rate;
     point.source_rate = measured.source_rate;
@@ -175,7 +174,7 @@ std::optional<Calibration> calibrate(const boost::program_options::variables_map
   return measured;
 }
 
-nlohmann::json to_json(const Calibration& measured) {
+nlohmann::ordered_json to_json(const Calibration& measured) {
   return {{"build_rate_bytes_per_us", measured.build_rate * 1e-6},
           {"source_rate_bytes_per_us", measured.source_rate * 1e-6}};
 }

@@ -1,14 +1,13 @@
 #include "app/tools/simulate/optimised_schedule.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "app/command/options.hpp"
 #include "core/fabric/phases.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "io/files/partial_file.hpp"
 #include "schedulers/make_scheduler.hpp"
 
@@ -78,8 +77,7 @@ OptimisedSchedule::OptimisedSchedule(const Simulator& simulator, std::string fil
   check_one_case(points);
   const auto found = simulator.phases(points.front());
   phases_ = found.phases;
-  spdlog::info("{} steps for the transfers of a cycle; the busiest link or node needs {}", phases_.steps,
-               phases_.least);
+  log::info("{} steps for the transfers of a cycle; the busiest link or node needs {}", phases_.steps, phases_.least);
   for (const auto step_ns : steps_to_try(slots, found)) {
     auto point = points.front();
     point.schedule = "table:" + file_;
@@ -101,7 +99,7 @@ void OptimisedSchedule::consider(const SimulationSettings& point, const Simulati
 
 bool OptimisedSchedule::leave_out(const SimulationSettings& point, const std::string& why) const {
   if (point.schedule != points_.front().schedule || point.slot_ns == 0) return false;
-  spdlog::info("{}, slots of {:.1f} us left out: {}", point.schedule, point.slot_ns / 1000.0, why);
+  log::info("{}, slots of {:.1f} us left out: {}", point.schedule, point.slot_ns / 1000.0, why);
   return true;
 }
 

@@ -1,11 +1,10 @@
 #include "app/tools/simulate/simulation_plots.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <set>
 
 #include "app/tools/simulate/simulator.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,13 +1,13 @@
 #include "app/tools/simulate/simulation_report.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <string>
 #include <utility>
 
+#include "core/runtime/format.hpp"
+
 namespace eventloom {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 

@@ -1,17 +1,16 @@
 #include "app/tools/simulate/simulator.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <set>
 #include <stdexcept>
 #include <string>
 
 #include "app/tools/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
 #include "core/runtime/memory.hpp"
 #include "core/runtime/subprocess.hpp"
 #include "core/simulation/leaf_spine.hpp"
@@ -23,10 +22,10 @@ namespace {
 void report_oversubscription(const std::string& topology) {
   const auto of = leaf_spine_of(topology);
   if (!of) return;
-  spdlog::info("leaf-spine: {} nodes; a leaf has {} and {} links to spines: {}", of->leaves * of->nodes_per_leaf,
-               of->nodes_per_leaf, of->spines,
-               of->oversubscription() > 1 ? fmt::format("oversubscribed {:.3g} : 1", of->oversubscription())
-                                          : "not oversubscribed");
+  log::info("leaf-spine: {} nodes; a leaf has {} and {} links to spines: {}", of->leaves * of->nodes_per_leaf,
+            of->nodes_per_leaf, of->spines,
+            of->oversubscription() > 1 ? fmt::format("oversubscribed {:.3g} : 1", of->oversubscription())
+                                       : "not oversubscribed");
 }
 
 /// Returns the message with which SimGrid aborts.
@@ -45,7 +44,7 @@ std::string name_of(const SimulationSettings& settings, const SimulationResult& 
 }
 
 Simulator Simulator::beside_this() {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "eventloom-simulator";
+  const auto program = program_beside_this("eventloom-simulator");
   if (access(program.c_str(), X_OK) == 0) return Simulator(program);
   throw UserError(
       "this eventloom was built without SimGrid; install the package libsimgrid-dev and build again: jobs/setup.sh "
@@ -83,13 +82,14 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
       continue;
     }
     done(point, result);
-    spdlog::info("{} nodes, {}: simulated in {:.1f} s and {}", point.nodes, name_of(point, result), cost.seconds,
-                 in_mebibytes(cost.peak_bytes));
+    log::info("{} nodes, {}: simulated in {:.1f} s and {}", point.nodes, name_of(point, result), cost.seconds,
+              in_mebibytes(cost.peak_bytes));
   }
 }
 
-nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const {
-  const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+nlohmann::ordered_json Simulator::ask(const SimulationSettings& settings, const char* task,
+                                      SimulationCost* cost) const {
+  const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   const auto begun = std::chrono::steady_clock::now();
   // Passed in a file, since a table may be longer than an argument may be.
   const MemoryFile input(text);
@@ -109,7 +109,7 @@ nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* ta
     if (task != nullptr) throw UserError("--topology " + settings.topology + ": " + words);
     throw std::runtime_error("the simulation ended without a result" + (words.empty() ? "" : ": " + words));
   }
-  auto answer = nlohmann::json::parse(output);
+  auto answer = nlohmann::ordered_json::parse(output);
   if (end.exit_code == kExitUsage) throw UserError(answer.value("error", ""));
   if (end.exit_code != kExitOk) throw std::runtime_error("the simulation failed: " + answer.value("error", ""));
   return answer;

@@ -41,7 +41,8 @@ class Simulator {
                const std::function<void(const SimulationSettings&, const std::string&)>& refused = {}) const;
 
  private:
-  [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const;
+  [[nodiscard]] nlohmann::ordered_json ask(const SimulationSettings& settings, const char* task,
+                                           SimulationCost* cost) const;
 
   std::filesystem::path program_;
 };

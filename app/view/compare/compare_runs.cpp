@@ -1,8 +1,5 @@
 #include "app/view/compare/compare_runs.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <compare>
@@ -11,6 +8,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/run_input/event_stream.hpp"
 
 namespace eventloom {
@@ -231,7 +229,7 @@ void note_setups(const RunRecord& a, const RunRecord& b, std::vector<std::string
   };
   note("values of hits", values(a), values(b));
   note("definition", a.definition, b.definition);
-  note("filters", fmt::format("{}", fmt::join(a.filters, " and ")), fmt::format("{}", fmt::join(b.filters, " and ")));
+  note("filters", joined(a.filters, " and "), joined(b.filters, " and "));
   note("time of tick 0", a.time_of_tick_0, b.time_of_tick_0);
 }
 

@@ -1,7 +1,5 @@
 #include "app/view/compare/comparison_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <cmath>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include "app/command/safe_text.hpp"
 #include "app/view/compare/different_event.hpp"
 #include "app/view/show/event_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

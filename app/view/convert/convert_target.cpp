@@ -1,8 +1,7 @@
 #include "app/view/convert/convert_target.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/marker_reader.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/spikes/spikes_writer.hpp"

@@ -1,7 +1,5 @@
 #include "app/view/hist/histogram_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "app/document/text_bar.hpp"
 #include "app/document/tick_text.hpp"
 #include "app/view/hist/channel_axis.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

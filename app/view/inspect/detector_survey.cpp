@@ -1,12 +1,11 @@
 #include "app/view/inspect/detector_survey.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "core/detector/source_in_map.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
 #include "formats/sorted_hit.hpp"

@@ -1,12 +1,11 @@
 #include "app/view/inspect/document_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <ostream>
 #include <sstream>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

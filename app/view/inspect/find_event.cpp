@@ -1,11 +1,10 @@
 #include "app/view/inspect/find_event.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include "app/command/command_line.hpp"
 #include "app/command/safe_text.hpp"
 #include "app/view/inspect/shown_events.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "io/recorded/stored_reader.hpp"
 #include "io/registry/open_sources.hpp"
 

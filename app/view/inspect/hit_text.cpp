@@ -1,7 +1,6 @@
 #include "app/view/inspect/hit_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
+#include "core/runtime/format.hpp"
 #include "formats/trb.hpp"
 
 namespace eventloom {

@@ -1,7 +1,5 @@
 #include "app/view/inspect/live_look.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "app/command/safe_text.hpp"
 #include "app/view/inspect/shown_events.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/epochs/stored_hits.hpp"
 #include "io/live/live_feed.hpp"

@@ -1,9 +1,9 @@
 #include "app/view/inspect/shown_events.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <ostream>
+
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

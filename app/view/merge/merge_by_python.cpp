@@ -1,8 +1,5 @@
 #include "app/view/merge/merge_by_python.hpp"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
-
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -17,6 +14,7 @@
 #include "app/view/merge/exported_file.hpp"
 #include "app/view/merge/source_files.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/subprocess.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/run_input/run_events.hpp"
@@ -123,7 +121,7 @@ std::vector<std::string> missing_modules(const std::string& python, const std::v
 /// Returns the command of the user that installs them; the package comes last.
 std::string command_to_install(std::vector<std::string> modules) {
   if (modules.back() == kPackage) modules.back() = kPackageForPip;
-  return fmt::format("pip install {}", fmt::join(modules, " "));
+  return fmt::format("pip install {}", joined(modules, " "));
 }
 
 std::string python_with(std::vector<std::string> modules, const std::string& target) {

@@ -1,7 +1,5 @@
 #include "app/view/report/report_document.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,13 +14,14 @@
 #include "app/document/payload_numbers.hpp"
 #include "app/document/status_parts.hpp"
 #include "app/view/report/statistics_document.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::json;
+using Document = nlohmann::ordered_json;
 
 constexpr std::size_t kMostBins = 60;
 constexpr std::uint64_t kMostHits = 2000;  // per drawn event

@@ -1,13 +1,12 @@
 #include "app/view/report/report_plots.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "app/command/safe_text.hpp"
 #include "app/view/hist/histogram_plot.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/channel_text.hpp"
 #include "io/files/partial_file.hpp"
 
@@ -15,7 +14,7 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::json;
+using Document = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicity.png", "duration.png",
                                                     "interval.png", "latency.png",      "sources.png",

@@ -1,10 +1,9 @@
 #include "app/view/report/run_list.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <nlohmann/json.hpp>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

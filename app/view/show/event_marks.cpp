@@ -1,13 +1,12 @@
 #include "app/view/show/event_marks.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "app/command/safe_text.hpp"
 #include "app/document/series_colour.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/channel_text.hpp"
 
 namespace eventloom {

@@ -1,7 +1,5 @@
 #include "app/view/show/event_svg.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "app/command/safe_text.hpp"
 #include "app/view/show/event_marks.hpp"
 #include "app/view/show/position_views.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/channel_text.hpp"
 
 namespace eventloom {

@@ -1,7 +1,5 @@
 #include "app/view/show/event_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <string_view>
 
 #include "app/command/safe_text.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/channel_text.hpp"
 
 namespace eventloom {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +11,7 @@
 
 #include "app/document/detector_names.hpp"
 #include "app/document/payload_numbers.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/duration_text.hpp"
 #include "io/run_format/detector_record.hpp"
 #include "io/run_input/run_tables.hpp"

@@ -1,7 +1,5 @@
 #include "app/view/show/position_views.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "app/document/tick_text.hpp"
+#include "core/runtime/format.hpp"
 
 namespace eventloom {
 

@@ -1,13 +1,12 @@
 #include "app/view/show/summary_text.hpp"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <functional>
 
 #include "app/command/safe_text.hpp"
 #include "app/document/detector_names.hpp"
 #include "app/document/text_bar.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/channel_text.hpp"
 #include "formats/duration_text.hpp"
 

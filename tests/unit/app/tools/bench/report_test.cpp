@@ -21,7 +21,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream in(path);
