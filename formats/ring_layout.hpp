@@ -111,7 +111,8 @@ struct alignas(64) CellDescriptor {
   std::uint32_t sequence = 0;  ///< number of the cell, counted from 1 over all rounds of the ring, modulo 2^32
   std::uint32_t bytes = 0;     ///< bytes used, including headers
   std::uint32_t n_chunks = 0;
-  std::uint32_t crc = 0;                                      ///< CRC32C of these 16 bytes with this field zero
+  /// CRC32C of these 16 bytes with this field zero, and of the last 8 bytes of `first_header`, its checksums.
+  std::uint32_t crc = 0;
   std::array<std::byte, ChunkHeader::kBytes> first_header{};  ///< header of the first chunk, with its own CRC32C
 
   [[nodiscard]] std::uint32_t checksum() const;

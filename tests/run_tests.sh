@@ -26,5 +26,12 @@ export EVENTLOOM_CASES=${EVENTLOOM_CASES:-1}
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-# Most tests wait for processes and disks much of the time.
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((4 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null
+# Most tests wait for processes and disks much of the time. ctest's log has the output of tests that passed, too.
+log=build/Testing/Temporary/LastTest.log
+rm -f "$log"
+code=0
+ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((4 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null || code=$?
+if [ -e "$log" ]; then
+  python3 tests/support/retried.py "$log" || [ "$code" != 0 ] || code=1
+fi
+exit "$code"

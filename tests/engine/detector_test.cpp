@@ -108,7 +108,7 @@ TEST_F(CorrectedRuns, EqualTimesKeepTheOrderOfSourceAndPosition) {
 }
 
 TEST_F(CorrectedRuns, AreStoppedAndResumed) {
-  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(100)) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
     of.schedule = maker.draw(0, 1) == 0 ? "chaotic" : "balanced";
@@ -123,7 +123,7 @@ TEST_F(CorrectedRuns, AreStoppedAndResumed) {
 }
 
 TEST_F(CorrectedRuns, LiveSourcesAreWaitedFor) {
-  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(100)) {
     CaseMaker maker(seed);
     auto of = maker.steady(15);
     of.epoch_timeout = milliseconds(2);
@@ -135,7 +135,7 @@ TEST_F(CorrectedRuns, LiveSourcesAreWaitedFor) {
 
 /// Every hit received is built, although the data end at an epoch as recorded, while slices are of corrected times.
 TEST_F(CorrectedRuns, LiveRunEndsAfterAllDataReceived) {
-  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(100)) {
     CaseMaker maker(seed);
     auto of = maker.steady(40);
     of.epoch_timeout = milliseconds(5);
@@ -150,7 +150,7 @@ TEST_F(CorrectedRuns, LiveRunEndsAfterAllDataReceived) {
 /// The slice in which the corrected times of a damaged buffer begin counts it once; events that may lack its hits are
 /// flagged.
 TEST_F(CorrectedRuns, DamagedBuffersAreCountedOnce) {
-  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(100)) {
     CaseMaker maker(seed);
     auto of = maker.steady(30);
     of.detector = random_detector(maker, of, random_reach(maker, of));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +27,43 @@ constexpr std::uint64_t cases(std::uint64_t n) {
   return n;
 #endif
 }
+
+/// The seed that the environment variable EVENTLOOM_SEED asks to replay; 0: none.
+inline std::uint64_t replayed_seed() {
+  const char* text = std::getenv("EVENTLOOM_SEED");
+  return text == nullptr ? 0 : std::stoull(text);
+}
+
+/// Then counts over all seeds of a test cannot be judged.
+inline bool is_replay() { return replayed_seed() != 0; }
+
+/// The seeds of a test, 1 to cases(n), until one fails; or only the one to be replayed.
+class Seeds {
+ public:
+  struct End {};
+  class Iterator {
+   public:
+    Iterator(std::uint64_t seed, std::uint64_t last) : seed_(seed), last_(last) {}
+    std::uint64_t operator*() const { return seed_; }
+    Iterator& operator++() {
+      ++seed_;
+      return *this;
+    }
+    bool operator!=(End /*end*/) const { return seed_ <= last_ && !testing::Test::HasFailure(); }
+
+   private:
+    std::uint64_t seed_;
+    std::uint64_t last_;
+  };
+
+  explicit Seeds(std::uint64_t n) : replayed_(replayed_seed()), last_(cases(n)) {}
+  [[nodiscard]] Iterator begin() const { return replayed_ == 0 ? Iterator(1, last_) : Iterator(replayed_, replayed_); }
+  [[nodiscard]] End end() const { return {}; }
+
+ private:
+  std::uint64_t replayed_;
+  std::uint64_t last_;
+};
 
 /// Plays whole runs, each compared with the serial reference.
 class Engine : public testing::Test {
@@ -50,7 +88,7 @@ class Engine : public testing::Test {
     return outcome;
   }
   static void expect_whole(std::uint64_t most, const Change& change) {
-    for (std::uint64_t seed = 1; seed <= cases(most) && !HasFailure(); ++seed) {
+    for (const auto seed : Seeds(most)) {
       CaseMaker maker(seed);
       auto of = maker.any();
       change(maker, of);

@@ -41,7 +41,7 @@ class HistogramsOfRuns : public Engine {
 };
 
 TEST_F(HistogramsOfRuns, AreCompleteAtTheEnd) {
-  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(40)) {
     CaseMaker maker(seed);
     auto of = looking(maker.any(), {0, 1, 2});
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
@@ -50,7 +50,7 @@ TEST_F(HistogramsOfRuns, AreCompleteAtTheEnd) {
 }
 
 TEST_F(HistogramsOfRuns, OnlyThoseLookedAtAreSent) {
-  for (std::uint64_t seed = 1; seed <= cases(10) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(10)) {
     const auto of = looking(CaseMaker(seed).steady(40), {2});
     const auto outcome = expect_whole(of);
     expect_complete(of, outcome);
@@ -61,7 +61,7 @@ TEST_F(HistogramsOfRuns, OnlyThoseLookedAtAreSent) {
 }
 
 TEST_F(HistogramsOfRuns, AreCompleteInARunThatIsStopped) {
-  for (std::uint64_t seed = 1; seed <= cases(20) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(20)) {
     auto of = looking(CaseMaker(seed).steady(60), {0, 1, 2});
     of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
     of.commands = {{0, 4'000'000, Command::stop}};

@@ -30,7 +30,7 @@ class Sessions : public Engine {
 };
 
 TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 2);
     of.absence.until_ns = of.absence.from_ns + 900'000'000;
@@ -47,7 +47,7 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
 
 /// A laptop is closed, or a virtual machine is moved: no rank reports another one as silent.
 TEST_F(Sessions, SuspendedHostContinuesSilently) {
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 2);
     of.absence.rank = kAllRanks;
@@ -64,7 +64,7 @@ TEST_F(Sessions, SuspendedHostContinuesSilently) {
 /// All ranks take their turns and hear from one another, but no data arrive.
 TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
   std::uint64_t stood_still = 0;
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
     of.simulation.longest_step_ns = 2'000'000;
@@ -79,6 +79,7 @@ TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
     EXPECT_EQ(messages.with("no rank has made progress").size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with("not answered").size(), 0U) << text_of(of);
   }
+  if (is_replay()) return;
   EXPECT_GT(stood_still, cases(20));
 }
 
@@ -97,7 +98,7 @@ std::uint64_t greatest_lead(const Outcome& outcome) {
 
 /// Epochs of waiting slices stay in memory.
 TEST_F(Sessions, SourcesWaitForABuilderThatIsFarBehind) {
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 3);
     of.schedule = "chaotic";
@@ -109,7 +110,7 @@ TEST_F(Sessions, SourcesWaitForABuilderThatIsFarBehind) {
 }
 
 TEST_F(Sessions, RankThatIsSilentForTooLongEndsTheProgramWithItsName) {
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 2);
     of.stalls = {milliseconds(0), milliseconds(1000)};
@@ -126,7 +127,7 @@ TEST_F(Sessions, RankThatIsSilentForTooLongEndsTheProgramWithItsName) {
 }
 
 TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 2);
     of.peer_lost_after_ns = of.absence.from_ns + 10'000'000;
@@ -145,7 +146,7 @@ TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
 /// A builder's rank never answers again; the others continue from the slices written, with fewer builders or as many.
 TEST_F(Sessions, OthersContinueWithoutABuilder) {
   std::uint64_t rebuilt = 0;
-  for (std::uint64_t seed = 1; seed <= cases(120) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(120)) {
     CaseMaker maker(seed);
     auto of = disturbed(maker, 3);
     of.schedule = maker.draw(0, 1) == 0 ? "round-robin" : "balanced";
@@ -163,6 +164,7 @@ TEST_F(Sessions, OthersContinueWithoutABuilder) {
     rebuilt += before > 0 ? 1 : 0;
     EXPECT_LT(before, 60) << text_of(of);
   }
+  if (is_replay()) return;
   EXPECT_GT(rebuilt, cases(60));
 }
 
@@ -185,7 +187,7 @@ void fall_silent(RunCase& of, std::size_t silent) {
 
 /// Two bursts, 50 ms apart: the last slice of the first does not wait for the second.
 TEST_F(Sessions, QuietSourceLetsItsLastSliceGo) {
-  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(40)) {
     CaseMaker maker(seed);
     auto of = lone_source(maker);
     const auto& arrivals = of.arrivals.front();
@@ -206,7 +208,7 @@ TEST_F(Sessions, QuietSourceLetsItsLastSliceGo) {
 
 /// The pause is as long as the margin that ended with the first burst: nothing of the second burst is late.
 TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
-  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(40)) {
     CaseMaker maker(seed);
     auto of = lone_source(maker);
     auto& arrivals = of.arrivals.front();
@@ -255,7 +257,7 @@ RunCase slotted(CaseMaker& maker) {
 }
 
 TEST_F(Sessions, TransfersBeginInTheirSlots) {
-  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(40)) {
     CaseMaker maker(seed);
     const auto of = slotted(maker);
     expect_in_slots(of, expect_whole(of));
@@ -263,7 +265,7 @@ TEST_F(Sessions, TransfersBeginInTheirSlots) {
 }
 
 TEST_F(Sessions, TransfersBeginInLaterSlotsAfterAPause) {
-  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(40)) {
     CaseMaker maker(seed);
     auto of = slotted(maker);
     of.commands = {{0, 3'000'000, Command::pause}, {0, 20'000'000, Command::resume}};
@@ -275,7 +277,7 @@ TEST_F(Sessions, TransfersBeginInLaterSlotsAfterAPause) {
 
 /// Rows are complete: losses by cause and source, each in its own slice only, and the builder.
 TEST_F(Sessions, RowsOfTheLedger) {
-  for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(60)) {
     CaseMaker maker(seed);
     auto of = maker.steady(30);
     of.schedule = seed % 2 == 0 ? "balanced" : "chaotic";

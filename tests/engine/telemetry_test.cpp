@@ -88,7 +88,7 @@ class Telemetry : public Engine {
 };
 
 TEST_F(Telemetry, SumsAreThoseOfTheLedger) {
-  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(100)) {
     CaseMaker maker(seed);
     auto of = maker.any();
     of.telemetry = {.counters = true, .pictures = maker.draw(0, 1) == 0, .interval = std::chrono::microseconds(300)};
@@ -99,7 +99,7 @@ TEST_F(Telemetry, SumsAreThoseOfTheLedger) {
 }
 
 TEST_F(Telemetry, OneWriterSeesEveryInterval) {
-  for (std::uint64_t seed = 1; seed <= cases(30) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(30)) {
     auto of = CaseMaker(seed).steady(40);
     of.roles.filters = 1;
     of.telemetry = {.counters = true, .pictures = true};
@@ -144,7 +144,7 @@ TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
 }
 
 TEST_F(Telemetry, AStoppedRunReportsWhatItHasWritten) {
-  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
+  for (const auto seed : Seeds(40)) {
     auto of = CaseMaker(seed).steady(60);
     of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
     of.telemetry = {.counters = true, .pictures = true, .interval = std::chrono::milliseconds(1)};

@@ -1,30 +1,45 @@
 #!/usr/bin/env python3
-"""clang-tidy of every source that is not known to be clean: tidied.txt holds what has been looked at.
+"""clang-tidy of the sources that differ from a base commit, whose own sources count as clean.
 
-A source is the same as long as it, the headers of this project that it includes, directly or through others, the settings
-and the version of clang-tidy are; comments do not count. The others are looked at together, those of a unity build's
-batch as one text: most time goes into the headers that they share. (As includes they would escape the analyzer, which
-follows only the main file.) Each must compile alone, too: a text before it hides the includes that it lacks.
+Two sources are the same if they, the headers of this project that they include, directly or through others, the settings
+and the version of clang-tidy are; comments do not count. The base is
+- EVENTLOOM_TIDY_BASE, any name of a commit; otherwise
+- where the branch left origin/main; on main itself, where nothing differs from that,
+- 20 commits ago, merges counting as one, or the oldest commit of a shallow clone.
+A clone of a single commit has no base: then all sources count as different.
 
-usage: tests/style/tidy.py BUILD_FOLDER [--keep]
-BUILD_FOLDER has the compile_commands.json of a unity build. --keep adds the clean ones to tidied.txt.
+At most 60 of them are looked at: first those that have changed themselves, or in a header that they include directly, then
+others, drawn by the name of the commit. So the time is bounded, a run that is repeated looks at the same, and the next
+commit draws others; what is left out is counted. --all, by hand and before a release, looks at all, and needs no git.
+
+Sources found clean are listed in BUILD_FOLDER/tidied.txt, and not looked at again until they differ from what they were.
+
+The sources are looked at together, those of a unity build's batch as one text: most time goes into the headers that they
+share. (As includes they would escape the analyzer, which follows only the main file.) Each must compile alone, too: a text
+before it hides the includes that it lacks.
+
+usage: tests/style/tidy.py BUILD_FOLDER [--all] [--list]
+BUILD_FOLDER has the compile_commands.json of a unity build. --list: only prints which sources would be looked at.
 """
 
 import bisect
 import concurrent.futures
 import functools
 import hashlib
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIST = Path(__file__).with_name("tidied.txt")
+MOST = 60  # sources, unless --all
+COMMITS = 20  # on main
 SKIPPED = 77  # the code by which ctest counts a skipped test
 FOLDERS = ("app", "core", "formats", "io", "schedulers")
 LITERAL_OR_COMMENT = re.compile(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*''')
@@ -32,18 +47,18 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
 @functools.cache
-def headers_of(path):
+def headers_of(path, root):
     """The project's headers that a file includes itself."""
     found = []
     for name in INCLUDE.findall(path.read_text()):
-        found += [place.resolve() for place in (ROOT / name, path.parent / name) if place.is_file()][:1]
+        found += [place.resolve() for place in (root / name, path.parent / name) if place.is_file()][:1]
     return found
 
 
-def closure(path):
+def closure(path, root):
     seen, ahead = {path}, [path]
     while ahead:
-        new = [header for header in headers_of(ahead.pop()) if header not in seen]
+        new = [header for header in headers_of(ahead.pop(), root) if header not in seen]
         seen.update(new)
         ahead += new
     return sorted(seen)
@@ -57,12 +72,89 @@ def code_of(path):
     return " ".join(LITERAL_OR_COMMENT.sub(kept, path.read_text()).split())
 
 
-def digest(path, tool):
-    """Of all that the findings in a source depend on, but for the system's headers."""
+def digest(parts, root, tool=b""):
     sum_of_all = hashlib.sha256(tool)
-    for part in closure(path):
-        sum_of_all.update(f"{part.relative_to(ROOT)}\n{code_of(part)}\n".encode())
+    for part in parts:
+        sum_of_all.update(f"{part.relative_to(root)}\n{code_of(part)}\n".encode())
     return sum_of_all.hexdigest()[:32]
+
+
+def sources_of(root):
+    return sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.cpp"))
+
+
+class Tree:
+    """The sources under a folder: a digest of each, of all that its findings depend on but for the system's headers, and
+    one of itself and the headers that it includes directly."""
+
+    def __init__(self, root, tool):
+        root = root.resolve()
+        settings = root / ".clang-tidy"
+        tool += settings.read_bytes() if settings.exists() else b""
+        self.digests, self.near = {}, {}
+        for path in sources_of(root):
+            name = str(path.relative_to(root))
+            self.digests[name] = digest(closure(path, root), root, tool)
+            self.near[name] = digest([path, *headers_of(path, root)], root)
+
+
+# The base commit.
+
+def git(*words, root=ROOT):
+    """The output of a git command; None if it fails."""
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def text_of(*words, root=ROOT):
+    return (git(*words, root=root) or b"").decode().strip()
+
+
+def is_checkout(root):
+    top = text_of("rev-parse", "--show-toplevel", root=root)
+    return bool(top) and Path(top).resolve() == root.resolve()
+
+
+def base_of(root, asked=None):
+    """(commit, description); the commit is None if there is no other than HEAD."""
+    if asked:
+        commit = text_of("rev-parse", "--verify", "--quiet", f"{asked}^{{commit}}", root=root)
+        if not commit:
+            sys.exit(f"EVENTLOOM_TIDY_BASE: git knows no commit {asked} here")
+        return commit, asked
+    head = text_of("rev-parse", "HEAD", root=root)
+    fork = text_of("merge-base", "HEAD", "origin/main", root=root)
+    if fork not in ("", head):
+        return fork, "where this branch left origin/main"
+    commits = text_of("rev-list", "--first-parent", f"--max-count={COMMITS + 1}", "HEAD", root=root).split()
+    if len(commits) < 2:
+        return None, "this clone has a single commit"
+    return commits[-1], f"{len(commits) - 1} commits ago"
+
+
+def tree_of(commit, tool, root):
+    """The sources of a commit."""
+    there = set(text_of("ls-tree", "--name-only", commit, root=root).split("\n"))
+    packed = git("archive", commit, *sorted(there & {*FOLDERS, ".clang-tidy"}), root=root)
+    with tempfile.TemporaryDirectory() as folder:
+        tarfile.open(fileobj=io.BytesIO(packed)).extractall(folder)
+        return Tree(Path(folder), tool)
+
+
+def chosen(root, tool, known, asked=None):
+    """(sources to be looked at, others that differ, description). `known`: digests of clean sources."""
+    ours = Tree(root, tool)
+    commit, description = base_of(root, asked)
+    base = tree_of(commit, tool, root) if commit else None
+    clean = known | set(base.digests.values() if base else [])
+    differ = [name for name, one in ours.digests.items() if one not in clean]
+    head = text_of("rev-parse", "HEAD", root=root)
+
+    def rank(name):
+        is_near = base is not None and ours.near[name] != base.near.get(name)
+        return not is_near, hashlib.sha256(f"{head} {name}".encode()).digest()
+    differ.sort(key=rank)
+    return sorted(differ[:MOST]), differ[MOST:], description
 
 
 class Batch:
@@ -131,18 +223,30 @@ def tidy(batch):
         return found
 
 
-def main(build, keep):
+def main(build, everything, only_list):
     version = subprocess.run(["clang-tidy", "--version"], text=True, capture_output=True, check=True).stdout
-    tool = re.search(r"version \S+", version)[0].encode() + (ROOT / ".clang-tidy").read_bytes()
+    tool = re.search(r"version \S+", version)[0].encode()
     if not tool.startswith(b"version 14."):
         print(f"not judged: the checks are those of clang-tidy 14, not of {version.strip()}")
         return SKIPPED
-    sources = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.cpp"))
-    digests = {path: digest(path, tool) for path in sources}
-    known = set(LIST.read_text().split()) if LIST.exists() else set()
-    clean = {path for path in sources if digests[path] in known}
-    ahead = set(sources) - clean
-    print(f"{len(sources)} sources, {len(ahead)} of them to be looked at", flush=True)
+    if not everything and not is_checkout(ROOT):
+        print("not judged: this is no checkout by git, so nothing says what has changed; --all looks at all sources")
+        return SKIPPED
+    cache = Path(build) / "tidied.txt"
+    known = set(cache.read_text().split()) if cache.exists() else set()
+    digests = Tree(ROOT, tool).digests
+    if everything:
+        names, left_out, base = [name for name, one in digests.items() if one not in known], [], "none"
+    else:
+        names, left_out, base = chosen(ROOT, tool, known, os.environ.get("EVENTLOOM_TIDY_BASE"))
+    print(f"{len(digests)} sources, {len(names)} of them to be looked at (base: {base})", flush=True)
+    if left_out:
+        print(f"left out: {len(left_out)} others; --all looks at all", flush=True)
+    if only_list:
+        print("".join(f"{name}\n" for name in names), end="")
+        return 0
+    ahead = {ROOT / name for name in names}
+    clean = set()
     entries = json.loads((Path(build) / "compile_commands.json").read_text())
     batches = [batch for batch in (Batch(entry).limit_to(ahead) for entry in entries) if batch.sources]
     batches.sort(key=lambda batch: len(batch.sources), reverse=True)
@@ -151,12 +255,15 @@ def main(build, keep):
             for source, findings in found.items():
                 print(f"{source.relative_to(ROOT)}:", *findings, sep="\n", flush=True)
             clean.update(set(batch.sources) - set(found))
-            if keep:
-                LIST.write_text("".join(f"{digests[each]}  {each.relative_to(ROOT)}\n" for each in sorted(clean)))
-    for source in sorted(set(sources) - clean):
+            known |= {digests[str(source.relative_to(ROOT))] for source in clean}
+            cache.write_text("".join(f"{one}\n" for one in sorted(known)))
+    for source in sorted(ahead - clean):
         print(f"{source.relative_to(ROOT)}: has findings, or is in no target")
-    return 0 if len(clean) == len(sources) else 1
+    return 0 if ahead == clean else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], "--keep" in sys.argv[2:]))
+    options = set(sys.argv[2:])
+    if len(sys.argv) < 2 or options - {"--all", "--list"}:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], "--all" in options, "--list" in options))

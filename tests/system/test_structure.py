@@ -239,3 +239,18 @@ def test_scripts_of_the_page_share_no_name():
     text = "\n".join(path.read_text() for path in sorted((ROOT / "app/observe/page").glob("*.js")))
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
     assert len(names) > 100 and sorted(names) == sorted(set(names))
+
+
+def test_texts_keep_to_the_editorconfig():
+    """Its section [*]: UTF-8, no tabs, no blanks at the ends of lines, and a line end after the last."""
+    suffixes = "cpp hpp py sh bash sbatch js css cmake md txt yml json ini cff toml def rst supp".split()
+    folders = [*FOLDERS, "jobs", "tests", ".github", ".ci"]
+    texts = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix[1:] in suffixes]
+    texts += [path for path in ROOT.glob("*") if path.is_file() and path.suffix[1:] in suffixes]
+    texts = [path for path in texts if not inside(path.relative_to(ROOT), ["tests/data", "tests/fuzz/corpus", "io/python/build"])]
+    assert len(texts) > 1000
+    for path in texts:
+        text = path.read_bytes().decode("utf-8")
+        assert not re.search(r"[\t\r]", text), f"{path} has tabs or carriage returns"
+        assert not re.search(r" +$", text, re.MULTILINE), f"{path} has blanks at the end of a line"
+        assert text.endswith("\n") or not text, f"{path} has no line end after its last line"
