@@ -23,8 +23,8 @@ packages=(
   libzmq3-dev gnuplot-nox libsimgrid-dev
 )
 test_packages=(
-  libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format clang-tidy libomp-dev python3-pytest python3-pandas
-  python3-venv python3-pip python3-setuptools python3-wheel mypy
+  libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format clang-tidy libomp-dev python3-pytest
+  python3-pytest-xdist python3-pytest-timeout python3-pandas python3-venv python3-pip python3-setuptools python3-wheel mypy
   bzip2 lz4 xz-utils zstd iproute2 valgrind strace file git clang lld "libclang-rt-$clang-dev" slurmctld slurmd slurm-client munge
   chromium python3-websocket fonts-dejavu-core prometheus
 )
@@ -102,7 +102,7 @@ fi
 configure=(cmake --preset release)
 if [ -n "$with_tests" ]; then
   configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_WERROR=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}"
-    -DEVENTLOOM_PYTHON="$(python_with numpy h5py pandas pytest websocket)")
+    -DEVENTLOOM_PYTHON="$(python_with numpy h5py pandas pytest xdist pytest_timeout websocket)")
 elif ! grep -qs '^EVENTLOOM_TESTS:BOOL=ON' build/CMakeCache.txt; then
   configure+=(-DEVENTLOOM_TESTS=OFF -DEVENTLOOM_WERROR=OFF)
 fi

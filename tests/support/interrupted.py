@@ -43,6 +43,12 @@ def gone(pid):
     return state_of(pid) in "XZ"
 
 
+def waited_for_a_core(pid):
+    """Seconds in which the process's first thread was ready but did not run."""
+    words = _read(pid, f"task/{pid}/schedstat").split()
+    return int(words[1]) / 1e9 if len(words) > 1 else 0.0
+
+
 class Started:
     """A running `eventloom` in `folder`, under mpirun if `np` is given. The `with` ends it if it still runs."""
 

@@ -34,9 +34,9 @@ POINTS = [*(Point(schedule, size) for size in (1 << 16, 1 << 18, 1 << 20) for sc
           Point("round-robin", 1 << 20, "105ms")]
 
 
-def noise_us():
+def noise_us(cores=os.cpu_count()):
     """The average time that a rank waits for its core if all of them poll."""
-    others = max(HOSTS / os.cpu_count() - 1, 0)
+    others = max(HOSTS / cores - 1, 0)
     return round(others * SLICE_MS * 1000 / 2)
 
 
@@ -53,12 +53,12 @@ def measured(hosts, folder, point, slices, repeat):
     return statistics.median(map(ideal, json.loads(file.read_text())["points"][0]["rates_bytes_per_us"]))
 
 
-def simulated(folder, point, slices, seeds=5):
+def simulated(folder, point, slices, seeds=5, noise=noise_us()):
     """Median over seeds of the random delays."""
     file = Path(folder) / "simulation.json"
     found = []
     for seed in range(seeds):
         eventloom("simulate", "--tcp", "--nodes", HOSTS, "--link", f"{LINK * PAYLOAD * 8 / 1e6}Mbit,{LATENCY}", "--slices",
-                  slices, "--noise", f"{noise_us()}us", "--seed", seed, *point.words(), "--report-json", file)
+                  slices, "--noise", f"{noise}us", "--seed", seed, *point.words(), "--report-json", file)
         found.append(ideal(json.loads(file.read_text())["points"][0]["rate_bytes_per_us"]))
     return statistics.median(found)

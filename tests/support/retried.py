@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts what passed only when it was tried again: retries must not hide races for long.
 
-usage: tests/support/retried.py LOG...      LOG: ctest's Testing/Temporary/LastTest.log, or any output of pytest
-Prints how many passed only at a later try, and which: tests that ctest repeated (--repeat until-pass:2), and tests that
-pytest-rerunfailures ran again (--reruns), which pytest reports with -rR. Exit code 1 if there are more than two. A test that
+usage: tests/support/retried.py LOG...      LOG: ctest's Testing/Temporary/LastTest.log, or the progress of a session of pytest
+Prints how many passed only at a later try, and which: tests that ctest repeated (--repeat until-pass:2). Of a session of
+pytest that ctest repeated, it counts the tests that ran again (sessions.py), not the session. Exit code 1 if there are more than two. A test that
 failed at every try is not counted: it fails the run by itself.
 """
 
@@ -14,27 +14,22 @@ from pathlib import Path
 MOST = 2
 # ctest ends each attempt so; nothing else in its log, such as the output of a ctest that a test runs, looks like it.
 ATTEMPT = re.compile(r'^Test (Passed|Failed)\.\n"(.+)" end time: ', re.MULTILINE)
-# In pytest's summary; the reason of a failure follows the name.
-RERUN = re.compile(r"^RERUN (\S+\.py::.+)$", re.MULTILINE)
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py::.+)$", re.MULTILINE)
+# What sessions.py writes.
+RERUN = re.compile(r"^[0-9:]{8} RERUN (\S+\.py::.+)$", re.MULTILINE)
+SESSIONS = {"system.quick", "system.long"}
 
 
 def retried_by_ctest(log):
     attempts = {}
     for result, name in ATTEMPT.findall(log):
         attempts.setdefault(name, []).append(result)
-    return [name for name, results in attempts.items() if results[-1] == "Passed" and "Failed" in results]
-
-
-def retried_by_pytest(log):
-    failed = FAILED.findall(log)
-    names = dict.fromkeys(name.rstrip() for name in RERUN.findall(log))
-    return [name for name in names if not any(f"{one} ".startswith(f"{name} ") for one in failed)]
+    retried = [name for name, results in attempts.items() if results[-1] == "Passed" and "Failed" in results]
+    return [name for name in retried if name not in SESSIONS]
 
 
 def main(paths):
     log = "\n".join(Path(path).read_text(errors="replace") for path in paths)
-    names = retried_by_ctest(log) + retried_by_pytest(log)
+    names = retried_by_ctest(log) + RERUN.findall(log)
     print(f"passed only when tried again: {len(names)}", *(f"  {name}" for name in names), sep="\n")
     if len(names) > MOST:
         print(f"more than {MOST} of them fail a run")

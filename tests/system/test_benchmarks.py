@@ -17,7 +17,7 @@ from program import ROOT
 BENCHMARKS = ROOT / "tests" / "benchmarks"
 PARTS = ("all.sh", "all.py", "lmd_file.py", "measured.py", "measurements.py", "systems.py", "forebears.sh", "forebears.py",
          "forebears_page.py", "forebears_tables.py", "published.py")
-sys.path.insert(0, str(BENCHMARKS))
+sys.path.append(str(BENCHMARKS))  # after support/, which has a module of the same name
 
 from measured import Result, changes, fill, load, shown, table  # noqa: E402
 from measurements import MEASUREMENTS, Measurement, Output, Row, cell, google, point, printed  # noqa: E402

@@ -12,7 +12,7 @@ import pytest
 from program import BINARY, ROOT, environment
 
 BENCHMARKS = ROOT / "tests" / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
+sys.path.append(str(BENCHMARKS))  # after support/, which has a module of the same name
 
 import published as others  # noqa: E402
 from forebears import PLOTS as FOLDER, load_between, measure_run  # noqa: E402

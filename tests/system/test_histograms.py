@@ -12,7 +12,6 @@ import pytest
 
 from page import document_of
 from program import Run, eventloom, only_line
-from python_package import installed, package
 from readers import PYTHON, needs_readers
 
 SPAN = 2_000_000  # ns

@@ -20,7 +20,6 @@ import midas
 import tpx3
 from mutations import mutated
 from program import BINARY, DATA, environment, eventloom, generate
-from python_package import installed  # noqa: F401
 from spikes_reference import write_spikes
 
 CASES = int(os.environ.get("EVENTLOOM_HOSTILE", 6))
@@ -65,7 +64,7 @@ except (eventloom.EventloomError, FileNotFoundError, ValueError) as error:
 """
 
 
-def read_in_python(installed, path):  # noqa: F811
+def read_in_python(installed, path):
     env = os.environ | {"PYTHONPATH": str(installed), "OPENBLAS_NUM_THREADS": "1"}
     code, reported, most = bounded([sys.executable, "-B", "-c", READ_ALL, path], MAPPED, path.parent, env)
     assert code in (0, 4), f"exit code {code} for {path}: {reported}"
@@ -108,7 +107,7 @@ def test_inspect_of_damaged_files(tmp_path, folder, kind):
 
 
 @pytest.mark.parametrize("kind", ["run.h5", "merged.h5", "run.part-0000-0000.h5"])
-def test_python_and_damaged_files(tmp_path, installed, folder, kind):  # noqa: F811
+def test_python_and_damaged_files(tmp_path, installed, folder, kind):
     copy = shutil.copytree(folder, tmp_path / "copy")
     for number in range(CASES):
         data, _ = mutated((folder / kind).read_bytes(), random.Random(f"python {kind} {SEED} {number}"))
@@ -151,7 +150,7 @@ OUTPUTS = ["run.h5", "merged.h5", "run.part-0000-0000.h5"]
 @pytest.mark.parametrize("rows", [1 << 31, 1 << 40, 1 << 60])
 @pytest.mark.parametrize("name", OUTPUTS)
 @pytest.mark.parametrize("version", ["58eebba", "64c9316", "today"])
-def test_rows_that_are_not_there(tmp_path, installed, folder, version, name, rows):  # noqa: F811
+def test_rows_that_are_not_there(tmp_path, installed, folder, version, name, rows):
     origin = folder if version == "today" else DATA / "older" / version
     copy = shutil.copytree(origin, tmp_path / "copy", ignore=shutil.ignore_patterns("in"))
     for group in ("events", "hits", "ledger", "payload", "parts", "sources", "counters"):
@@ -167,7 +166,7 @@ def test_rows_that_are_not_there(tmp_path, installed, folder, version, name, row
 
 
 @pytest.mark.parametrize("rows", [1 << 20, 1 << 28])
-def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, folder, rows):  # noqa: F811
+def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, folder, rows):
     """A chunk may expand to 1032 times its bytes and no more; a filter that compresses better is not one of ours."""
     copy = shutil.copytree(DATA / "older" / "64c9316", tmp_path / "copy")
     with h5py.File(copy / "merged.h5", "a") as file:
@@ -180,7 +179,7 @@ def test_one_chunk_of_zeros_that_deflate_has_made_small(tmp_path, installed, fol
 
 
 @pytest.mark.parametrize("name", ["run.h5", "merged.h5"])
-def test_heaps_of_texts_that_lie(tmp_path, installed, folder, name):  # noqa: F811
+def test_heaps_of_texts_that_lie(tmp_path, installed, folder, name):
     """HDF5 1.10 trusts their sizes: it crashes, or does not terminate."""
     copy = shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("in"))
     whole = (copy / name).read_bytes()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from interrupted import gone
+from interrupted import gone, waited_for_a_core
 from live import LiveRun, free_port, udp
 from misbehaviour import BadBoard
 from epochs_file import read_epochs_file
@@ -58,13 +58,6 @@ def busy(number):
         for loop in loops:
             loop.kill()
             loop.wait()
-
-
-def waited_for_a_core(pid):
-    """Seconds in which the process's first thread was ready but did not run."""
-    with contextlib.suppress(OSError, IndexError):
-        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1]) / 1e9
-    return 0.0
 
 
 @dataclass

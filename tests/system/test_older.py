@@ -17,7 +17,6 @@ from event_files import assert_events, read_lmd_files
 from lmd_reference import encode
 from mbs import Serving
 from program import DATA, eventloom
-from python_package import installed, package  # noqa: F401
 from results import assert_balanced, assert_same, read_ledger, read_merged
 
 KEPT = DATA / "older"
@@ -118,7 +117,7 @@ class TestRunsAndMergedFiles:
             assert serving.ended(0).sent_events == older.EVENTS
 
     @pytest.mark.parametrize("name", OUTPUTS)
-    def test_the_python_package_reads_them(self, folder, name, package):  # noqa: F811
+    def test_the_python_package_reads_them(self, folder, name, package):
         with package.open(folder / name) as run:
             assert len(run) == older.EVENTS and len(run.sources) == older.SOURCES
             assert run.totals["hits_in"] == len(hits())
@@ -147,7 +146,7 @@ class TestRecordings:
 
 
 @pytest.mark.parametrize("version", having("stopped.part-0000.list"))
-def test_the_python_package_reads_the_finished_parts_of_stopped_runs(folder, package):  # noqa: F811
+def test_the_python_package_reads_the_finished_parts_of_stopped_runs(folder, package):
     with package.open(folder / "stopped.h5") as run:
         assert 0 < len(run) < older.EVENTS
         assert [event.time for event in run] == expected()["events/time"][:len(run)].tolist()

@@ -9,7 +9,6 @@ import pytest
 
 import truth
 from program import Run, eventloom, generate
-from python_package import installed, package
 from results import EVENT_TYPES, LEDGER_COLUMNS, PAYLOAD_TYPES, assert_balanced, read_ledger, read_merged
 
 OPTIONS = ["--define", "gap:100,4", "--filter", "n_hits<12", "--builders", "2", "--filters", "2", "--epochs-per-slice", "10"]

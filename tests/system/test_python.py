@@ -21,7 +21,7 @@ from epochs_file import epochs_file
 from interrupted import STOPPED, Started, lists, parts
 from pages import PAGES, blocks, examples
 from program import ROOT, Run, eventloom, generate
-from python_package import SOURCE, installed, package
+from python_package import SOURCE
 from readers import PYTHON, needs_readers
 from results import assert_same, read_ledger, read_merged
 

@@ -10,7 +10,6 @@ import pytest
 
 from interrupted import parts
 from program import DATA
-from python_package import installed, package  # noqa: F401
 from results import read_merged
 from test_python import assert_reads, one_line, run, sources  # noqa: F401
 

@@ -9,7 +9,6 @@ import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
 from program import DATA, Run, eventloom
-from python_package import installed, package
 from reference import find_events, hits_of, merged_file, weave
 from results import assert_same, read_merged
 

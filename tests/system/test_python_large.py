@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 from program import eventloom
-from python_package import installed
 
 HITS = int(os.environ.get("EVENTLOOM_PYTHON_HITS", 10_000_000))
 PIECE = 500_000  # hits passed to the writer together

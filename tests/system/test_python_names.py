@@ -11,7 +11,6 @@ import pytest
 
 from detector_reference import channels_of, sources_of, write_map
 from program import Run, generate
-from python_package import installed, package
 from readers import PYTHON, needs_readers
 from results import read_merged
 

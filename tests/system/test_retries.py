@@ -14,14 +14,12 @@ pytestmark = pytest.mark.every_case
 FAILS_ONCE = "[ -e {0} ] || {{ touch {0}; exit 1; }}"
 HANGS_ONCE = "[ -e {0} ] || {{ touch {0}; sleep 60; }}"
 CRASHES_ONCE = "[ -e {0} ] || {{ touch {0}; kill -SEGV $$; }}"
-RERUNS = """
-=========================== short test summary info ============================
-RERUN tests/system/test_live.py::test_board[a b]
-RERUN tests/system/test_live.py::test_board[a b]
-RERUN tests/system/test_live.py::test_board[a]
-RERUN tests/system/test_live.py::test_never
-FAILED tests/system/test_live.py::test_never - assert 1 == 2
-1 failed, 12 passed, 4 rerun in 1.5s
+# What sessions.py writes of a session that ctest repeats.
+RERUNS = """12:00:01 FAILED tests/system/test_live.py::test_board[a b], call
+12:00:02 tests/system/test_live.py: 1.5 s, 2 FAILED; 0 files to go
+12:00:03 RERUN tests/system/test_live.py::test_board[a b]
+12:00:03 RERUN tests/system/test_live.py::test_board[a]
+12:00:09 tests/system/test_live.py: 1.5 s; 0 files to go
 """
 
 
@@ -61,21 +59,15 @@ def test_what_fails_at_every_try_is_not_counted(tmp_path):
     assert counted(log) == (0, ["passed only when tried again: 1", "  unit.once"])
 
 
-def test_tests_that_pytest_repeats_within_one_of_ctest(tmp_path):
-    """ctest shows nothing of a test that passes, but logs it."""
-    output = tmp_path / "said"
-    output.write_text(RERUNS)
-    code, log = ctest(tmp_path, {"system": f"cat {output}", "unit.once": FAILS_ONCE.format(tmp_path / "seen")})
+def test_tests_of_a_session_are_counted_in_its_place(tmp_path):
+    progress = tmp_path / "progress.txt"
+    progress.write_text(RERUNS)
+    once = {name: FAILS_ONCE.format(tmp_path / name) for name in ("system.long", "unit.once")}
+    code, log = ctest(tmp_path, once)
     assert code == 0
-    code, lines = counted(log)
+    code, lines = counted(log, progress)
     assert code == 1 and lines[:-1] == ["passed only when tried again: 3", "  unit.once",
                                         "  tests/system/test_live.py::test_board[a b]", "  tests/system/test_live.py::test_board[a]"]
-
-
-def test_output_of_pytest_alone(tmp_path):
-    (tmp_path / "said").write_text(RERUNS)
-    code, lines = counted(tmp_path / "said")
-    assert code == 0 and lines[0] == "passed only when tried again: 2"
 
 
 def test_output_that_resembles_the_log_is_not_counted(tmp_path):

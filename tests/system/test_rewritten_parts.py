@@ -14,7 +14,6 @@ import pytest
 
 from interrupted import STOPPED, Started, content, parts
 from program import DATA, eventloom, generate
-from python_package import installed, package  # noqa: F401
 from seals import seal_root, seal_values
 
 CASES = int(os.environ.get("EVENTLOOM_REWRITES", 60))
@@ -246,7 +245,7 @@ def assert_said(done, part, dataset, what):
 
 
 @pytest.mark.parametrize("number", range(CASES))
-def test_rewritten(tmp_path, clean, package, number):  # noqa: F811
+def test_rewritten(tmp_path, clean, package, number):
     dice = random.Random(f"{SEED} {number}")
     folder = shutil.copytree(clean, tmp_path / "run")
     part = dice.choice(parts(folder))
