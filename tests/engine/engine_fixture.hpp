@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "expected.hpp"
 #include "random_case.hpp"
 #include "run_case.hpp"
 
