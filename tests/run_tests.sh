@@ -39,7 +39,9 @@ fi
 progress=build/system-tests/progress.txt
 mkdir -p build/system-tests
 : >"$progress"
-tail -f --pid=$$ "$progress" &
+tail -f "$progress" &
+# Otherwise it would keep whoever reads the output waiting.
+trap 'kill "$!" 2>/dev/null' EXIT
 # ctest's log has the output of tests that passed, too.
 log=build/Testing/Temporary/LastTest.log
 rm -f "$log"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "expected.hpp"
 #include "random_case.hpp"
 #include "run_case.hpp"
 

@@ -207,6 +207,38 @@ TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
   }
 }
 
+/// Each definition has the events, flags and losses of a run with it alone.
+TEST_F(Engine, DamagedBuffersAreLossesOfEachDefinition) {
+  for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(30);
+    maker.give_payload(of);
+    of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
+    of.damaged = 4;
+    of.epochs_per_buffer = 1;
+    of.further = {
+        {"gap:6,2", Tick(maker.draw(6, 90))}, {"multiplicity:10,2,1,2", 50}, {"coincidence:5,sources>=2", 30}};
+    const auto together = play(of);
+    EXPECT_EQ(together.errors, no_errors(of)) << text_of(of);
+    for (std::size_t i = 0; i < of.further.size(); ++i) {
+      RunCase alone = of;
+      alone.definition = of.further[i].definition;
+      alone.overlap = of.further[i].overlap;
+      alone.further.clear();
+      const auto outcome = play(alone);
+      EXPECT_EQ(together.further[i].size(), outcome.slices.size()) << text_of(alone);
+      for (const auto& [number, written] : outcome.slices) {
+        EXPECT_GT(together.further[i].count(number), 0U) << text_of(alone);
+        if (HasFailure()) break;
+        const auto& found = together.further[i].at(number);
+        EXPECT_EQ(difference_of_contents(found, written.slice), "") << "slice " << number << ", " << text_of(alone);
+        EXPECT_EQ(found.sources_missing, written.slice.sources_missing) << text_of(alone);
+        EXPECT_EQ(found.events.sources_missing, written.slice.events.sources_missing) << text_of(alone);
+      }
+    }
+  }
+}
+
 /// After a recording has broken off, all slices and events lack its source.
 TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
   for (const auto seed : Seeds(100)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <sstream>
 #include <utility>
@@ -25,7 +26,7 @@ RunCase CaseMaker::any() {
   of.slices_in_flight = static_cast<std::uint32_t>(draw(1, 4));
   of.epochs_per_slice = draw(1, 5);
   choose_definition(of);
-  of.least_hits = draw(0, 2) == 0 ? static_cast<std::uint32_t>(draw(2, 5)) : 0;
+  if (draw(0, 2) == 0) of.filter = {"n_hits>=" + std::to_string(draw(2, 5))};
   const Tick end(draw(1, 60) * of.base.epoch_ticks);
   for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
     of.hits.push_back(hits_of(static_cast<std::uint16_t>(s), end, draw(0, 2) == 0));
@@ -97,6 +98,88 @@ std::vector<RefHit> CaseMaker::hits_of(std::uint16_t source, Tick end, bool hole
   }
   std::ranges::stable_sort(hits, {}, &RefHit::time);
   return hits;
+}
+
+void CaseMaker::vary(RunCase& of) {
+  vary_times(of);
+  if (draw(0, 1) == 0) give_payload(of);
+  const bool all_channels = draw(0, 1) == 0;
+  for (auto& stream : of.hits) {
+    for (auto& hit : stream) {
+      if (all_channels) hit.channel = static_cast<std::uint32_t>(draw(0, 0xfffffff));
+    }
+  }
+  choose_filters(of);
+  if (draw(0, 5) == 0) of.definition = "tag";
+  if (draw(0, 5) == 0) of.further.push_back({"tag", Tick(draw(0, 100))});
+  if (of.definition != "tag" && draw(0, 4) == 0) of.definition = std::string(kPerSource) + of.definition;
+}
+
+/// Where time begins, the length of an epoch, equal times, and the order within an epoch.
+void CaseMaker::vary_times(RunCase& of) {
+  constexpr std::array<std::uint32_t, 4> kEpochs = {100, 64, 1000, 300};
+  of.base.epoch_ticks = kEpochs[draw(0, 3)];
+  // Epoch numbers have 28 bits on the wire: some runs pass the end of that range.
+  const Tick wraps((std::uint64_t{1} << 28) * of.base.epoch_ticks - draw(0, 3000));
+  const Tick begin =
+      std::array{Tick(0), Tick(0), Tick(draw(0, 1'000'000)), wraps, Tick(std::uint64_t{1} << 44U)}[draw(0, 4)];
+  const std::uint64_t step = draw(0, 3) == 0 ? draw(2, 40) : 1;
+  const bool shuffles = draw(0, 3) == 0;
+  Tick first = std::numeric_limits<Tick>::max();
+  for (auto& stream : of.hits) {
+    for (auto& hit : stream) {
+      hit.time = begin + Tick(hit.time.value / step * step);
+      first = std::min(first, hit.time);
+    }
+    if (shuffles) std::ranges::shuffle(stream, random_);
+    const Tick sorted_by(shuffles ? of.base.epoch_ticks : 1);
+    std::ranges::stable_sort(stream, {}, [&](const RefHit& hit) { return hit.time / sorted_by; });
+  }
+  if (first != std::numeric_limits<Tick>::max())
+    of.first_slice = of.geometry().slice_of(epoch_of(first, of.base.epoch_ticks));
+}
+
+void CaseMaker::give_payload(RunCase& of) {
+  for (std::size_t s = 0; s < of.hits.size(); ++s) {
+    of.payload.push_back(static_cast<std::uint8_t>(draw(0, 3)));
+    for (auto& hit : of.hits[s]) {
+      for (auto n = of.payload.back(); n > 0; --n) hit.payload.push_back(static_cast<std::uint32_t>(random_()));
+    }
+  }
+}
+
+void CaseMaker::choose_filters(RunCase& of) {
+  constexpr std::array kFilters = {"n_hits>=3",
+                                   "duration<15",
+                                   "duration>4&&n_hits<6",
+                                   "systems>=2",
+                                   "channel:0x0-0xfff>=1",
+                                   "sources>=2",
+                                   "source:1-2>=2||!(n_hits<4)",
+                                   "!(A>=1&&B>=1)&&(n_hits!=2||duration==0)",
+                                   "sources==1||(channel:0x0-0x7ffffff>=2&&!(source:0-0>=1))"};
+  for (auto n = draw(0, 2); n > 0; --n) of.filter.emplace_back(kFilters[draw(0, kFilters.size() - 1)]);
+}
+
+void CaseMaker::choose_setup(RunCase& of) {
+  of.simulation = {.seed = seed_, .far = draw(0, 1) == 0};
+  of.slot_ns = 0;
+  of.transfers_in_flight = static_cast<std::uint32_t>(draw(0, 3));
+  of.roles.sources = static_cast<std::uint32_t>(of.hits.size());
+  of.roles.builders = static_cast<std::uint32_t>(draw(1, 6));
+  of.roles.filters = draw(0, 1) == 0 ? 0 : static_cast<std::uint32_t>(draw(1, 3));
+  const auto roles = of.roles.sources + of.roles.builders + of.roles.filters;
+  of.roles.ranks = of.simulation.ranks = static_cast<int>(draw(1, roles + 2));
+  of.ring = {static_cast<std::uint32_t>(draw(1, 8)), static_cast<std::uint32_t>(64 * draw(3, 16))};
+  if (draw(0, 5) == 0) of.ring.cell_bytes = 65536;
+  of.slices_in_flight = static_cast<std::uint32_t>(draw(1, draw(0, 3) == 0 ? 16 : 4));
+  of.threads = draw(0, 5) == 0 ? draw(2, 3) : 1;
+  choose_schedule(of);
+  if (of.schedule != "round-robin" || draw(0, 2) != 0) return;
+  of.slot_ns = 60'000;
+  of.simulation.clock_spread_ns = 1'000'000;
+  of.simulation.longest_delay_ns = 2'000;
+  of.simulation.longest_step_ns = 20'000;
 }
 
 void CaseMaker::make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns) {

@@ -16,6 +16,13 @@ class CaseMaker {
   RunCase any();
   /// Likewise, but with this number of slices, all with data, and without filters.
   RunCase steady(std::uint64_t slices);
+  /// Varies what any() leaves: where the run begins, epochs, channels, payload, equal times, the order of hits,
+  /// filters, and definitions that any() does not choose.
+  void vary(RunCase& of);
+  /// Chooses what may not change the result, for the sources of the case: ranks, roles, rings, schedule and threads.
+  void choose_setup(RunCase& of);
+  /// Gives all hits random payload, a random number of words by source.
+  void give_payload(RunCase& of);
   /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next; with a random
   /// schedule, with or without filters.
   void make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns);
@@ -29,6 +36,8 @@ class CaseMaker {
  private:
   void choose_roles(RunCase& of);
   void choose_definition(RunCase& of);
+  void choose_filters(RunCase& of);
+  void vary_times(RunCase& of);
   std::vector<RefHit> hits_of(std::uint16_t source, Tick end, bool holes);
 
   std::uint64_t seed_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/dataflow/histogram_set.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
 #include "core/detector/detector.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/monitor/run_picture.hpp"
@@ -53,7 +55,12 @@ struct RunCase {
   std::string definition = "gap:5,2";
   Tick overlap = 60;
   std::vector<FurtherEvents> further = {};
-  std::uint32_t least_hits = 0;  ///< a filter requires this many hits; 0: no filter
+  std::vector<std::string> filter = {};    ///< expressions that hold for the events kept, see RefExpression
+  std::vector<std::uint8_t> payload = {};  ///< number of words of each hit, by source; empty: no payload
+  std::size_t threads = 1;                 ///< of each builder
+  TickRange stretch = kAllTime;            ///< hits at other times are dropped
+  bool as_files = false;                   ///< recordings are read like tables, in any order
+  bool unique = false;                     ///< likewise, without copies of hits
   double speed = 0;
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds epoch_timeout{};
@@ -86,6 +93,11 @@ struct RunCase {
 
   [[nodiscard]] SliceGeometry geometry() const;
   [[nodiscard]] bool live() const { return !arrivals.empty(); }
+  [[nodiscard]] bool with_payload() const {
+    return std::ranges::any_of(payload, [](auto words) { return words != 0; });
+  }
+  [[nodiscard]] PayloadTable payload_of(std::size_t source) const;
+  [[nodiscard]] SliceSet finished_set() const;
   [[nodiscard]] bool is_damaged(std::uint16_t source, Epoch epoch) const {
     return damaged != 0 && (epoch.value + source) % damaged == 0;
   }
@@ -135,21 +147,6 @@ struct Outcome {
 
 /// Plays the case. Rethrows errors that the ranks do not share.
 Outcome play(const RunCase& of);
-
-/// The hits of each source as the detector corrects them, without those that it drops, and the row of each slice with
-/// its dropped hits.
-struct CorrectedHits {
-  std::vector<std::vector<RefHit>> hits;
-  std::map<std::uint64_t, LedgerRow> dropped;
-};
-CorrectedHits corrected_hits(const RunCase& of);
-
-/// The expected contents by slice, found serially over the whole stream; only slices with hits.
-std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of);
-
-/// The first difference between `outcome` and the serial reference, or "": in all unfinished slices, or, if the run was
-/// stopped, in those before the slice at which it ended.
-std::string difference(const RunCase& of, const Outcome& outcome, bool stopped = false);
 
 /// "gap:5,2, 3 sources, ...": the case in a line, for messages.
 std::string text_of(const RunCase& of);

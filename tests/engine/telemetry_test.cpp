@@ -93,7 +93,7 @@ TEST_F(Telemetry, SumsAreThoseOfTheLedger) {
     auto of = maker.any();
     of.telemetry = {.counters = true, .pictures = maker.draw(0, 1) == 0, .interval = std::chrono::microseconds(300)};
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
-    if (of.roles.filters != 0) of.least_hits = 3;
+    if (of.roles.filters != 0) of.filter = {"n_hits>=3"};
     expect_true(of, expect_whole(of));
   }
 }

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "io/recorded/encoded_stream.hpp"
+
 namespace eventloom::test {
 
 namespace {
@@ -17,7 +19,43 @@ StreamHeader header_of(SourceId id, TimeBase base) {
   return header;
 }
 
+/// Delivers hits in blocks of a few hundred.
+class TableReader final : public HitReader {
+ public:
+  TableReader(StreamHeader header, std::vector<RefHit> hits)
+      : header_(std::move(header)), name_("table " + std::to_string(header_.source)), hits_(std::move(hits)) {}
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  bool read(HitBlock& block) override {
+    constexpr std::size_t kMost = 300;
+    block.clear();
+    for (std::size_t n = 0; n < kMost && next_ < hits_.size(); ++n, ++next_) {
+      const auto& hit = hits_[next_];
+      block.time.push_back(hit.time);
+      block.channel.push_back(hit.channel);
+      block.payload.insert(block.payload.end(), hit.payload.begin(), hit.payload.end());
+    }
+    return block.size() != 0;
+  }
+
+ private:
+  StreamHeader header_;
+  std::string name_;
+  std::vector<RefHit> hits_;
+  std::size_t next_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<Source> open_table(SourceId id, TimeBase base, const PayloadTable& payload,
+                                   const std::vector<RefHit>& hits, bool unique) {
+  auto header = header_of(id, base);
+  header.payload = payload;
+  return std::make_unique<EncodedStream>(std::make_unique<TableReader>(std::move(header), hits), ReorderLimits{},
+                                         std::nullopt, unique);
+}
 
 RecordedStream::RecordedStream(SourceId id, TimeBase base, Stream buffers, std::function<void(EpochRange)> collected)
     : header_(header_of(id, base)),

@@ -48,6 +48,10 @@ class RecordedStream final : public Source {
   std::function<void(EpochRange)> collected_;
 };
 
+/// A table with these hits, in this order; `unique`: without copies.
+std::unique_ptr<Source> open_table(SourceId id, TimeBase base, const PayloadTable& payload,
+                                   const std::vector<RefHit>& hits, bool unique);
+
 /// A buffer that a peer sends, and when.
 struct Arrival {
   std::int64_t time_ns = 0;

@@ -1,5 +1,5 @@
-"""Several streams of events in one pass: each equals that of a run with that definition alone, whatever happens to the
-run."""
+"""Several streams of events in one pass, in files of their own: each equals that of a run with that definition alone, whatever
+happens to the run. Definitions, overlaps and set-ups are varied in tests/engine."""
 
 import random
 import re
@@ -92,33 +92,30 @@ def assert_as_alone(run, folder, sources, definitions, *options, **launch):
 
 # The same events as from separate runs.
 
-@pytest.mark.parametrize("np_, builders, filters, schedule, omp, per_slice", [
-    (None, 1, 0, "round-robin", 1, 7), (2, 3, 2, "chaotic", 1, 1), (4, 2, 0, "balanced", 2, 100), (3, 2, 2, "table", 1, 13)])
-def test_equals_the_reference(tmp_path, recording, np_, builders, filters, schedule, omp, per_slice):
+def test_equals_the_reference(tmp_path, recording):
     uris, streams = recording
-    if schedule == "table":
-        schedule = schedule_table(tmp_path, len(streams), builders)
-    run = Several(tmp_path / "run", uris, DEFINITIONS, "--overlap", EPOCH, "--builders", builders, "--filters", filters,
-                  "--schedule", schedule, "--epochs-per-slice", per_slice, np=np_, omp=omp)
-    assert_reference(run, weave(streams), DEFINITIONS, EPOCH, per_slice)
+    schedule = schedule_table(tmp_path, len(streams), 2)
+    run = Several(tmp_path / "run", uris, DEFINITIONS, "--overlap", EPOCH, "--builders", 2, "--filters", 2, "--schedule",
+                  schedule, "--epochs-per-slice", 13, np=3, omp=2)
+    assert_reference(run, weave(streams), DEFINITIONS, EPOCH, 13)
     for output in run.outputs.values():
-        assert_builders(read_ledger(output), schedule, builders)
+        assert_builders(read_ledger(output), schedule, 2)
 
 
-@pytest.mark.parametrize("np_, options", [(None, []), (3, ["--builders", 2, "--filters", 2, "--epochs-per-slice", 3])])
-def test_each_has_its_own_overlap_and_its_own_output(tmp_path, recording, np_, options):
+def test_each_has_its_own_overlap(tmp_path, recording):
     """The default is that of a run alone: one epoch for the short one, 20 times 2 us for the long one."""
-    definitions = {"short": "gap:60,4", "long": "gap:2us,3"}
-    run = Several(tmp_path / "run", recording[0], definitions, *options, "--segment-size", "40000", np=np_, code=None)
-    alone = assert_as_alone(run, tmp_path, recording[0], definitions, *options, np=np_, code=None)
-    assert run.done.returncode == max(one.done.returncode for one in alone.values())
-    with h5py.File(run.merged_files["short"]) as short, h5py.File(run.merged_files["long"]) as long:
-        assert len(short["events/time"]) > 20 and len(long["events/time"]) > 20
-        assert not np.array_equal(short["events/time"][:], long["events/time"][:])
+    uris, streams = recording
+    definitions = {"short": ("gap:60,4", EPOCH), "long": ("gap:2us,3", 40_000)}
+    run = Several(tmp_path / "run", uris, {name: text for name, (text, _) in definitions.items()}, "--builders", 2, "--filters",
+                  2, "--epochs-per-slice", 3, "--segment-size", "40000", np=3, code=None)
+    for name, (definition, overlap) in definitions.items():
+        events = find_events(weave(streams), definition, overlap)
+        assert len(events.begin) > 20
+        assert_same(read_merged(run.merged_files[name]), merged_file(events, with_payload=True))
+        assert_balanced(read_ledger(run.outputs[name]))
 
 
-@pytest.mark.parametrize("filter_ranks, np_", [(0, None), (2, 3)])
-def test_filters_and_a_detector_are_those_of_all(tmp_path, recording, filter_ranks, np_):
+def test_filters_and_a_detector_are_those_of_all(tmp_path, recording):
     """Corrected times, masked and cut hits, groups; each stream has its own account of the filters."""
     uris, streams = recording
     words = np.concatenate([stream.payload for stream in streams])
@@ -132,7 +129,7 @@ def test_filters_and_a_detector_are_those_of_all(tmp_path, recording, filter_ran
     filters = ["n_hits>=5 || A>=2", "duration<150ns"]
     run = Several(tmp_path / "run", uris, definitions, "--detector", write_map(tmp_path / "map.csv", rows),
                   "--group", "B=source:2", *[word for text in filters for word in ("--filter", text)], "--overlap", EPOCH,
-                  "--epochs-per-slice", 4, "--filters", filter_ranks, "--builders", 2, np=np_,
+                  "--epochs-per-slice", 4, "--filters", 2, "--builders", 2, np=3,
                   code=3 if corrected.lost("untimed") else 0)
     lost = {}
     for cause in ("masked", "cut", "untimed"):
@@ -147,21 +144,19 @@ def test_filters_and_a_detector_are_those_of_all(tmp_path, recording, filter_ran
         assert [(f["expression"], f["accepted"] + f["rejected"]) for f in about["per_filter"]] == [(text, n) for text in filters]
 
 
-@pytest.mark.parametrize("np_, order, options", [(None, ["tag", "gap"], []), (3, ["gap", "tag"], ["--filters", 2, "--builders", 3])])
-def test_tag_beside_gap_on_numbered_data(tmp_path, np_, order, options):
+def test_tag_beside_gap_on_numbered_data(tmp_path):
     """Only `tag` requires equal triggers of all sources: hits that it refuses are in the events of the other."""
     for number, events in enumerate(NUMBERED):
         (tmp_path / f"{number}.lmd").write_bytes(flat_file(lmd_events(events, number)))
-    uris, definitions = [f"lmd:{tmp_path}/*.lmd?time=tag"], {name: {"tag": "tag", "gap": "gap:0,1"}[name] for name in order}
-    options = ["--overlap", 0, "--epoch", "4ns", "--epochs-per-slice", 2, *options]
-    run = Several(tmp_path / "run", uris, definitions, *options, np=np_, code=3)
-    assert_as_alone(run, tmp_path, uris, definitions, *options, np=np_, code=3)
+    uris, definitions = [f"lmd:{tmp_path}/*.lmd?time=tag"], {"gap": "gap:0,1", "tag": "tag"}
+    options = ["--overlap", 0, "--epoch", "4ns", "--epochs-per-slice", 2, "--filters", 2, "--builders", 3]
+    run = Several(tmp_path / "run", uris, definitions, *options, np=3, code=3)
+    assert_as_alone(run, tmp_path, uris, definitions, *options, np=3, code=3)
     lost = {name: dropped(read_ledger(output))["out_of_step"] for name, output in run.outputs.items()}
     assert lost["tag"] > lost["gap"]
 
 
-@pytest.mark.parametrize("np_", [None, 3])
-def test_a_damaged_input_is_a_loss_of_each(tmp_path, recording, np_):
+def test_a_damaged_input_is_a_loss_of_each(tmp_path, recording):
     uris, _ = recording
     path = uris[1].removeprefix("file:")
     buffer = read_epochs_file(path).buffers[3]
@@ -170,9 +165,9 @@ def test_a_damaged_input_is_a_loss_of_each(tmp_path, recording, np_):
     sources = [uris[0], f"file:{tmp_path}/damaged.epochs", *uris[2:]]
     options = ["--overlap", EPOCH, "--epochs-per-slice", 16, "--builders", 2]
     definitions = {name: DEFINITIONS[name] for name in ("burst_2", "C")}
-    run = Several(tmp_path / "run", sources, definitions, *options, np=np_, code=3)
-    assert_as_alone(run, tmp_path, sources, definitions, *options, np=np_, code=3)
+    run = Several(tmp_path / "run", sources, definitions, *options, np=3, code=3)
     for output in run.outputs.values():
+        assert_balanced(read_ledger(output))
         assert dropped(read_ledger(output))["corrupt"] == buffer.n_hits
     assert len(lines_with(run.done.stderr, "damaged.epochs")) == 1, "reported once, not for each definition"
 
@@ -183,17 +178,14 @@ def test_saved_hits_give_the_same_events(tmp_path, recording):
             "--builders", 2, np=2)
     again = Several(tmp_path / "again", [f"sorted:{tmp_path}/sorted"], DEFINITIONS, "--overlap", EPOCH, np=2)
     assert_reference(again, weave(streams), DEFINITIONS, EPOCH, 100)
-    alone = Run(tmp_path / "alone", [f"sorted:{tmp_path}/sorted"], "--define", DEFINITIONS["C"], "--overlap", EPOCH)
-    assert_same(read_merged(alone.merged), read_merged(again.merged_files["C"]))
 
 
-@pytest.mark.parametrize("np_, options", [(None, []), (3, ["--filters", 2])])
-def test_explain_lists_each(tmp_path, recording, np_, options):
+def test_explain_lists_each(tmp_path, recording):
     """The first events of each definition, as in a run with it alone."""
     definitions = {"small": "gap:20,2", "large": "gap:100,6"}
-    options = ["--filter", "n_hits>=7 || duration<30ns", "--explain", 5, *options]
-    run = Several(tmp_path / "run", recording[0], definitions, *options, np=np_)
-    for one in assert_as_alone(run, tmp_path, recording[0], definitions, *options, np=np_).values():
+    options = ["--filter", "n_hits>=7 || duration<30ns", "--explain", 5, "--filters", 2]
+    run = Several(tmp_path / "run", recording[0], definitions, *options, np=3)
+    for one in assert_as_alone(run, tmp_path, recording[0], definitions, *options, np=3).values():
         reported = one.done.stdout[:re.search(r"^\d+ events with ", one.done.stdout, re.M).start()]
         assert len(lines_with(reported, "event ", "hits: ")) == 5 and reported in run.done.stdout, run.done.stdout
 
@@ -286,14 +278,13 @@ def test_report_and_summary_list_each(run, recording):
 
 def test_the_exit_code_is_the_worst(tmp_path, recording):
     """Truncated events of one of them are a loss of the run."""
-    definitions = {"good": "gap:60,4", "cut": "gap:2us,3"}
-    for order in (definitions, dict(reversed(definitions.items()))):
-        run = Several(tmp_path / "-".join(order), recording[0], order, "--overlap", "3us", code=3)
-        assert run.report()["exit_code"] == 3
-        flags = {name: read_merged(path)["events/flags"] for name, path in run.merged_files.items()}
-        assert not flags["good"].any() and flags["cut"].any()
-        reported = lines_with(run.done.stderr, "truncated", "--overlap")
-        assert len(reported) == 1 and "cut" in reported[0]
+    definitions = {"first": "gap:60,4", "cut": "gap:2us,3", "last": "tag"}
+    run = Several(tmp_path, recording[0], definitions, "--overlap", "3us", code=3)
+    assert run.report()["exit_code"] == 3
+    flags = {name: read_merged(path)["events/flags"] for name, path in run.merged_files.items()}
+    assert not flags["first"].any() and flags["cut"].any() and not flags["last"].any()
+    reported = lines_with(run.done.stderr, "truncated", "--overlap")
+    assert len(reported) == 1 and "cut" in reported[0]
 
 
 # Interrupted, damaged, complete.
@@ -372,14 +363,6 @@ def test_interrupted_and_resumed(tmp_path, long_recording, undisturbed, number, 
     assert_same_result(job, undisturbed)
 
 
-def test_the_index_of_an_interrupted_run_is_not_closed(tmp_path, long_recording):
-    job = job_of(tmp_path, long_recording)
-    stop(job, signal.SIGUSR1)
-    assert_index(tmp_path, UNEQUAL, closed=0)
-    done = eventloom("merge", "run.some.h5", code=2, cwd=tmp_path)
-    assert len(done.stderr.splitlines()) == 1 and "--resume" in done.stderr
-
-
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory, long_recording):
     """Copies of a stopped run; call with a folder and the definitions to resume with."""
@@ -391,6 +374,13 @@ def interrupted(tmp_path_factory, long_recording):
         return Job(folder, long_recording, *define, *SLICED[2:])
 
     return copy
+
+
+def test_the_index_of_an_interrupted_run_is_not_closed(tmp_path, interrupted):
+    interrupted(tmp_path, named(UNEQUAL))
+    assert_index(tmp_path, UNEQUAL, closed=0)
+    done = eventloom("merge", "run.some.h5", code=2, cwd=tmp_path)
+    assert len(done.stderr.splitlines()) == 1 and "--resume" in done.stderr
 
 
 @pytest.mark.parametrize("change, words", [

@@ -1,5 +1,5 @@
-"""Hits excluded by their times: a stretch of time (--from, --to), dead times of channels, and copies of hits
-(unique)."""
+"""Hits excluded by their times: a stretch of time (--from, --to), dead times of channels, and copies of hits (unique), as
+options, maps and files state them. Slices, set-ups and dead times are varied in tests/engine."""
 
 import struct
 
@@ -61,18 +61,17 @@ def assert_equals(run, hits, dead_of, definition, length, first=0, end=LAST):
         column = {int(s): int(n) for s, n in zip(account["slice"], account[f"hits_dropped_{cause}"]) if n}
         assert column == by_slice(hits.time[chosen], length), cause
     assert account["hits_in"].sum() == len(hits)
-    return dead.sum(), outside.sum()
 
 
-@pytest.mark.parametrize("per_slice, ranks, dead", [(1, None, 700), (7, 3, 5_000), (1, 2, 20_000), (100, 2, 1)])
-def test_dead_times_equal_a_serial_loop(tmp_path, recording, per_slice, ranks, dead):
-    """Slices are both shorter and longer than the dead times and their history."""
+@pytest.mark.parametrize("first, end, low, high, per_slice, ranks", [
+    ("2500us", "7.123456ms", 2_500_000, 7_123_456, 1, 3),
+    ("2.5ms", "3333333", 2_500_000, 3_333_333, 5, None)])  # only with ticks of 1 ns does the first precede the second
+def test_dead_times_in_a_stretch_equal_a_serial_loop(tmp_path, recording, first, end, low, high, per_slice, ranks):
+    """Slices are shorter than the dead times and their history."""
     uris, streams = recording
-    definition = "gap:60ns,2"
-    run = Run(tmp_path, uris, "--define", definition, "--dead-time", f"{dead}ns", "--epochs-per-slice", per_slice,
-              "--overlap", EPOCH, np=ranks)
-    n_dead, _ = assert_equals(run, weave(streams), lambda *_: dead, definition, per_slice * EPOCH)
-    assert n_dead > 0 or dead == 1
+    run = Run(tmp_path, uris, "--define", "gap:300ns,2", "--dead-time", "20us", "--from", first, "--to", end,
+              "--epochs-per-slice", per_slice, "--overlap", EPOCH, np=ranks)
+    assert_equals(run, weave(streams), lambda *_: 20_000, "gap:300ns,2", per_slice * EPOCH, low, high)
 
 
 def test_groups_and_maps_have_dead_times(tmp_path, recording):
@@ -100,27 +99,6 @@ def test_groups_and_maps_have_dead_times(tmp_path, recording):
     second = Run(tmp_path / "option", uris, *options, "--dead-time", "B=5us", np=2, code=None)
     _, _, dead = left_out(hits, lambda source, _: 5_000 if source == 1 else 2_000)
     assert dropped(read_ledger(second.output))["dead_time"] == dead.sum()
-
-
-@pytest.mark.parametrize("first, end, per_slice, ranks", [
-    ("2500us", "7.123456ms", 13, 3), ("2.5ms", "", 1, 2), ("", "3333333", 100, None), ("1ms", "1001us", 7, 2),
-    ("2.5ms", "3333333", 5, None)])  # only with ticks of 1 ns does the first precede the second
-def test_a_stretch_equals_a_cut_recording(tmp_path, recording, first, end, per_slice, ranks):
-    uris, streams = recording
-    bounds = {"2500us": 2_500_000, "2.5ms": 2_500_000, "7.123456ms": 7_123_456, "3333333": 3_333_333, "1ms": 1_000_000,
-              "1001us": 1_001_000}
-    options = [word for option, text in (("--from", first), ("--to", end)) if text for word in (option, text)]
-    run = Run(tmp_path, uris, "--define", "gap:300ns,2", "--dead-time", "1us", *options, "--epochs-per-slice", per_slice,
-              "--overlap", EPOCH, np=ranks)
-    hits = weave(streams)
-    low, high = bounds.get(first, 0), bounds.get(end, LAST)
-    kept, outside, dead = left_out(hits, lambda *_: 1_000, low, high)
-    events = find_events(hits.take(np.flatnonzero(kept)), "gap:300ns,2", EPOCH)
-    found, expected = read_merged(run.merged), merged_file(events, True)
-    assert_same({name: found[name] for name in expected}, expected)
-    account = read_ledger(run.output)
-    assert_balanced(account)
-    assert dropped(account)["outside_stretch"] == outside.sum() and dropped(account)["dead_time"] == dead.sum()
 
 
 def test_utc_bounds_a_stretch(tmp_path):
@@ -161,25 +139,6 @@ def test_a_resumed_run_must_be_per_source_again(tmp_path, recording):
     assert "--per-source was 'true', is 'false'" in eventloom(*options, "--resume", code=2).stderr
 
 
-def test_a_pulser_faster_than_its_dead_time_restarts(tmp_path):
-    """The beginnings of its dead times cannot be determined: they restart every 50, as core/dataflow/dead_time.hpp
-    states, and the result is the same for all slices."""
-    times = np.arange(0, 3_000_000, 100)
-    write_csv(tmp_path / "hits.csv", times, [7] * len(times))
-    uri = f"csv:{tmp_path}/hits.csv?time=1&channel=2&unit=tick"
-    kept, ready, block = [], 0, 0
-    for time in times:
-        if time // 12_500 != block:
-            block, ready = time // 12_500, time // 12_500 * 12_500
-        if time >= ready:
-            kept.append(time)
-            ready = time + 250
-    for per_slice in (1, 3, 100):
-        run = Run(tmp_path / str(per_slice), [uri], "--define", "gap:1,1", "--dead-time", "250ns", "--epochs-per-slice",
-                  per_slice, np=2)
-        assert read_merged(run.merged)["hits/time"].tolist() == kept
-
-
 @pytest.mark.parametrize("by_map", [True, False], ids=["map", "option"])
 def test_saved_hits_have_dead_times_applied_once(tmp_path, by_map):
     """Restarted dead times of a pulser in each block would remove further hits from the remaining ones."""
@@ -193,17 +152,16 @@ def test_saved_hits_have_dead_times_applied_once(tmp_path, by_map):
     kept = read_merged(first.merged)
     assert 0 < len(kept["hits/time"]) < len(times) / 2
     saved = [f"sorted:{tmp_path}/sorted"]
-    for number, words in enumerate([[], ["--epochs-per-slice", 7], ["--detector", path] if by_map else []]):
-        again = Run(tmp_path / f"again{number}", saved, "--define", "gap:1,1", *words, "--save-sorted",
-                    tmp_path / f"sorted{number}", np=2)
-        assert_same(read_merged(again.merged), kept)
-        account = read_ledger(again.output)
-        assert account["hits_in"].sum() == len(kept["hits/time"]) and dropped(account)["dead_time"] == 0
-    twice = Run(tmp_path / "twice", [f"sorted:{tmp_path}/sorted0"], "--define", "gap:1,1")
+    again = Run(tmp_path / "again", saved, "--define", "gap:1,1", "--epochs-per-slice", 7,
+                *(["--detector", path] if by_map else []), "--save-sorted", tmp_path / "sorted_again", np=2)
+    assert_same(read_merged(again.merged), kept)
+    account = read_ledger(again.output)
+    assert account["hits_in"].sum() == len(kept["hits/time"]) and dropped(account)["dead_time"] == 0
+    twice = Run(tmp_path / "twice", [f"sorted:{tmp_path}/sorted_again"], "--define", "gap:1,1")
     assert_same(read_merged(twice.merged), kept)
     other = write_map(tmp_path / "other.csv", [{"channel": "7", "dead_time_ns": "350"}])
     for words in (option, ["--detector", other]):
-        for folder in ("sorted", "sorted0"):
+        for folder in ("sorted", "sorted_again"):
             only_line(eventloom("run", f"sorted:{tmp_path}/{folder}", "--define", "gap:1,1", *words, "--output",
                                 tmp_path / "no.h5", code=2), words[0], "without those within dead times")
     named = write_map(tmp_path / "named.csv", [{"channel": "7", "name": "other", "dead_time_ns": "0"}])

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <span>
 #include <sstream>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
+
+#include "expression_reference.hpp"
 
 namespace eventloom::test {
 
@@ -68,72 +68,6 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
 
 using HitSpan = std::span<const RefHit>;
 
-std::uint64_t count_in_group(const std::string& group, HitSpan hits) {
-  std::vector<RefGroup> parts;
-  std::ranges::copy_if(reference_groups(), std::back_inserter(parts), [&](const auto& p) { return p.name == group; });
-  return static_cast<std::uint64_t>(std::ranges::count_if(hits, [&](const RefHit& hit) {
-    return std::ranges::any_of(parts, [&](const RefGroup& part) {
-      return part.source.value_or(hit.source) == hit.source && part.low <= hit.channel && hit.channel <= part.high;
-    });
-  }));
-}
-
-/// NAME[:LOW-HIGH] OP NUMBER.
-struct RefTerm {
-  std::string name;
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  std::string comparison;
-  std::uint64_t number = 0;
-};
-/// A disjunction of conjunctions.
-using RefCondition = std::vector<std::vector<RefTerm>>;
-
-RefCondition parse_condition(const std::string& text) {
-  static const std::regex form("(\\w+)(?::(\\w+)-(\\w+))?(==|!=|<=|>=|<|>)(\\d+)");
-  RefCondition condition;
-  for (const auto& all : split(text, "||")) {
-    condition.emplace_back();
-    for (const auto& term : split(all, "&&")) {
-      std::smatch parts;
-      if (!std::regex_match(term, parts, form)) throw std::invalid_argument(term);
-      const auto number = [&](std::size_t i) { return parts[i].matched ? std::stoull(parts[i], nullptr, 0) : 0; };
-      condition.back().push_back({parts[1], number(2), number(3), parts[4], number(5)});
-    }
-  }
-  return condition;
-}
-
-std::uint64_t measure(const RefTerm& term, HitSpan hits) {
-  if (term.name == "n_hits") return hits.size();
-  if (term.name == "sources" || term.name == "systems") {
-    std::set<std::uint32_t> values;
-    for (const auto& hit : hits) values.insert(term.name == "sources" ? hit.source : hit.channel >> 22 & 63U);
-    return values.size();
-  }
-  if (term.name != "channel" && term.name != "source") return count_in_group(term.name, hits);
-  const bool of_channels = term.name == "channel";
-  return static_cast<std::uint64_t>(std::ranges::count_if(hits, [&](const RefHit& hit) {
-    const auto value = of_channels ? hit.channel : hit.source;
-    return term.low <= value && value <= term.high;
-  }));
-}
-
-bool holds(const RefTerm& term, HitSpan hits) {
-  const auto value = measure(term, hits);
-  if (term.comparison == "==") return value == term.number;
-  if (term.comparison == "!=") return value != term.number;
-  if (term.comparison == "<=") return value <= term.number;
-  if (term.comparison == ">=") return value >= term.number;
-  return term.comparison == "<" ? value < term.number : value > term.number;
-}
-
-bool holds(const RefCondition& condition, HitSpan hits) {
-  return std::ranges::any_of(condition, [&](const std::vector<RefTerm>& all) {
-    return std::ranges::all_of(all, [&](const RefTerm& term) { return holds(term, hits); });
-  });
-}
-
 /// The hits in [begin, end].
 HitSpan inside(const std::vector<RefHit>& hits, Tick begin, Tick end) {
   return {std::ranges::lower_bound(hits, begin, {}, &RefHit::time),
@@ -167,10 +101,10 @@ std::vector<std::vector<RefHit>> widened_runs(const std::vector<RefHit>& hits, c
 std::vector<std::vector<RefHit>> coincidence_runs(const std::vector<RefHit>& hits, const std::string& definition) {
   const auto values = split(definition.substr(definition.find(':') + 1), ",");
   const Tick window(std::stoull(values.at(0)));
-  const auto condition = parse_condition(values.at(1));
+  const RefExpression condition(values.at(1));
   Intervals accepted;
   for (const auto& opens : hits) {
-    if (holds(condition, inside(hits, opens.time, opens.time + window)))
+    if (condition.holds(inside(hits, opens.time, opens.time + window)))
       accepted.emplace_back(opens.time, opens.time + window);
   }
   const auto widening = [&](std::size_t i) { return Tick(i < values.size() ? std::stoull(values[i]) : 0); };
@@ -198,23 +132,21 @@ RefEvent cut(std::vector<RefHit> run, Tick overlap) {
   return event;
 }
 
+/// Events of different sources that begin at the same tick are in the order of the sources.
+std::vector<RefEvent> events_of_each(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
+                                     Tick overlap) {
+  std::vector<RefEvent> events;
+  for (const auto& stream : streams)
+    std::ranges::move(reference_events({stream}, definition, overlap), std::back_inserter(events));
+  std::ranges::stable_sort(events, {}, &RefEvent::first);
+  return events;
+}
+
 }  // namespace
-
-const std::vector<RefGroup>& reference_groups() {
-  constexpr std::uint32_t kLast = 0xfffffff;
-  static const std::vector<RefGroup> groups = {
-      {"A", std::nullopt, 0, 99},         {"A", std::nullopt, 0x5000000, 0x7ffffff},
-      {"B", std::uint16_t{1}, 50, 499},   {"B", std::uint16_t{1}, 0x6000000, 0xbffffff},
-      {"B", std::uint16_t{0}, 20, kLast}, {"none", std::uint16_t{0}, 1, 0}};
-  return groups;
-}
-
-bool reference_holds(const std::string& condition, const std::vector<RefHit>& hits) {
-  return holds(parse_condition(condition), hits);
-}
 
 std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
                                        Tick overlap) {
+  if (definition.starts_with(kPerSource)) return events_of_each(streams, definition.substr(kPerSource.size()), overlap);
   std::vector<RefHit> hits;
   for (const auto& stream : streams) hits.insert(hits.end(), stream.begin(), stream.end());
   std::stable_sort(hits.begin(), hits.end(), [](const RefHit& a, const RefHit& b) { return a.time < b.time; });

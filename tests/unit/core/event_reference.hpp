@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/ids.hpp"
@@ -25,21 +25,11 @@ struct RefEvent {
   [[nodiscard]] Tick last() const { return hits.back().time; }
 };
 
-/// Channels that belong to a group, of one source or of all.
-struct RefGroup {
-  std::string name;
-  std::optional<std::uint16_t> source;
-  std::uint32_t low = 0;
-  std::uint32_t high = 0;
-};
-/// The groups of the reference: A and B, which share channels, and "none", which has none.
-const std::vector<RefGroup>& reference_groups();
+/// Before a definition: applied to the hits of each source alone.
+inline constexpr std::string_view kPerSource = "per-source ";
 
-/// Whether a condition holds for hits: comparisons joined by && and ||, where && binds more tightly, without
-/// parentheses, ! and blanks.
-bool reference_holds(const std::string& condition, const std::vector<RefHit>& hits);
-
-/// `streams`: the hits of each source in stream order. `definition`: as in `--define`, in ticks.
+/// `streams`: the hits of each source in stream order. `definition`: as in `--define`, in ticks, possibly after
+/// kPerSource.
 std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
                                        Tick overlap);
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/detector/detector.hpp"
-#include "event_reference.hpp"
+#include "expression_reference.hpp"
 
 namespace eventloom::test {
 
