@@ -38,7 +38,7 @@ def order_of_builders(schedule, builders):
     return [*range(builders), 0] if schedule == "table" else [*range(builders)]
 
 
-def bench(folder, what, *options, np, code=0, timeout=60):
+def bench(folder, what, *options, np, code=0, timeout=300):
     """Runs a benchmark and returns its JSON."""
     file = folder / "bench.json"
     eventloom("bench", what, *options, "--report-json", file, np=np, code=code, timeout=timeout)
@@ -238,7 +238,7 @@ class TestPeers:
         file = tmp_path_factory.mktemp("peers") / "bench.json"
         done = eventloom("bench", "patterns", *SHORT, "--schedule", "round-robin", "--spread", 30, "--verify", "--sizes",
                          ",".join(map(str, self.SIZES)), "--peer", ",".join(known_peers()), "--report-json", file,
-                         np=request.param, timeout=120)
+                         np=request.param, timeout=300)
         return json.loads(file.read_text())["points"], done.stdout
 
     def test_each_moves_every_pattern_and_size(self, run):

@@ -29,7 +29,7 @@ ALL_PEERS = ["ring", "put", "mpi", "zmq-ipc", "zmq-tcp", "udp", "shm"]
 def measured(folder, *options, np, limit="3us", code=0):
     """What a benchmark reports, and its raw times: {(point, what): {repetition: [ns, ...]}}."""
     report, raw = folder / "bench.json", folder / "raw.csv"
-    done = eventloom("bench", *options, "--limit", limit, "--report-json", report, "--raw", raw, np=np, code=code, timeout=90)
+    done = eventloom("bench", *options, "--limit", limit, "--report-json", report, "--raw", raw, np=np, code=code, timeout=300)
     with raw.open() as file:
         assert file.readline() == "# eventloom-bench-times\n"
         times = collections.defaultdict(lambda: collections.defaultdict(list))
