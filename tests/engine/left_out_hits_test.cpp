@@ -26,10 +26,10 @@ class LeftOutHits : public Engine {
       for (Tick time(maker.draw(0, 200)); time < end; time += Tick(maker.draw(0, 2 * spacing / kChannels)))
         stream.push_back({time, static_cast<std::uint32_t>(maker.draw(0, kChannels - 1)), {}, source});
     }
-    constexpr std::array kDefinitions = {"gap:6,2",  "gap:6,2,4,15",       "multiplicity:10,4,1,2",
-                                         "gap:30,3", "per-source gap:9,2", "coincidence:9,sources>=2||n_hits>=4",
-                                         "gap:1,1"};
-    of.definition = kDefinitions[maker.draw(0, kDefinitions.size() - 1)];
+    constexpr std::array kDrawnDefinitions = {"gap:6,2",  "gap:6,2,4,15",       "multiplicity:10,4,1,2",
+                                              "gap:30,3", "per-source gap:9,2", "coincidence:9,sources>=2||n_hits>=4",
+                                              "gap:1,1"};
+    of.definition = kDrawnDefinitions[maker.draw(0, kDrawnDefinitions.size() - 1)];
     of.overlap = Tick(maker.draw(30, 250));
     if (maker.draw(0, 1) == 0) of.further.push_back({"gap:2,2", Tick(maker.draw(2, 100))});
     if (maker.draw(0, 3) == 0) of.filter = {"n_hits>=3"};
