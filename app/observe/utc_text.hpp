@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// In whole seconds, such as "2026-11-22T18:31:48Z".
+/// Text in whole seconds: "2026-11-22T18:31:48Z".
 inline std::string utc_text(std::chrono::system_clock::time_point time) {
   return utc_text(std::int64_t{std::chrono::system_clock::to_time_t(time)} * 1'000'000'000);
 }
