@@ -46,6 +46,9 @@ const std::map<std::string, std::vector<Times>>& inputs() {
        {{kWrap - 150, kWrap - 101, kWrap - 100, kWrap - 1, kWrap, kWrap + 1, kWrap + 99, kWrap + 100, kWrap + 101},
         {kWrap - 99, kWrap, kWrap, kWrap + 2, kWrap + 150}}},
       {"ALittleOutOfOrder", {{105, 99, 101, 100, 98, 205, 199, 201}, {100, 96, 203, 200}}},
+      // As long as the overlap, and a tick longer: which slices see that depends on the last tick of their margins.
+      {"ChainAsLongAsTheOverlap", {steps(100, 201, 1)}},
+      {"ChainATickLonger", {steps(99, 201, 1)}},
       // Longer than the overlap, wherever slices end.
       {"LongChains",
        {joined(joined(steps(40, 1000, 5), steps(1200, 1303, 5)), {1500}),
