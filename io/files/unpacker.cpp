@@ -23,9 +23,9 @@ class GzipUnpacker final : public Unpacker {
   GzipUnpacker& operator=(const GzipUnpacker&) = delete;
 
   Step step(std::span<const std::byte> in, std::span<std::byte> out) override {
-    constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
-    in = in.first(std::min(in.size(), kMost));
-    out = out.first(std::min(out.size(), kMost));
+    constexpr std::size_t kMostPiece = std::numeric_limits<uInt>::max();
+    in = in.first(std::min(in.size(), kMostPiece));
+    out = out.first(std::min(out.size(), kMostPiece));
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data()));  // zlib does not write to it
     stream_.avail_in = static_cast<uInt>(in.size());
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
