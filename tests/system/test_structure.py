@@ -219,7 +219,7 @@ def test_only_what_links_mpi_finds_it():
     commands = json.loads((Path(BINARY).resolve().parent / "compile_commands.json").read_text())
     finds = {}
     for of in commands:
-        found = re.search(r"(\S+/)CMakeFiles/eventloom_(\w+)\.dir/", of["command"])
+        found = re.search(r" -o (\S+/)CMakeFiles/eventloom_(\w+)\.dir/", of["command"])
         if found and inside(found[1], FOLDERS):
             has_mpi = any((Path(of["directory"]) / folder / "mpi.h").is_file() for folder in folders_of_headers(of["command"]))
             finds.setdefault(has_mpi, set()).add(found[2])
