@@ -35,7 +35,7 @@ std::string token_of(const po::variables_map& values) {
 
 /// Returns the monitor's error message. The sender may be any program.
 std::string error_in(const HttpAnswer& answer) {
-  const auto json = nlohmann::ordered_json::parse(answer.body, nullptr, false);
+  const auto json = nlohmann::json::parse(answer.body, nullptr, false);
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {
     return for_terminal(json["error"].get<std::string>().substr(0, kMostError));
   }
@@ -51,7 +51,7 @@ void require_command(const std::string& command) {
 }
 
 /// Adds number and comment of the run to begin.
-void add_run_options(nlohmann::ordered_json& body, const std::string& command, const po::variables_map& values) {
+void add_run_options(nlohmann::json& body, const std::string& command, const po::variables_map& values) {
   const bool begins = command == "start" || command == "next-run";
   for (const char* option : {"number", "comment"}) {
     if (values.count(option) == 0 || begins) continue;
@@ -61,14 +61,14 @@ void add_run_options(nlohmann::ordered_json& body, const std::string& command, c
   if (values.count("comment") != 0) body["comment"] = values["comment"].as<std::string>();
 }
 
-nlohmann::ordered_json body_of(const std::string& command, const po::variables_map& values) {
+nlohmann::json body_of(const std::string& command, const po::variables_map& values) {
   require_command(command);
   const auto& value = values["value"];
   if ((command == "speed") == value.empty()) {
     throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'"
                                   : command + " takes no value; a run's number is given as --number N");
   }
-  nlohmann::ordered_json body{{"command", command}};
+  nlohmann::json body{{"command", command}};
   if (!value.empty()) body["speed"] = parse_replay_speed(value.as<std::string>());
   add_run_options(body, command, values);
   return body;
@@ -106,8 +106,8 @@ int control_command(int argc, const char* const* argv) {
   const auto& command = (*values)["command"].as<std::string>();
   const auto body = body_of(command, *values);
   const auto url = parse_monitor_url((*values)["url"].as<std::string>());
-  const auto answer = ask(url, "/control", body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
-                          token_of(*values));
+  const auto answer =
+      ask(url, "/control", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), token_of(*values));
   if (answer.status != kAccepted) throw UserError(command + " was refused: " + error_in(answer));
   std::cout << command << ": accepted\n";
   return kExitOk;

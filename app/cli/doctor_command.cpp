@@ -82,7 +82,7 @@ std::vector<Finding> check_host(const DoctorConfig& config, const std::string& h
 /// Collective. Returns the findings of all hosts.
 std::vector<Finding> check_hosts(const DoctorConfig& config, const std::vector<HostPlaces>& hosts,
                                  const Collective& ranks) {
-  auto mine = nlohmann::ordered_json::array();
+  auto mine = nlohmann::json::array();
   agree(ranks, [&] {
     for (const auto& host : hosts) {
       if (host.ranks.front() != ranks.rank()) continue;

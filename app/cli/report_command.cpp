@@ -67,7 +67,7 @@ void check_report_files(const po::variables_map& values, const RunTables& run, c
 }
 
 /// Removes pictures of an earlier report that this one does not have.
-void write_plots(const std::filesystem::path& folder, const nlohmann::ordered_json& status,
+void write_plots(const std::filesystem::path& folder, const nlohmann::json& status,
                  std::span<const HistogramRecord> histograms, const ChannelNames& names) {
   const auto plots = report_plots(status, histograms, names);
   for (const auto& path : entries_in(folder)) {

@@ -24,7 +24,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// Returns the conditions on which the numbers depend; equal simulations have equal setups.
 Json setup_json(const std::string& effective_config, const std::optional<Calibration>& measured) {

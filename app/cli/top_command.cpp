@@ -26,21 +26,19 @@ constexpr unsigned kFound = 200;
 constexpr std::size_t kMostColumns = 200;  // columns of a text
 constexpr int kMostDepth = 16;
 
-double number(const nlohmann::ordered_json& json, const char* name) {
+double number(const nlohmann::json& json, const char* name) {
   return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
 }
 
 /// Names come from data files and the answer may come from any program: its text must not control the terminal.
-std::string text(const nlohmann::ordered_json& json, const char* name) {
+std::string text(const nlohmann::json& json, const char* name) {
   if (!json.contains(name) || !json[name].is_string()) return "";
   return end_of(for_terminal(json[name].get<std::string>()), kMostColumns);
 }
 
-std::uint64_t count(const nlohmann::ordered_json& json) {
-  return json.get_ref<const nlohmann::ordered_json::number_unsigned_t&>();
-}
+std::uint64_t count(const nlohmann::json& json) { return json.get_ref<const nlohmann::json::number_unsigned_t&>(); }
 
-std::string head(const nlohmann::ordered_json& status) {
+std::string head(const nlohmann::json& status) {
   const auto& run = status.at("run");
   const auto& rates = status.at("rates");
   const auto& ledger = status.at("ledger");
@@ -56,12 +54,12 @@ std::string head(const nlohmann::ordered_json& status) {
 }
 
 /// The name that the detector map gives a source comes first.
-std::string labelled_name(const nlohmann::ordered_json& row) {
+std::string labelled_name(const nlohmann::json& row) {
   const auto label = text(row, "label");
   return label.empty() ? text(row, "name") : label + ": " + text(row, "name");
 }
 
-std::string rows(const nlohmann::ordered_json& status) {
+std::string rows(const nlohmann::json& status) {
   auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "MB/s", "lost",
                            "state", "name");
   for (const auto& row : status.at("sources")) {
@@ -80,7 +78,7 @@ std::string rows(const nlohmann::ordered_json& status) {
 }
 
 /// Describes how the run has ended, or why it is about to end.
-std::string ending(const nlohmann::ordered_json& status) {
+std::string ending(const nlohmann::json& status) {
   auto line = text(status, "message");
   if (status.at("run").contains("exit_code")) {
     line += fmt::format("{}exit code {}", line.empty() ? "" : ", ", number(status["run"], "exit_code"));
@@ -89,7 +87,7 @@ std::string ending(const nlohmann::ordered_json& status) {
 }
 
 /// Returns a line for each alarm that is active or has been raised.
-std::string alarms(const nlohmann::ordered_json& status) {
+std::string alarms(const nlohmann::json& status) {
   std::string lines;
   for (const auto& alarm : status.at("alarms")) {
     const bool active = alarm.at("active").get<bool>();
@@ -101,13 +99,11 @@ std::string alarms(const nlohmann::ordered_json& status) {
 }
 
 /// Rejects JSON that is nested deeper than ours: a few bytes of it could claim much memory.
-bool is_shallow(int depth, nlohmann::ordered_json::parse_event_t, const nlohmann::ordered_json&) {
-  return depth <= kMostDepth;
-}
+bool is_shallow(int depth, nlohmann::json::parse_event_t, const nlohmann::json&) { return depth <= kMostDepth; }
 
-nlohmann::ordered_json status_at(const MonitorUrl& url) {
+nlohmann::json status_at(const MonitorUrl& url) {
   const auto answer = ask(url, "/status");
-  auto json = nlohmann::ordered_json::parse(answer.body, is_shallow, false);
+  auto json = nlohmann::json::parse(answer.body, is_shallow, false);
   if (answer.status != kFound || !json.is_object()) throw UserError("no monitor of Eventloom answers there");
   return json;
 }
@@ -138,7 +134,7 @@ Seen look(const MonitorUrl& url, Seen before) {
     }
     std::cout << "connection lost: the run has stopped; see its output\n";
     return Seen::ended;
-  } catch (const nlohmann::ordered_json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     throw UserError("the monitor's answer cannot be understood: it is of another version");
   }
 }

@@ -138,17 +138,17 @@ std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t th
   return in_force;
 }
 
-nlohmann::ordered_json to_json(const std::vector<RankRealtime>& ranks) {
-  auto json = nlohmann::ordered_json::array();
+nlohmann::json to_json(const std::vector<RankRealtime>& ranks) {
+  auto json = nlohmann::json::array();
   for (const auto& rank : ranks) {
     json.push_back({{"memory_locked", rank.memory_locked},
                     {"fifo", rank.fifo},
-                    {"cpus", rank.cpus.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(rank.cpus)}});
+                    {"cpus", rank.cpus.empty() ? nlohmann::json() : nlohmann::json(rank.cpus)}});
   }
   return json;
 }
 
-std::vector<RankRealtime> realtime_of(const nlohmann::ordered_json& json) {
+std::vector<RankRealtime> realtime_of(const nlohmann::json& json) {
   std::vector<RankRealtime> ranks;
   for (const auto& rank : json) {
     const auto& cpus = rank.at("cpus");

@@ -29,10 +29,10 @@ struct RankRealtime {
 std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t threads);
 
 /// One element per rank: {"memory_locked", "fifo", "cpus"}, the last null unless bound.
-nlohmann::ordered_json to_json(const std::vector<RankRealtime>& ranks);
+nlohmann::json to_json(const std::vector<RankRealtime>& ranks);
 
 /// The inverse of to_json().
-std::vector<RankRealtime> realtime_of(const nlohmann::ordered_json& json);
+std::vector<RankRealtime> realtime_of(const nlohmann::json& json);
 
 /// Formats as "memory locked: ranks 0-3; SCHED_FIFO: none; bound to a core: ranks 0-3".
 std::string summary_of(const std::vector<RankRealtime>& ranks);

@@ -8,6 +8,6 @@
 namespace eventloom {
 
 /// One element per rank: {"offset_ns", "rate_ppm", "residual_ns", "precision_ns", "round_trips"}.
-nlohmann::ordered_json to_json(const std::vector<ClockQuality>& clocks);
+nlohmann::json to_json(const std::vector<ClockQuality>& clocks);
 
 }  // namespace eventloom

@@ -50,12 +50,12 @@ class LatencyHistogram {
 
   /// Serialises the whole histogram, to collect those of several ranks; unpack() returns an equal one. unpack() throws
   /// std::exception for input that packed() did not produce.
-  [[nodiscard]] nlohmann::ordered_json packed() const;
-  static LatencyHistogram unpack(const nlohmann::ordered_json& packed);
+  [[nodiscard]] nlohmann::json packed() const;
+  static LatencyHistogram unpack(const nlohmann::json& packed);
 
   /// {"count", "min_ns", "mean_ns", "p10_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"}. Without
   /// entries, all members but the count are null.
-  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  [[nodiscard]] nlohmann::json to_json() const;
 
  private:
   using Axis = boost::histogram::axis::regular<double, boost::histogram::axis::transform::log>;

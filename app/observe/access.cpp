@@ -39,8 +39,8 @@ bool is_from_another_site(const HttpRequest& request) {
 }  // namespace
 
 HttpReply refusal(unsigned status, const std::string& what) {
-  const nlohmann::ordered_json body{{"error", what}};
-  const auto text = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const nlohmann::json body{{"error", what}};
+  const auto text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   return {status, "application/json", shared_text(text), "", "", what};
 }
 

@@ -53,7 +53,7 @@ constexpr std::array kRunCommands = {NamedRunCommand{"start", RunRequest::What::
                                      NamedRunCommand{"next-run", RunRequest::What::next_run}};
 
 /// `body` holds the command `known`.
-AskedCommand run_command_in(const nlohmann::ordered_json& body, const NamedRunCommand& known) {
+AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& known) {
   const bool begins = known.what != RunRequest::What::stop_run;
   if (!begins && (body.contains("number") || body.contains("comment"))) {
     throw UserError("stop-run takes no number and no comment: they belong to the run that begins");
@@ -78,8 +78,8 @@ AskedCommand run_command_in(const nlohmann::ordered_json& body, const NamedRunCo
 
 /// Throws UserError if the body is not a command.
 AskedCommand command_in(const std::string& body) {
-  const auto json = nlohmann::ordered_json::parse(body, nullptr, false);
-  const auto name = json.is_object() ? json.value("command", nlohmann::ordered_json()) : nlohmann::ordered_json();
+  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
   const auto* of_runs =
       std::ranges::find_if(kRunCommands, [&](const NamedRunCommand& one) { return name == one.name; });
   if (of_runs != kRunCommands.end()) return run_command_in(json, *of_runs);
@@ -91,7 +91,7 @@ AskedCommand command_in(const std::string& body) {
   }
   AskedCommand asked{{.command = known->command}, std::nullopt, known->name};
   if (known->command != Command::speed) return asked;
-  const auto number = json.value("speed", nlohmann::ordered_json());
+  const auto number = json.value("speed", nlohmann::json());
   const double speed = number.is_number() ? number.get<double>() : -1;
   asked.request.speed_millionths = speed_in_millionths(speed);
   asked.text += fmt::format(" {:g}", speed);

@@ -12,9 +12,8 @@ namespace eventloom {
 namespace {
 
 std::string valid_utf8(const std::string& text) {
-  const auto dumped =
-      nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  return nlohmann::ordered_json::parse(dumped).get<std::string>();
+  const auto dumped = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json::parse(dumped).get<std::string>();
 }
 
 std::string label(const char* name, const std::string& value) {

@@ -96,9 +96,9 @@ std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string
 
 const std::string& utf8_name(const std::string& name, const char* option) {
   try {
-    static_cast<void>(nlohmann::ordered_json(name).dump());
+    static_cast<void>(nlohmann::json(name).dump());
     return name;
-  } catch (const nlohmann::ordered_json::type_error&) {
+  } catch (const nlohmann::json::type_error&) {
     throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
   }
 }

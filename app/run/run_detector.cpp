@@ -21,9 +21,9 @@ namespace {
 /// Its names are displayed and stored in files.
 bool is_utf8(const std::string& text) {
   try {
-    static_cast<void>(nlohmann::ordered_json(text).dump());
+    static_cast<void>(nlohmann::json(text).dump());
     return true;
-  } catch (const nlohmann::ordered_json::type_error&) {
+  } catch (const nlohmann::json::type_error&) {
     return false;
   }
 }

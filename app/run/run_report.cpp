@@ -134,8 +134,7 @@ RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
   for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
   std::map<std::uint32_t, MarkerCounts::Numbers> left_out;
   for (const auto& [source, counts] : mine.left_out) left_out[source] = counts.numbers();
-  const nlohmann::ordered_json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out,
-                                        mine.live_hits};
+  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out, mine.live_hits};
   for (const auto& json : all_gather_json(ranks, lists)) {
     RunTotals theirs{{}, json.at(0), json.at(1), json.at(2), {}, json.at(4)};
     for (const auto& [source, numbers] : json.at(3).get<decltype(left_out)>()) {

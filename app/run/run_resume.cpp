@@ -200,11 +200,11 @@ std::vector<PartInfo> parts_of(const FoundRun& found) {
 /// Collective. Each rank reads its share of the parts that rank 0 has found.
 DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  nlohmann::json list = nlohmann::json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
   const auto reported = broadcast_json(ranks, list);
   const auto n_ranks = static_cast<std::size_t>(ranks.size());
-  nlohmann::ordered_json mine = nlohmann::ordered_json::object();
+  nlohmann::json mine = nlohmann::json::object();
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < reported.size(); i += n_ranks) {
     const auto part = part_from_json(nlohmann::ordered_json(reported[i]));
     if (const auto damage = damage_of_part(run_file, part)) mine[part.name] = *damage;
@@ -287,10 +287,10 @@ Resumption take_up(const DefinitionOutput& output, bool saves_sorted, const RunS
   return resumption;
 }
 
-nlohmann::ordered_json to_json(const Resumption& resumption) {
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+nlohmann::json to_json(const Resumption& resumption) {
+  nlohmann::json runs = nlohmann::json::array();
   for (const auto& run : resumption.finished.beyond()) runs.push_back({run.first, run.step, run.count});
-  nlohmann::ordered_json writers = nlohmann::ordered_json::array();
+  nlohmann::json writers = nlohmann::json::array();
   for (const auto& [number, place] : resumption.writers) {
     writers.push_back(
         {number, place.list.good_bytes, place.list.chain, place.next_segment, place.events, place.next_files});
@@ -302,7 +302,7 @@ nlohmann::ordered_json to_json(const Resumption& resumption) {
           {"writers", writers}};
 }
 
-Resumption resumption_from_json(const nlohmann::ordered_json& json) {
+Resumption resumption_from_json(const nlohmann::json& json) {
   Resumption resumption;
   resumption.resumes = json.at("resumes");
   resumption.complete = json.at("complete");

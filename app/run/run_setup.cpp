@@ -58,8 +58,8 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   return info;
 }
 
-nlohmann::ordered_json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
-  nlohmann::ordered_json json = to_json(local.id, info_of(spec, local, settings));
+nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
+  nlohmann::json json = to_json(local.id, info_of(spec, local, settings));
   // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
@@ -263,7 +263,7 @@ void align_wrapping(std::vector<SourceInfo>& streams) {
 }
 
 /// `described`: descriptions of the opened streams of all ranks.
-std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::ordered_json>& described) {
+std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
   std::optional<SortedInfo> sorted;
   for (const auto& of_rank : described) {
     for (const auto& json : of_rank) {
@@ -354,7 +354,7 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
 
 /// Only rank 0 has compared the files.
 void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
-  auto copies = nlohmann::ordered_json::array();
+  auto copies = nlohmann::json::array();
   for (const auto& spec : specs) copies.push_back(spec.copy);
   copies = broadcast_json(ranks, copies);
   for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies.at(s);
@@ -391,7 +391,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   agree(communicator, [&] { setup.local = open_local_sources(sources, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, sources, building, communicator);
   if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch);
-  nlohmann::ordered_json mine = nlohmann::ordered_json::array();
+  nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
       mine.push_back(describe(specs[source.id.value], source, sources));

@@ -48,10 +48,10 @@ struct SortedInfo {
 };
 
 /// Representation for messages between ranks. `id`: number of the source.
-nlohmann::ordered_json to_json(SourceId id, const SourceInfo& info);
-SourceInfo info_from_json(const nlohmann::ordered_json& json);
+nlohmann::json to_json(SourceId id, const SourceInfo& info);
+SourceInfo info_from_json(const nlohmann::json& json);
 /// Returns the description of the folder that its manifest contains.
-nlohmann::ordered_json to_json(const SortedManifest& manifest);
-SortedInfo sorted_from_json(const nlohmann::ordered_json& json);
+nlohmann::json to_json(const SortedManifest& manifest);
+SortedInfo sorted_from_json(const nlohmann::json& json);
 
 }  // namespace eventloom

@@ -8,7 +8,7 @@
 namespace eventloom {
 
 /// RunTotals and PartInfo as JSON, for a run's report and the lists of finished parts. The readers throw
-/// nlohmann::ordered_json::exception when a member is missing or has the wrong type.
+/// nlohmann::json::exception when a member is missing or has the wrong type.
 nlohmann::ordered_json to_json(const RunTotals& totals);
 RunTotals totals_from_json(const nlohmann::ordered_json& json);
 

@@ -26,7 +26,7 @@ std::optional<PeerPlace> place_in(const std::string& text) {
   const auto end = text.rfind('}');
   if (begin == std::string::npos || end == std::string::npos || end < begin) return std::nullopt;
   const auto json = text.substr(begin, end + 1 - begin);
-  const auto found = nlohmann::ordered_json::parse(json, nullptr, false);
+  const auto found = nlohmann::json::parse(json, nullptr, false);
   if (sealed(json) != text || !found.is_object()) return std::nullopt;
   return PeerPlace{found.value("session", std::uint32_t{0}), found.value("base", std::int64_t{0})};
 }
@@ -43,7 +43,7 @@ bool is_live_place(const std::filesystem::path& file) {
 }
 
 void write_live_place(const std::filesystem::path& file, const PeerPlace& place) {
-  const nlohmann::ordered_json json{{"session", place.session}, {"base", place.base}};
+  const nlohmann::json json{{"session", place.session}, {"base", place.base}};
   write_text_file(file, sealed(json.dump()), is_live_place);
 }
 

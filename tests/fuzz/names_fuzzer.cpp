@@ -24,9 +24,9 @@ using namespace eventloom;
 
 bool is_utf8(const std::string& text) {
   try {
-    (void)nlohmann::ordered_json(text).dump();
+    (void)nlohmann::json(text).dump();
     return true;
-  } catch (const nlohmann::ordered_json::type_error&) {
+  } catch (const nlohmann::json::type_error&) {
     return false;
   }
 }
@@ -126,7 +126,7 @@ void check_documents(const std::string& name, std::span<const std::byte> message
   const auto snapshot = tracker.take(RunTracker::Time(std::chrono::seconds(3)), picture, {"running"});
   const auto json = status_document(run, *snapshot, {{name, name, name, name}}, {{name, name, name}});
   fuzz::require(StatusJson::accept(to_text(json)), "the status is JSON");
-  const auto page = page_with(nlohmann::ordered_json(json));
+  const auto page = page_with(nlohmann::json(json));
   static const auto tags = count_of(page_for_monitor(), '<');
   fuzz::require(count_of(page, '<') == tags, "a page has the elements of the page");
   check_metrics(prometheus_text(run, *snapshot));

@@ -25,10 +25,10 @@ const char* const kPageBegin = "<!DOCTYPE html>\n<!-- Eventloom page -->\n";
 
 std::string page_for_monitor() { return page_holding("null"); }
 
-std::string page_with(const nlohmann::ordered_json& status) {
+std::string page_with(const nlohmann::json& status) {
   // ASCII without '<', which occurs in JSON only inside strings: neither </script> nor <!-- can appear.
   std::string json;
-  for (const char c : status.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
+  for (const char c : status.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) {
     if (c == '<') {
       json += "\\u003c";
     } else {

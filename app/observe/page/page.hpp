@@ -16,6 +16,6 @@ std::string page_for_monitor();
 
 /// Returns a page that contains its status document. Replaces text that is not UTF-8. No text of the document can end
 /// the script that contains it.
-std::string page_with(const nlohmann::ordered_json& status);
+std::string page_with(const nlohmann::json& status);
 
 }  // namespace eventloom

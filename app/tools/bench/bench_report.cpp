@@ -20,7 +20,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr std::size_t kLeastWidth = 8;  // fits most values, so that the header is seldom repeated
 constexpr const char* kGap = "  ";

@@ -13,14 +13,13 @@ namespace eventloom {
 std::vector<BenchColumn> clocks_columns();
 
 /// One repetition on one rank, without its round trips.
-nlohmann::ordered_json trial_json(const ClockTrial& trial);
+nlohmann::json trial_json(const ClockTrial& trial);
 
 /// Adds the lengths of the round trips made during the synchronisation, and with `all` the round trips themselves.
-void add_trips(nlohmann::ordered_json& trial, const std::vector<RoundTrip>& trips, bool all);
+void add_trips(nlohmann::json& trial, const std::vector<RoundTrip>& trips, bool all);
 
 /// The point of one duration. `trials`: the repetitions of one rank, with round trips; `duration`: index of the
 /// duration; `known`: prior knowledge of the clocks, with which the point begins.
-nlohmann::ordered_json clocks_point(const nlohmann::ordered_json& trials, std::size_t duration,
-                                    nlohmann::ordered_json known);
+nlohmann::json clocks_point(const nlohmann::json& trials, std::size_t duration, nlohmann::json known);
 
 }  // namespace eventloom

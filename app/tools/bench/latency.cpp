@@ -16,7 +16,7 @@
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 namespace {
 

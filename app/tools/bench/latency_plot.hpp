@@ -12,7 +12,7 @@ namespace eventloom {
 /// Plots the latency at each stage over the measurements in sequence, with a line per stage and percentile.
 class LatencyPlot {
  public:
-  void add(const nlohmann::ordered_json& point) {
+  void add(const nlohmann::json& point) {
     ++n_;
     for (const auto& [name, us] : point["shown"].items()) {
       auto line = std::ranges::find(series_, name, &PlotSeries::name);

@@ -19,7 +19,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// Gives every rank time to learn the start time before it arrives.
 constexpr std::int64_t kStartAfterNs = 2'000'000;

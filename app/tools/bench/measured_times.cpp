@@ -2,7 +2,7 @@
 
 namespace eventloom {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 void MeasuredTimes::add(std::int64_t ns) {
   histogram_.add(static_cast<double>(ns));

@@ -31,12 +31,12 @@ class MeasuredTimes {
   [[nodiscard]] const std::vector<std::int64_t>& each() const { return each_; }
 
   /// Serialises everything, to send it to another rank, where unpack() adds it to times with the same TimesKept.
-  [[nodiscard]] nlohmann::ordered_json packed() const;
-  void unpack(const nlohmann::ordered_json& packed);
+  [[nodiscard]] nlohmann::json packed() const;
+  void unpack(const nlohmann::json& packed);
 
   /// The members of LatencyHistogram::to_json(), "bins": [[low_ns, high_ns, count], ...], those that are not empty, in
   /// ascending order, and with a limit "limit_ns", "above_limit" and "share_above_limit" (null without times).
-  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  [[nodiscard]] nlohmann::json to_json() const;
 
  private:
   TimesKept kept_;
@@ -46,6 +46,6 @@ class MeasuredTimes {
 };
 
 /// The histogram of a MeasuredTimes::to_json().
-LatencyHistogram histogram_of(const nlohmann::ordered_json& times);
+LatencyHistogram histogram_of(const nlohmann::json& times);
 
 }  // namespace eventloom

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 namespace {
 

@@ -38,6 +38,6 @@ struct PatternsPoint {
 
 /// Collective. Measures a point: the rates of all repetitions beside bare puts, then once the time of each message,
 /// then the peers. The result is complete on rank 0.
-nlohmann::ordered_json measure_pattern(const PatternsConfig& config, BenchRun& run, const PatternsPoint& point);
+nlohmann::json measure_pattern(const PatternsConfig& config, BenchRun& run, const PatternsPoint& point);
 
 }  // namespace eventloom

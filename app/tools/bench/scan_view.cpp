@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 namespace {
 

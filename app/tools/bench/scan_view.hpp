@@ -9,6 +9,6 @@ namespace eventloom {
 
 /// Plots of the points of `bench scan`, at least one: rates over message sizes, and over the number of clients.
 /// Steps of the breakdown and containers are in the table only.
-std::vector<Plot> scan_plots(const nlohmann::ordered_json& points);
+std::vector<Plot> scan_plots(const nlohmann::json& points);
 
 }  // namespace eventloom

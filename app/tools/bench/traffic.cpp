@@ -20,7 +20,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// Number of slices for which a builder gathers messages at a time. Builders without a build time use no memory beyond
 /// the rings, so they take several rings' worth; others take a few, as in a run. If the number of slices is given, a

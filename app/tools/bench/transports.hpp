@@ -13,7 +13,7 @@ namespace eventloom {
 struct BenchView {
   std::string bench;  ///< its name
   std::vector<BenchColumn> columns;
-  std::vector<Plot> (*plots)(const nlohmann::ordered_json& points) = nullptr;
+  std::vector<Plot> (*plots)(const nlohmann::json& points) = nullptr;
 };
 
 /// Adds --transports and --ranks.

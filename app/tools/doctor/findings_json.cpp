@@ -24,7 +24,7 @@ nlohmann::ordered_json finding_json(const Finding& finding) {
   return json;
 }
 
-Finding finding_of(const nlohmann::ordered_json& json) {
+Finding finding_of(const nlohmann::json& json) {
   Finding finding{json.at("subject"), level_of(json.at("level")),
                   json.at("what"),    json.at("meaning"),
                   json.at("mend"),    std::nullopt,

@@ -9,7 +9,7 @@ namespace eventloom {
 
 /// {"subject", "level", "what", "meaning", "mend", "measured": null or {"least", "most", "unit"}, "hosts"}
 nlohmann::ordered_json finding_json(const Finding& finding);
-Finding finding_of(const nlohmann::ordered_json& json);
+Finding finding_of(const nlohmann::json& json);
 
 /// {"format", "ranks", "hosts", "warnings", "findings"}. `what` includes the measured numbers.
 nlohmann::ordered_json findings_json(const std::vector<Finding>& findings, int ranks,

@@ -11,7 +11,7 @@ namespace eventloom {
 
 /// Result of `plan --simulate`.
 struct ScheduleComparison {
-  nlohmann::ordered_json points = nlohmann::ordered_json::array();  ///< same format as in the report of `simulate`
+  nlohmann::json points = nlohmann::json::array();  ///< same format as in the report of `simulate`
   std::optional<Calibration> measured;
   SimulatedSchedule best;
 };

@@ -17,7 +17,7 @@ constexpr const char* kStateFormat = "eventloom-record-state";
 
 bool is_record_state(const std::filesystem::path& file) { return is_json_of(file, kStateFormat); }
 
-RecordState state_in(const nlohmann::ordered_json& json) {
+RecordState state_in(const nlohmann::json& json) {
   RecordState state;
   json.at("uri").get_to(state.uri);
   json.at("file").get_to(state.number);
@@ -53,8 +53,8 @@ std::optional<RecordState> read_record_state(const std::filesystem::path& file) 
   std::ifstream in(file, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(in), {});
   try {
-    return state_in(nlohmann::ordered_json::parse(text));
-  } catch (const nlohmann::ordered_json::exception&) {
+    return state_in(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception&) {
     log::warn("'{}' is damaged: what its source sent meanwhile is not known", file.string());
     return std::nullopt;
   }

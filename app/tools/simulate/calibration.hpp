@@ -27,6 +27,6 @@ Calibration measure_rates(const EventDefinitionPtr& definition, double seconds);
 std::optional<Calibration> calibrate(const boost::program_options::variables_map& values,
                                      std::vector<SimulationSettings>& points);
 
-nlohmann::ordered_json to_json(const Calibration& measured);
+nlohmann::json to_json(const Calibration& measured);
 
 }  // namespace eventloom

@@ -4,7 +4,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 Json to_json(const std::vector<OfNode>& all) {
   Json json = Json::array();

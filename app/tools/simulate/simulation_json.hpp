@@ -7,13 +7,13 @@
 /// Messages between `eventloom simulate` and the simulator program.
 namespace eventloom {
 
-nlohmann::ordered_json to_json(const SimulationSettings& settings);
-SimulationSettings settings_of(const nlohmann::ordered_json& json);
+nlohmann::json to_json(const SimulationSettings& settings);
+SimulationSettings settings_of(const nlohmann::json& json);
 
-nlohmann::ordered_json to_json(const SimulationResult& result);
-SimulationResult result_of(const nlohmann::ordered_json& json);
+nlohmann::json to_json(const SimulationResult& result);
+SimulationResult result_of(const nlohmann::json& json);
 
-nlohmann::ordered_json to_json(const PlatformPhases& found);
-PlatformPhases phases_of(const nlohmann::ordered_json& json);
+nlohmann::json to_json(const PlatformPhases& found);
+PlatformPhases phases_of(const nlohmann::json& json);
 
 }  // namespace eventloom

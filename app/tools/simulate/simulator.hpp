@@ -41,8 +41,7 @@ class Simulator {
                const std::function<void(const SimulationSettings&, const std::string&)>& refused = {}) const;
 
  private:
-  [[nodiscard]] nlohmann::ordered_json ask(const SimulationSettings& settings, const char* task,
-                                           SimulationCost* cost) const;
+  [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const;
 
   std::filesystem::path program_;
 };

@@ -19,21 +19,21 @@ struct Answer {
   std::string text;
 };
 
-nlohmann::ordered_json result_for(const eventloom::SimulationSettings& settings, std::string_view task) {
+nlohmann::json result_for(const eventloom::SimulationSettings& settings, std::string_view task) {
   if (task == "--phases") return eventloom::to_json(eventloom::phases_for(settings));
   if (task != "--check") return eventloom::to_json(eventloom::simulate(settings));
   eventloom::check_platform(settings);
-  return nlohmann::ordered_json::object();
+  return nlohmann::json::object();
 }
 
 Answer answer_to(std::istream& question, std::string_view task) {
   try {
-    const auto settings = eventloom::settings_of(nlohmann::ordered_json::parse(question));
+    const auto settings = eventloom::settings_of(nlohmann::json::parse(question));
     return {.text = result_for(settings, task).dump()};
   } catch (...) {
     const auto failure = eventloom::Failure::of(std::current_exception());
-    const nlohmann::ordered_json error{{"error", failure.text}};
-    return {failure.code, error.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
+    const nlohmann::json error{{"error", failure.text}};
+    return {failure.code, error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   }
 }
 

@@ -21,7 +21,7 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::ordered_json;
+using Document = nlohmann::json;
 
 constexpr std::size_t kMostBins = 60;
 constexpr std::uint64_t kMostHits = 2000;  // per drawn event

@@ -14,8 +14,7 @@ namespace eventloom {
 /// Returns the status document of a run that has ended, "kind" "report", which the page shows. `path`: the file that it
 /// describes; `histograms`: those of --hist. Reads the chosen events from the run. Texts are as in the file: not
 /// necessarily UTF-8.
-nlohmann::ordered_json report_document(const std::filesystem::path& path, const RunTables& run,
-                                       const RunSummary& summary, const RunStatistics& statistics,
-                                       std::span<const HistogramRecord> histograms);
+nlohmann::json report_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
+                               const RunStatistics& statistics, std::span<const HistogramRecord> histograms);
 
 }  // namespace eventloom

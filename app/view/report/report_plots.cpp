@@ -14,7 +14,7 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::ordered_json;
+using Document = nlohmann::json;
 
 constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicity.png", "duration.png",
                                                     "interval.png", "latency.png",      "sources.png",

@@ -15,7 +15,7 @@ namespace eventloom {
 
 /// Returns the plots of a report for gnuplot, from its status document and the histograms of --hist, each with its file
 /// name without folder. `names`: of channels, see common_channel_names().
-std::vector<std::pair<std::string, Plot>> report_plots(const nlohmann::ordered_json& status,
+std::vector<std::pair<std::string, Plot>> report_plots(const nlohmann::json& status,
                                                        std::span<const HistogramRecord> histograms,
                                                        const ChannelNames& names = {});
 

@@ -16,7 +16,7 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::ordered_json;
+using Document = nlohmann::json;
 
 constexpr std::size_t kLatencyBins = 60;
 

@@ -37,8 +37,8 @@ TEST(StatusDocument, HasChannelsFiltersAndClocks) {
   const auto json = document_of(picture, {{}, {-5, 1.5, 2, std::numeric_limits<double>::infinity(), 0, 100}});
   EXPECT_EQ(json["channels"], StatusJson::parse(R"([{"source":0,"channel":[3,7],"hits":[1,2],"others":9},
                                                     {"source":1,"channel":[268435455],"hits":[4],"others":0}])"));
-  EXPECT_EQ(json["clocks"][1], StatusJson::parse(R"({"rank":1,"offset_ns":-5.0,"rate_ppm":1.5,"residual_ns":2.0,
-                                                     "precision_ns":null,"round_trips":100})"));
+  EXPECT_EQ(json["clocks"][1], StatusJson::parse(R"({"rank":1,"offset_ns":-5.0,"precision_ns":null,"rate_ppm":1.5,
+                                                     "residual_ns":2.0,"round_trips":100})"));
   EXPECT_EQ(json["filters"][0]["accepted"], 11);
   EXPECT_EQ(json["filters"][0]["rejected"], 2);
 }

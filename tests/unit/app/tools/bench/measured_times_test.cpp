@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 std::vector<std::int64_t> times_of_a_network(std::size_t n, unsigned seed) {
   std::mt19937_64 random(seed);

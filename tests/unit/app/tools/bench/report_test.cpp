@@ -21,7 +21,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream in(path);
