@@ -18,4 +18,4 @@ exec 9>"$build/lock"
 flock 9
 (cd "$root" && cmake --preset sanitizers -B "$build") >"$build/configure.log" 2>&1 9>&- ||
   fail_with_log "cmake failed" "$build/configure.log"
-cmake --build "$build" --parallel "$(nproc)" "$@" >"$build/build.log" 2>&1 9>&- || fail_with_log "the build failed" "$build/build.log"
+cmake --build "$build" "$@" >"$build/build.log" 2>&1 9>&- || fail_with_log "the build failed" "$build/build.log"
