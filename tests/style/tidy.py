@@ -167,7 +167,11 @@ class Batch:
             self.sources = [Path(name) for name in INCLUDE.findall(file.read_text())]
         words = shlex.split(entry["command"])
         begin = next(i for i, word in enumerate(words) if word.startswith("-"))
-        self.options = words[begin:words.index("-o")]
+        options = words[begin:words.index("-o")]
+        # gcc's precompiled header, which clang refuses: a source includes what it needs.
+        header = [i for i, word in enumerate(options) if word.endswith("/cmake_pch.hxx")]
+        left_out = {j for i in header for j in (i - 1, i)}
+        self.options = [word for i, word in enumerate(options) if i not in left_out and word != "-Winvalid-pch"]
 
     def limit_to(self, sources):
         self.sources = [source for source in self.sources if source in sources]
