@@ -37,7 +37,8 @@ install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py 
 install(DIRECTORY ${jobs}/examples ${jobs}/monitoring DESTINATION ${shared}/jobs)
 
 # All pages and the files they link to, in the same folders, so that links remain valid.
-set(pages README.md CITATION.cff LICENSE .github/CONTRIBUTING.md .github/HACKING.md .github/SECURITY.md
+set(pages README.md CITATION.cff LICENSE .editorconfig .ci/run
+          .github/CONTRIBUTING.md .github/HACKING.md .github/SECURITY.md .github/workflows/ci.yml
           jobs/packaging/eventloom.def jobs/packaging/spack/package.py)
 foreach(folder app core formats io jobs schedulers)
   file(GLOB_RECURSE found RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.md
