@@ -33,15 +33,15 @@ inline void warn(std::string_view text) { write(Level::warn, text); }
 inline void error(std::string_view text) { write(Level::error, text); }
 template <class First, class... Rest>
 void info(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
-  write_formatted(Level::info, text, fmt::make_format_args(first, rest...));
+  write(Level::info, text, std::forward<First>(first), std::forward<Rest>(rest)...);
 }
 template <class First, class... Rest>
 void warn(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
-  write_formatted(Level::warn, text, fmt::make_format_args(first, rest...));
+  write(Level::warn, text, std::forward<First>(first), std::forward<Rest>(rest)...);
 }
 template <class First, class... Rest>
 void error(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
-  write_formatted(Level::error, text, fmt::make_format_args(first, rest...));
+  write(Level::error, text, std::forward<First>(first), std::forward<Rest>(rest)...);
 }
 
 }  // namespace eventloom::log
