@@ -32,12 +32,13 @@ class CsvReader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return input_; }
+  [[nodiscard]] InputFile input() const override { return describe_file(name_); }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return time_.turns().any() ? &time_.turns() : nullptr; }
   [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
-    counts.counters[Metric::clock_turns] = time_.turns();
+    counts.counters[Metric::clock_turns] = time_.turns().turns();
     counts.counters[Metric::bad_records] = bad_.count();
     return counts;
   }
@@ -55,7 +56,6 @@ class CsvReader final : public HitReader {
   [[noreturn]] void reject(std::string_view text, const std::string& expected) const;
 
   std::string name_;
-  InputFile input_;
   StreamHeader header_;
   CsvColumns columns_;
   CsvPayload payload_;
@@ -75,15 +75,15 @@ class CsvReader final : public HitReader {
 
 ChannelNames names_of(const SourceUri& uri, const CsvColumns& columns, bool is_followed) {
   auto names = ChannelNames::of(uri, columns);
-  if (is_followed && names.any() && !uri.has("channels")) {
-    uri.refuse("channels are words, which are numbered when all are known: give channels=FILE.csv to follow it");
+  if ((is_followed || uri.has("concat")) && names.any() && !uri.has("channels")) {
+    uri.refuse(
+        "channels are words, which are numbered when all are known: give channels=FILE.csv to follow or join files");
   }
   return names;
 }
 
 CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed)
     : name_(uri.path()),
-      input_(describe_file(uri.path())),
       columns_(find_columns(uri)),
       payload_(uri, columns_),
       time_(uri, columns_.unit, base.tick_ps),

@@ -18,7 +18,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kShownOfTime = 40;
-constexpr const char* kNegative = "a time: it is negative; say which time becomes tick 0, such as origin=-1s";
+constexpr const char* kNegative =
+    "a time: it is negative; say which time becomes tick 0, such as origin=-1s, or, if the times are a counter with a "
+    "sign that starts again, its width: bits=32";
 constexpr const char* kNoNumber = "a time: a decimal number of at most 19 digits";
 
 std::string is_not(std::string_view text, const std::string& reason) {
@@ -56,7 +58,7 @@ CsvTime::CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t ti
   for (const char* key : {"unit", "drift", "coarse"}) {
     if (utc_ && uri.has(key)) uri.refuse("times in UTC have no unit: omit " + std::string(key) + "=");
   }
-  if (utc_ && turns_.any()) uri.refuse("times in UTC do not wrap around: omit bits=");
+  if (utc_ && turns_.any()) uri.refuse("times in UTC do not wrap around: omit bits= and modulus=");
   origin_ = origin->at;
 }
 
@@ -80,13 +82,16 @@ std::optional<Tick> CsvTime::ticks(const Fields& fields, std::uint32_t channel) 
 /// Unwraps the counter, which is the whole part of the number.
 std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
   const auto point = std::min(text.find('.'), text.size());
-  std::uint64_t counter = 0;
+  const bool negative = text.starts_with('-');
+  std::int64_t counter = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + point, counter);
-  if (error != std::errc() || end != text.data() + point) {
-    reject_time(text, "the number of a counter of the width in bits=: decimal digits");
+  if (error != std::errc() || end != text.data() + point || (negative && point != text.size())) {
+    reject_time(text,
+                "the number of a counter, as bits= or modulus= says: decimal digits, and a fraction if it is not "
+                "negative");
   }
-  const auto extended = turns_.extend(counter, channel);
-  if (!extended) throw std::invalid_argument(turns_.defect(counter, channel));
+  const auto extended = turns_.extend_signed(counter, channel);
+  if (!extended) throw std::invalid_argument(turns_.defect(std::string(text.substr(0, kShownOfTime)), channel));
   return std::to_string(*extended) + std::string(text.substr(point));
 }
 

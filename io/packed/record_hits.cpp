@@ -142,7 +142,7 @@ void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what
 Counters RecordHits::counters() const {
   Counters counters{{Metric::records, records_}, {Metric::bad_records, bad_.count()}};
   counters[Metric::imprecise_times] = imprecise_.count();
-  counters[Metric::clock_turns] = clock_ ? clock_->turns() : 0;
+  counters[Metric::clock_turns] = clock_ ? clock_->turns().turns() : 0;
   return counters;
 }
 

@@ -29,6 +29,8 @@ class RecordHits {
   [[nodiscard]] const RecordFormat& format() const { return format_; }
   /// Whether times are event numbers.
   [[nodiscard]] bool numbered() const { return clock_ && clock_->numbered(); }
+  /// Null if the records hold no times of a counter that turns.
+  [[nodiscard]] ClockTurns* counter() { return clock_ && clock_->turns().any() ? &clock_->turns() : nullptr; }
   /// Counts `records`, `bad_records`, `imprecise_times` and `clock_turns`.
   [[nodiscard]] Counters counters() const;
   /// Reports the number of bad records if not all have been reported.
