@@ -117,7 +117,7 @@ void CsvPayload::learn_kinds(const SourceUri& uri, const CsvColumns& columns) {
   std::vector<FittingKinds> kinds(columns_.size());
   TableRows rows(uri.path(), columns);
   for (std::size_t n = 0; n < kTableRowsSeen && rows.next_intact() && rows.is_whole(); ++n) {
-    const bool is_row = std::max({columns.time, columns.coarse, columns.channel}) <= rows.fields().size();
+    const bool is_row = rows.has_time() && columns.channel <= rows.fields().size();
     for (std::size_t i = 0; is_row && i < kinds.size(); ++i) kinds[i].see(rows.value(columns.payload[i]));
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {
