@@ -12,7 +12,6 @@
 #include "core/runtime/quiet_log.hpp"
 #include "io/recorded/clock_beginnings.hpp"
 #include "io/recorded/clock_turns.hpp"
-#include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
 
 namespace eventloom {
@@ -34,7 +33,7 @@ std::string name_in_messages(const BegunSource& source) {
 /// The numbers of the first hits in a file. They begin in turn 1, so that some may lie before the first one, and their
 /// times are rounded, as the tick of the run is not known. std::nullopt if there are none.
 std::optional<ClockTurns::Extent> first_numbers(const SourceUri& file) {
-  const auto uri = holds_event_numbers(file) ? file : file.with("round", "nearest");
+  const auto uri = file.get_yes("numbered") ? file : file.with("round", "nearest");
   const auto reader = scheme_of(uri).read(uri.with("turns", "1"), {0}, TimeBase{});
   HitBlock block;
   reader->read(block);
@@ -47,12 +46,12 @@ std::optional<ClockTurns::Extent> first_numbers(const SourceUri& file) {
 std::optional<BegunSource> begun(SourceSpec& spec) {
   const auto& scheme = scheme_of(spec.uri);
   const bool turns = scheme.turns != nullptr && scheme.turns(spec.uri);
-  if (!turns || spec.uri.has("turns") || spec.uri.has("overflow") || is_live(spec.uri) || !spec.defect.empty())
-    return std::nullopt;
+  const bool is_placed = spec.uri.has("turns") || spec.uri.has("overflow");
+  if (!turns || is_placed || spec.uri.has("follow") || !spec.defect.empty()) return std::nullopt;
   const QuietLog quiet;
   std::optional<ClockTurns::Extent> extent;
   try {
-    for (const auto& file : files_of(spec)) {
+    for (const auto& file : scheme.files(spec.uri)) {
       if (!extent) extent = first_numbers(spec.uri.with_path(file));
     }
   } catch (const UserError&) {
