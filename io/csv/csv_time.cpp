@@ -10,6 +10,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
+#include "io/files/table_fields.hpp"
 #include "io/recorded/clock_unit.hpp"
 #include "io/recorded/time_pair.hpp"
 
@@ -29,6 +30,7 @@ std::string is_not(std::string_view text, const std::string& reason) {
 
 /// Throws an error stating why `text` is not a time.
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
+  if (is_missing(text)) throw std::invalid_argument("the time is missing");
   throw std::invalid_argument(is_not(text, reason));
 }
 
@@ -39,6 +41,15 @@ std::string is_not(std::string_view text, const std::string& reason) {
 
 SourceUri with_unit(const SourceUri& uri, const std::string& unit) {
   return unit.empty() || uri.has("unit") ? uri : uri.with("unit", unit);
+}
+
+/// The digits of a number below 10^19, with a point before its fraction.
+std::string without_exponent(Decimal value) {
+  auto text = std::to_string(value.digits);
+  if (value.exponent >= 0) return text.append(static_cast<std::size_t>(value.exponent), '0');
+  const auto decimals = static_cast<std::size_t>(-value.exponent);
+  if (text.size() <= decimals) text.insert(0, decimals + 1 - text.size(), '0');
+  return text.insert(text.size() - decimals, ".");
 }
 
 }  // namespace
@@ -52,6 +63,7 @@ CsvTime::CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t ti
       subtracts_(subtracts_time(uri)),
       tick_ps_(tick_ps) {
   if (!coarse_column(uri).empty()) read_coarse_unit(uri);
+  if (coarse_ps_ && uri.has("overflow")) uri.refuse("overflow= is not valid with coarse=");
   const auto origin = origin_of(uri, tick_ps);
   if (!origin) return;
   utc_ = origin->utc;
@@ -81,6 +93,12 @@ std::optional<Tick> CsvTime::ticks(const Fields& fields, std::uint32_t channel) 
 
 /// Unwraps the counter, which is the whole part of the number.
 std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
+  if (text.find_first_of("eE") != std::string_view::npos) {
+    const auto value = parse_decimal(text.substr(text.starts_with('-') ? 1 : 0));
+    if (!value) reject_time(text, kNoNumber);
+    require_digits(text, *value);
+    return unwrapped((text.starts_with('-') ? "-" : "") + without_exponent(shortest(*value)), channel);
+  }
   const auto point = std::min(text.find('.'), text.size());
   const bool negative = text.starts_with('-');
   std::int64_t counter = 0;

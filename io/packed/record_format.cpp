@@ -82,6 +82,13 @@ RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
     uri.refuse("fixed-channel= does not fit the " + std::to_string(channel_bits) +
                " bits beside system= and subsystem=");
   }
+  channels = ChannelIds::of(uri);
+  read_payload(uri);
+  where = condition_in(uri, "where", row_condition(uri));
+  overflow = condition_in(uri, "overflow", turn_condition(uri));
+}
+
+void RecordFormat::read_payload(const SourceUri& uri) {
   for (const auto& text : payload_columns(uri)) {
     const auto [name, field] = named_field(text);
     payload.push_back(parse_field(uri, "payload", field, bytes));
@@ -89,6 +96,22 @@ RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
     add_columns(name, payload.back(), columns);
   }
   require_typed_columns(uri, columns);
+}
+
+/// A term names a field, or a payload column by its name.
+std::vector<RecordCondition> RecordFormat::condition_in(const SourceUri& uri, const std::string& key,
+                                                        std::vector<RowTerm> terms) const {
+  std::vector<RecordCondition> condition;
+  for (auto& term : terms) {
+    if (term.compares_words()) uri.refuse(key + "= compares a field with '" + term.value() + "', which is no number");
+    auto text = term.column();
+    for (const auto& column : payload_columns(uri)) {
+      const auto [name, field] = named_field(column);
+      if (name == term.column()) text = field;
+    }
+    condition.push_back({PackedField::parse(text, bytes, named(uri, key)), std::move(term)});
+  }
+  return condition;
 }
 
 }  // namespace eventloom

@@ -57,6 +57,9 @@ ClockTurns::ClockTurns(const SourceUri& uri) : first_turn_(first_turn_of(uri)) {
   if (uri.has("turns") && !are_stated(uri)) {
     uri.refuse("turns= counts the turns of a counter: say with bits= or modulus= where it starts again");
   }
+  if (uri.has("overflow") && !are_stated(uri)) {
+    uri.refuse("overflow= marks the turns of a counter: say with bits= or modulus= where it starts again");
+  }
   if (never_turns(uri)) {
     if (uri.get("jumps", "") == "unwrap") uri.refuse("jumps=unwrap contradicts bits=none: omit one");
     return;
@@ -67,6 +70,8 @@ ClockTurns::ClockTurns(const SourceUri& uri) : first_turn_(first_turn_of(uri)) {
     clocks_.push_back({.last_channel = kMaxChannel, .period = period});
   }
   if (uri.has("bits")) read_bits(uri);
+  counts_marks_ = uri.has("overflow");
+  if (counts_marks_ && clocks_.size() > 1) uri.refuse("overflow= marks the turns of one counter: give one bits=");
 }
 
 ClockTurns::ClockTurns(unsigned bits, std::uint64_t first_turn) : first_turn_(first_turn) {
@@ -103,12 +108,17 @@ std::size_t ClockTurns::clock_of(std::uint32_t channel) const {
 
 const ClockTurns::Clock& ClockTurns::widest() const { return *std::ranges::max_element(clocks_, {}, &Clock::period); }
 
-/// The first number of all, in the turn in which the file begins.
-std::optional<std::uint64_t> ClockTurns::first_number(std::uint64_t number) const {
+/// The number in the turn that is marked, or in which the file begins.
+std::optional<std::uint64_t> ClockTurns::in_marked_turn(std::uint64_t number) const {
   std::uint64_t begin = 0;
-  if (__builtin_mul_overflow(first_turn_, widest().period, &begin)) return std::nullopt;
+  if (__builtin_mul_overflow(first_turn_ + marked_, widest().period, &begin)) return std::nullopt;
   if (number > std::numeric_limits<std::uint64_t>::max() - begin) return std::nullopt;
   return begin + number;
+}
+
+void ClockTurns::mark_turns(std::uint64_t turns) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << kMostBits;
+  marked_ = std::min(marked_ + std::min(std::max<std::uint64_t>(turns, 1), kMost), kMost);
 }
 
 /// The number nearest to now_, but not below 0.
@@ -126,7 +136,7 @@ std::optional<std::uint64_t> ClockTurns::extend(std::uint64_t number, std::uint3
   const auto place = clock_of(channel);
   if (place == clocks_.size() || number >= clocks_[place].period) return std::nullopt;
   auto& clock = clocks_[place];
-  const auto at = now_ ? nearest(clock, number) : first_number(number);
+  const auto at = now_ && !counts_marks_ ? nearest(clock, number) : in_marked_turn(number);
   if (!at) return std::nullopt;
   if (!clock.first) {
     clock.first = clock.lowest = clock.greatest = *at;
@@ -159,6 +169,7 @@ void ClockTurns::go_on_after(const ClockTurns& before) {
     if (clock.first) clock.first = clock.lowest = clock.greatest;
   }
   now_ = before.now_;
+  marked_ = before.marked_;
 }
 
 std::uint64_t ClockTurns::turns() const {

@@ -16,6 +16,7 @@ namespace eventloom {
 /// - `bits` gives the width of the counter: `bits=32`, or `bits=0-15:32,16-31:48` if the counters of channels differ in
 ///   width; all must count the same unit from the same moment. `bits=none`: the counter never turns.
 /// - `modulus` gives the number at which the counter starts again, if it is not a power of two.
+/// - `overflow`: rows of the input mark the turns, which are counted: pauses may have any length.
 /// - `turns`: the turn in which the first number lies (0), of the widest counter.
 class ClockTurns {
  public:
@@ -32,6 +33,8 @@ class ClockTurns {
   static std::uint64_t first_turn_of(const SourceUri& uri);
 
   [[nodiscard]] bool any() const { return !clocks_.empty(); }
+  /// Goes on by `turns` turns, which a row of the input marks; 0 is one.
+  void mark_turns(std::uint64_t turns);
   /// The unwrapped number; std::nullopt if the channel has no counter, `number` does not fit the counter, or the result
   /// overflows.
   std::optional<std::uint64_t> extend(std::uint64_t number, std::uint32_t channel);
@@ -69,11 +72,13 @@ class ClockTurns {
   /// Index of the channel's counter in clocks_; clocks_.size() if it has none.
   [[nodiscard]] std::size_t clock_of(std::uint32_t channel) const;
   [[nodiscard]] const Clock& widest() const;
-  [[nodiscard]] std::optional<std::uint64_t> first_number(std::uint64_t number) const;
+  [[nodiscard]] std::optional<std::uint64_t> in_marked_turn(std::uint64_t number) const;
   [[nodiscard]] std::optional<std::uint64_t> nearest(Clock& clock, std::uint64_t number) const;
 
   std::vector<Clock> clocks_;
   std::uint64_t first_turn_ = 0;
+  bool counts_marks_ = false;         ///< rows mark the turns
+  std::uint64_t marked_ = 0;          ///< turns marked so far
   std::optional<std::uint64_t> now_;  ///< greatest number so far
 };
 

@@ -41,12 +41,13 @@ std::optional<ClockTurns::Extent> first_numbers(const SourceUri& file) {
   return counter == nullptr ? std::nullopt : counter->extent();
 }
 
-/// Reads the first hits of a source. std::nullopt if its counter does not turn, the user states where it begins, or it
-/// cannot be read, which its reader will report.
+/// Reads the first hits of a source. std::nullopt if its counter does not turn, the user or the data state in which
+/// turn it is, or it cannot be read, which its reader will report.
 std::optional<BegunSource> begun(SourceSpec& spec) {
   const auto& scheme = scheme_of(spec.uri);
   const bool turns = scheme.turns != nullptr && scheme.turns(spec.uri);
-  if (!turns || spec.uri.has("turns") || spec.uri.has("follow") || !spec.defect.empty()) return std::nullopt;
+  const bool is_placed = spec.uri.has("turns") || spec.uri.has("overflow");
+  if (!turns || is_placed || spec.uri.has("follow") || !spec.defect.empty()) return std::nullopt;
   const QuietLog quiet;
   std::optional<ClockTurns::Extent> extent;
   try {
