@@ -49,7 +49,8 @@ std::optional<std::uint64_t> scaled(std::uint64_t digits, int exponent, std::uin
   return static_cast<std::uint64_t>(value);
 }
 
-[[noreturn]] void reject(std::string_view text, const char* expected) {
+[[noreturn]] void reject(std::string_view text, const std::string& expected) {
+  if (text.find_first_not_of(" \t") == std::string_view::npos) throw std::invalid_argument("expected " + expected);
   throw std::invalid_argument("'" + std::string(text) + "' is not " + expected);
 }
 
@@ -163,7 +164,8 @@ std::uint64_t steps_in(std::uint64_t ns, std::uint64_t step_ps) {
 }
 
 Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
-  constexpr auto kExpected = "a length of time: a whole number of ticks, or a number with ps, ns, us, ms, s, min or h";
+  constexpr auto kExpected =
+      "a length of time: a whole number of ticks below 2^64, or a number with ps, ns, us, ms, s, min or h";
   const auto [number, unit] = split_unit(text);
   const auto value = parse_decimal(number);
   if (!value) reject(text, kExpected);
@@ -175,7 +177,8 @@ Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
   const auto unit_ps = picoseconds_of(unit);
   if (!unit_ps) reject(text, kExpected);
   const auto ticks = to_ticks(*value, *unit_ps, tick_ps);
-  if (!ticks) reject(text, ("a whole number of ticks of " + std::to_string(tick_ps) + " ps, less than 2^64").c_str());
+  const auto of = tick_ps == 1 ? "picoseconds" : "ticks of " + std::to_string(tick_ps) + " ps";
+  if (!ticks) reject(text, "a whole number of " + of + ", less than 2^64");
   return *ticks;
 }
 

@@ -132,7 +132,9 @@ FoundEvent find_event(const RunTables& run, const Wanted& wanted) {
   if (run.events() == 0) throw UserError("the run has no events; --summary shows what it has");
   if (wanted.number) return event_of_number(run, *wanted.number);
   if (wanted.largest) return largest_event(run);
-  return event_at(run, parsed("time", [&] { return parse_duration(*wanted.time, run.record.base.tick_ps); }));
+  RunTicks ticks(run.record.base.tick_ps);
+  ticks.numbered = run.record.numbered;
+  return event_at(run, parsed("time", [&] { return parse_length(*wanted.time, ticks); }));
 }
 
 ShowRows rows_of(const std::string& by, const OutputEvent& event) {

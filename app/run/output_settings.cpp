@@ -34,7 +34,9 @@ DefineOption parse(const std::string& given) {
   if (equals == std::string::npos || given.find(':') < equals) return {{}, given};
   DefineOption option{given.substr(0, equals), given.substr(equals + 1)};
   if (!is_name(option.name))
-    throw TextError("--define '" + shortened(given) + "': '" + shortened(option.name) + "' is no name; " + kNameRule,
+    throw TextError("--define '" + shortened(given) + "': " +
+                        (equals == 0 ? "the name before = is missing" : "'" + shortened(option.name) + "' is no name") +
+                        "; " + kNameRule,
                     marked(given, std::string_view(given).substr(0, equals)));
   return option;
 }

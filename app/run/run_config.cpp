@@ -413,20 +413,19 @@ std::string in_force_remark(const po::variables_map& values) {
   return "# in force: unknown until the live sources connect\n";
 }
 
-/// Reports errors that do not depend on the clock of the run before anything is opened. While the tick is unknown,
-/// lengths in ticks and lengths with a unit cannot be compared (`A[2ns,118]`): the default tick must give an error,
-/// too.
+/// Reports errors that do not depend on the clock of the run before anything is opened. While the tick is unknown, a
+/// length that is too long in the finest ticks may fit others: the default tick must give an error, too.
 void require_meaning(const RunConfig& config) {
   const auto groups = named_groups(config.building.detector);
+  const auto& given = config.sources.time_base.tick_ps;
   const auto error_with = [&](std::uint64_t tick_ps) -> std::exception_ptr {
     try {
-      interpret(config.building, {.base = {tick_ps, kMaxEpochTicks}}, groups);
+      interpret(config.building, {.base = {tick_ps, kMaxEpochTicks}, .tick_known = given.has_value()}, groups);
       return nullptr;
     } catch (const std::exception&) {
       return std::current_exception();
     }
   };
-  const auto& given = config.sources.time_base.tick_ps;
   const auto error = error_with(given.value_or(1));
   if (error && (given || error_with(TimeBase{}.tick_ps))) std::rethrow_exception(error);
 }

@@ -66,26 +66,27 @@ Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
 
 RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock, DetectorPtr detector) {
   const auto& base = clock.base;
+  const auto ticks = clock.ticks();
   RunDefinition run;
   run.detector = std::move(detector);
   for (const auto& define : settings.definitions) {
     const auto given = define.given();
-    auto definition = parse_event_definition(given, base.tick_ps, run.detector, given.size() - define.text.size());
+    auto definition = parse_event_definition(given, ticks, run.detector, given.size() - define.text.size());
     if (settings.per_source) definition = parsed("per-source", [&] { return per_source(std::move(definition)); });
     const Tick overlap = settings.overlap.empty()
                              ? default_overlap(*definition, base)
-                             : parsed("overlap", [&] { return parse_duration(settings.overlap, base.tick_ps); });
+                             : parsed("overlap", [&] { return parse_length(settings.overlap, ticks); });
     run.events.push_back({std::move(definition), overlap});
   }
   run.filters = settings.filters;
   run.filter = EventFilter(run.detector);
-  for (const auto& expression : settings.filters) run.filter.add(expression, base.tick_ps);
+  for (const auto& expression : settings.filters) run.filter.add(expression, ticks);
   run.reply_if = EventFilter(run.detector, Setting::reply_if);
-  for (const auto& expression : settings.reply_if) run.reply_if.add(expression, base.tick_ps);
+  for (const auto& expression : settings.reply_if) run.reply_if.add(expression, ticks);
   run.filter_command = settings.filter_command;
   if (!run.filter_command.text.empty()) run.filters.push_back(kFilterCommand + run.filter_command.text);
   if (!settings.histograms.empty()) run.histograms = std::make_shared<HistogramSet>(run.detector);
-  for (const auto& text : settings.histograms) run.histograms->add(text, base.tick_ps, clock.numbered);
+  for (const auto& text : settings.histograms) run.histograms->add(text, ticks);
   run.stretch = wanted_stretch(settings.from, settings.to, clock);
   auto& geometry = run.geometry;
   geometry.base = base;
@@ -97,9 +98,11 @@ RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock,
   return run;
 }
 
-void require_whole_events(const BuildingSettings& settings, const RunDefinition& run) {
+void require_whole_events(const BuildingSettings& settings, const RunDefinition& run, bool numbered) {
   const auto& base = run.geometry.base;
-  const auto text = [&](Tick ticks) { return duration_text(ticks, base.tick_ps); };
+  const auto text = [&](Tick ticks) {
+    return numbered ? std::to_string(ticks.value) : duration_text(ticks, base.tick_ps);
+  };
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const auto& [definition, overlap, use_tags] = run.events[i];
     const Tick longest = definition->traits().longest_length;

@@ -62,8 +62,8 @@ Tick default_overlap(const EventDefinition& definition, const TimeBase& base);
 /// `detector`: never null; before the sources are known it has only the names of groups. Throws UserError.
 RunDefinition interpret(const BuildingSettings& settings, const RunClock& clock, DetectorPtr detector);
 
-/// Throws UserError if a definition contains a duration longer than the overlap.
-void require_whole_events(const BuildingSettings& settings, const RunDefinition& run);
+/// Throws UserError if a definition contains a duration longer than the overlap. `numbered`: times are event numbers.
+void require_whole_events(const BuildingSettings& settings, const RunDefinition& run, bool numbered);
 
 /// Describes the lengths in use: "ticks of 1ns, epochs of 10us, slices of 100 epochs (1ms), overlap 10us". `numbered`:
 /// times are event numbers.

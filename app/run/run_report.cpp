@@ -17,6 +17,7 @@
 #include "app/document/json_message.hpp"
 #include "app/run/companion_report.hpp"
 #include "app/run/source_lines.hpp"
+#include "app/run/unplaced_report.hpp"
 #include "app/run/unused_channels.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
@@ -220,6 +221,7 @@ void report_warnings(const OutputSettings& output, const RunSetup& setup, const 
     if (truncated != 0 && !results[i].unfinished) report_truncated(of, setup, setup.run.events[i].overlap, truncated);
   }
   report_left_out(result.totals);
+  if (!result.unplaced.empty() && !result.unfinished) report_unplaced(setup, result.unplaced);
   if (result.unused && !result.unfinished) report_unused(*result.unused);
   report_remarks(setup, result);
 }
@@ -294,12 +296,14 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   const Json lists = {{"latency", mine.latency.packed()},
                       {"explained", explained},
                       {"remarks", mine.remarks},
+                      {"unplaced", to_json(mine.unplaced)},
                       {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     for (const auto& [time, text] : json.at("explained").get<std::map<std::uint64_t, std::string>>()) {
       all.explained.emplace(time, text);
     }
     all.remarks.merge(json.at("remarks").get<decltype(all.remarks)>());
+    add_unplaced(json.at("unplaced"), all.unplaced);
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }
@@ -397,6 +401,7 @@ void write_report_json(const OutputSettings& output, const RunSetup& setup, cons
   json["sources"] = setup.sources.size();
   json["per_source"] = per_source(setup, result);
   if (result.unused) json["detector"] = to_json(*result.unused);
+  if (!result.unplaced.empty()) json["hits_without_position"] = to_json(result.unplaced);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;

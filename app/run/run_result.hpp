@@ -12,6 +12,7 @@
 #include "core/control/clock_fit.hpp"
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source_counts.hpp"
+#include "core/dataflow/unplaced_hits.hpp"
 #include "formats/event.hpp"
 #include "io/run_format/part_info.hpp"
 #include "io/run_format/run_statistics.hpp"
@@ -27,6 +28,7 @@ struct RunResult {
   std::map<std::uint32_t, std::vector<std::string>> remarks;  ///< remarks of the sources, see Source::remarks()
   bool input_cut = false;                    ///< a live run ended before a recorded source was read completely
   std::vector<std::uint64_t> channels_seen;  ///< bits of the detector's ChannelUse
+  UnplacedHits unplaced;                     ///< hits without a position; since a resumed run was resumed
   std::optional<UnusedChannels> unused;      ///< rank 0 only, for the first definition
   LatencyHistogram latency;               ///< time from the first hit of an event until it is built; empty if unknown
   std::map<Tick, std::string> explained;  ///< explanations for --explain, by the time of the event

@@ -293,12 +293,17 @@ void require_known_quantities(const BuildingSettings& building, RunSetup& setup)
     const auto traits = setup.run.events[i].definition->traits();
     if (traits.uses(Quantity::Kind::causal) && !setup.run.detector->has_positions())
       refuse("causal", "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+    const bool has_positions = setup.run.detector->has_positions();
     const bool have_pixels =
         std::ranges::all_of(setup.sources, [](const auto& source) { return (source.flags & kPixels) != 0; });
-    if (traits.needs_positions && !setup.run.detector->has_positions() && !have_pixels)
+    if (traits.needs_positions && !has_positions && !have_pixels)
       refuse("cluster",
              "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv, or sources with "
              "pixels (tpx3:)");
+    if (!traits.length_in_metres.empty() && !has_positions)
+      refuse(std::string(traits.length_in_metres),
+             "is a length, and without positions in --detector MAP.csv those of this run are pixels: use a plain "
+             "number of pixels");
     if (traits.uses_values() && !setup.with_payload)
       refuse(traits.condition->term_with_values()->subject, kNeedsValues);
   }
@@ -342,7 +347,7 @@ void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std:
   for (const auto& source : setup.sources) known.names.push_back(source.name);
   setup.detector = detector_of(building.detector, known);
   setup.run = interpret(building, {base, setup.numbered, setup.time_of_tick_0}, setup.detector.detector);
-  require_whole_events(building, setup.run);
+  require_whole_events(building, setup.run, setup.numbered);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   require_known_quantities(building, setup);
   resolve_sorted(setup, sorted);

@@ -31,14 +31,9 @@ Tick tick_of_utc(std::int64_t unix_ns, const RunClock& clock) {
   return Tick(static_cast<std::uint64_t>(std::min<Wide>(ticks, std::numeric_limits<std::uint64_t>::max())));
 }
 
-bool is_plain(const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; }
-
 /// Returns std::nullopt for a time in UTC before the sources are open.
 std::optional<Tick> bound_in(const std::string& text, const RunClock& clock) {
-  if (!is_utc(text)) {
-    if (clock.numbered && !is_plain(text)) throw std::invalid_argument("the times of this run are event numbers");
-    return parse_duration(text, clock.base.tick_ps);
-  }
+  if (!is_utc(text)) return parse_length(text, clock.ticks());
   if (clock.numbered) throw std::invalid_argument("the times of this run are event numbers");
   const auto unix_ns = parse_unix_ns(text);
   return clock.time_of_tick_0 ? std::optional(tick_of_utc(unix_ns, clock)) : std::nullopt;
@@ -54,7 +49,7 @@ TickRange wanted_stretch(const std::string& from, const std::string& to, const R
   bound("from", from, stretch.begin);
   bound("to", to, stretch.end);
   // Before the sources are open, ticks cannot be compared with times that have a unit.
-  const bool comparable = clock.time_of_tick_0.has_value() || is_plain(from) == is_plain(to);
+  const bool comparable = clock.time_of_tick_0.has_value() || has_unit_of_time(from) == has_unit_of_time(to);
   if (stretch.begin < stretch.end || !comparable) return stretch;
   throw UserError("--from " + from + " is not before --to " + to + ": the stretch of time between them is empty");
 }

@@ -89,9 +89,9 @@ void keep_events(BuiltSlice& slice, Accepts accepts) {
 
 }  // namespace
 
-void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
+void EventFilter::add(std::string_view expression, const RunTicks& ticks) {
   try {
-    expressions_.push_back(parse_expression(expression, tick_ps, measure_.detector()));
+    expressions_.push_back(parse_expression(expression, ticks, measure_.detector()));
   } catch (const TextMistake& mistake) {
     throw TextError(name_of(setting_) + " '" + shortened(expression) + "': " + mistake.what() + "; expected " +
                         std::string(expression_usage()),

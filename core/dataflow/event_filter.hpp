@@ -24,7 +24,7 @@ class EventFilter {
   EventFilter() : EventFilter(std::make_shared<Detector>()) {}
 
   /// Throws UserError that states what was expected. Durations are in ticks or carry a unit.
-  void add(std::string_view expression, std::uint64_t tick_ps);
+  void add(std::string_view expression, const RunTicks& ticks);
   /// `stream_flags`: StreamFlag bits by source number; `with_payload`: whether hits of any source have payload. Throws
   /// UserError if an expression needs trigger types, values or positions that these sources or the detector lack.
   void set_streams(std::vector<std::uint32_t> stream_flags, bool with_payload = true);

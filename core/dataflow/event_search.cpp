@@ -11,6 +11,7 @@ EventSearch::EventSearch(const SliceBuilderSettings& settings, const WantedEvent
       wanted_(wanted),
       traits_(wanted.definition->traits()),
       geometry_(geometry_of(settings.geometry, wanted)) {
+  geometry_.reach = traits_.reach;  // hits farther away decide at most whether an event that is cut has enough
   if (traits_.uses_values()) value_table_.emplace(*settings.detector, first_payload_kinds(settings.stream_flags));
   if (traits_.needs_numbers) match_.emplace(settings.stream_flags, settings.with_payload);
 }

@@ -19,15 +19,16 @@ namespace {
 
 }  // namespace
 
-void HistogramSet::add(std::string_view text, std::uint64_t tick_ps, bool numbered) {
-  tick_ps_ = tick_ps;
+void HistogramSet::add(std::string_view text, const RunTicks& ticks) {
+  tick_ps_ = ticks.ps;
   try {
-    auto spec = parse_histogram(text, tick_ps, numbered, measure_.detector());
+    auto spec = parse_histogram(text, ticks, measure_.detector());
     const auto same = std::ranges::find(specs_, spec.name, &HistogramSpec::name);
     if (same != specs_.end()) throw TextMistake(text.substr(0, spec.name.size()), "the name is taken");
-    const auto cells = spec.bins() + 2;
-    if (cells > kMostBins - first_cell_.back()) throw TextMistake(text, "all together have more than 16777216 bins");
-    first_cell_.push_back(first_cell_.back() + static_cast<std::uint32_t>(cells));
+    constexpr std::size_t kOutside = 2;  // cells below and above the range
+    const auto bins_before = first_cell_.back() - kOutside * specs_.size();
+    if (spec.bins() > kMostBins - bins_before) throw TextMistake(text, "all together have more than 16777216 bins");
+    first_cell_.push_back(first_cell_.back() + static_cast<std::uint32_t>(spec.bins() + kOutside));
     specs_.push_back(std::move(spec));
   } catch (const TextMistake& mistake) {
     refuse(text, mistake.where(), mistake.what() + std::string("; expected ") + std::string(histogram_usage()));

@@ -23,8 +23,8 @@ class HistogramSet {
   explicit HistogramSet(DetectorPtr detector) : measure_(std::move(detector)) {}
   HistogramSet() : HistogramSet(std::make_shared<Detector>()) {}
 
-  /// Throws UserError that states what was expected. `numbered`: times are event numbers.
-  void add(std::string_view text, std::uint64_t tick_ps, bool numbered);
+  /// Throws UserError that states what was expected.
+  void add(std::string_view text, const RunTicks& ticks);
   /// `stream_flags`: StreamFlag bits by source number; `with_payload`: whether hits of any source have payload. Throws
   /// UserError if a histogram needs values or trigger types that these sources lack.
   void set_streams(std::vector<std::uint32_t> stream_flags, bool with_payload);

@@ -45,9 +45,9 @@ void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std:
   for (auto& item : out) item.damage.origin = item.source.value;
 }
 
-bool builds_by_number(const SliceBuilderSettings& settings) {
+bool any_event(const SliceBuilderSettings& settings, bool DefinitionTraits::*trait) {
   return std::ranges::any_of(settings.events,
-                             [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; });
+                             [trait](const WantedEvents& wanted) { return wanted.definition->traits().*trait; });
 }
 
 void add_losses(std::span<const BuildProblem> problems, BuiltSlice& out) {
@@ -63,11 +63,12 @@ struct SliceBuilder::Work {
       : settings(std::move(given)),
         decoder(settings),
         use(*settings.detector),
-        removed(settings.detector->sources(), builds_by_number(settings)),
+        removed(settings.detector->sources(), any_event(settings, &DefinitionTraits::needs_numbers)),
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
     for (const auto& wanted : settings.events) searches.emplace_back(settings, wanted);
     if (settings.detector->corrects()) correction.emplace(settings);
     if (HitThinning::is_needed(settings)) thinning.emplace(settings);
+    if (any_event(settings, &DefinitionTraits::needs_positions)) unplaced.emplace(settings.detector);
     if (settings.histograms) histograms.emplace(settings.histograms, settings.with_payload);
   }
 
@@ -124,6 +125,7 @@ struct SliceBuilder::Work {
   RemovedHits removed;
   std::optional<HitCorrection> correction;  ///< only if the detector changes hits
   std::optional<HitThinning> thinning;      ///< only if hits are removed by their times
+  std::optional<UnplacedCounter> unplaced;  ///< only if positions matter
   std::optional<HitHistograms> histograms;
   SortedSliceEncoder encoder;
 };
@@ -136,7 +138,10 @@ SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
 SliceBuilder::~SliceBuilder() = default;
 SliceBuilder::SliceBuilder(SliceBuilder&&) noexcept = default;
 
-void SliceBuilder::add_to(ChannelUse& use) const { use.add(work_->use.bits()); }
+void SliceBuilder::add_to(ChannelUse& use, UnplacedHits& unplaced) const {
+  use.add(work_->use.bits());
+  if (work_->unplaced) work_->unplaced->add_to(unplaced);
+}
 
 void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
                          std::vector<BuildProblem>& problems, SortedSlice* sorted) {
@@ -151,6 +156,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
   work.decoder.decode(slice, sources, problems);
   work.note_use();
   const auto keys = work.remaining_hits(bounds, sent.end - sent.begin, problems);
+  if (work.unplaced) work.unplaced->count(work.decoder.hits(), keys, bounds);
   const bool removes = work.correction || work.thinning;
   const SliceHits hits{work.decoder.hits(),     keys, bounds, work.decoder.damage(), removes ? &work.removed : nullptr,
                        work.n_remaining(bounds)};

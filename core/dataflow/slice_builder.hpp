@@ -7,6 +7,7 @@
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/dataflow/sorted_slice.hpp"
 #include "core/dataflow/source_slice.hpp"
+#include "core/dataflow/unplaced_hits.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
@@ -31,8 +32,9 @@ class SliceBuilder {
   void build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
              std::vector<BuildProblem>& problems, SortedSlice* sorted = nullptr);
 
-  /// Adds the channels of the detector that have had hits so far.
-  void add_to(ChannelUse& use) const;
+  /// Adds the channels of the detector that have had hits so far, and the hits of its slices without a position, if
+  /// a definition looks at positions.
+  void add_to(ChannelUse& use, UnplacedHits& unplaced) const;
 
  private:
   struct Work;

@@ -22,8 +22,10 @@ OffsetSpan offsets_of(const Detector& detector, std::uint16_t source) {
 }  // namespace
 
 SliceGeometry geometry_of(SliceGeometry geometry, const WantedEvents& wanted) {
+  const auto traits = wanted.definition->traits();
   geometry.overlap = wanted.overlap;
-  geometry.reach = wanted.definition->traits().reach;
+  // Of an event that is cut, hits beyond the overlap may decide whether it has enough.
+  geometry.reach = traits.least_span > wanted.overlap ? std::max(traits.reach, traits.least_span) : traits.reach;
   return geometry;
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/definitions/connected_hits.hpp"
+#include "core/definitions/saturating.hpp"
 #include "core/runtime/format.hpp"
 #include "formats/pixel.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 /// Parses a distance to metres: "0.5", "3mm", "2.5cm", "4m".
 double parse_distance(std::string_view text) {
-  constexpr auto kExpected = "expected a distance, in metres or with a unit (mm, cm, m)";
+  constexpr auto kExpected = "expected a distance, in metres or with a unit (mm, cm, m), or in pixels";
   const auto end = std::min(text.find_last_of("0123456789.") + 1, text.size());
   const auto value = parse_decimal(text.substr(0, end));
   const auto unit = text.substr(end);
@@ -25,11 +26,12 @@ double parse_distance(std::string_view text) {
 
 Cluster::Cluster(const DefinitionValues& values)
     : near_{values.duration(0), parse_part(values.text(1), parse_distance), false},
-      min_hits_(std::max<std::uint64_t>(values.count_if_any(2), 1)),
+      min_hits_(values.above_0(values.count_or(1, 2), 2, "M")),
       detector_(values.detector()),
       pixels_(!detector_->has_positions()),
       positions_(*detector_, [](const ChannelInfo& info) { return info.position ? &*info.position : nullptr; }) {
   near_.pixels = pixels_;
+  if (values.text(1).ends_with('m')) length_ = values.text(1);
 }
 
 std::string Cluster::text() const { return fmt::format("cluster:{},{},{}", near_.time.value, near_.radius, min_hits_); }
@@ -37,9 +39,11 @@ std::string Cluster::text() const { return fmt::format("cluster:{},{},{}", near_
 DefinitionTraits Cluster::traits() const {
   return {.reach = near_.time,
           .longest_length = near_.time,
+          .least_span = saturating_product(near_.time, min_hits_ - 1),
           .bin_ticks = std::max<Tick>(near_.time, 1),
           .needs_channels = true,
           .needs_positions = true,
+          .length_in_metres = length_,
           .finds_runs = false};
 }
 
@@ -68,13 +72,12 @@ std::vector<PlacedKey> Cluster::place(const SortedHits& hits) const {
 
 void Cluster::find(const SortedHits& hits, EventList& events) const {
   const auto placed = place(hits);
-  const auto sets = connected_sets(placed, near_, events.overlap());
+  const auto sets = connected_sets(placed, near_, events.overlap(), min_hits_);
   std::vector<HitKey> list;
   for (std::size_t s = 0; s < sets.size(); ++s) {
-    if (sets[s].size() < min_hits_) continue;
     list.clear();
     for (const auto hit : sets[s]) list.push_back(hits.keys[hit]);
-    if (!events.add_list(list, min_hits_)) return;
+    if (!events.add_list(list)) return;
   }
 }
 

@@ -42,6 +42,7 @@ class Cluster final : public EventDefinition {
   [[nodiscard]] std::vector<PlacedKey> place(const SortedHits& hits) const;
 
   Neighbourhood near_;
+  std::string length_;  ///< DR as the user wrote it, if it carries a unit
   std::uint64_t min_hits_;
   DetectorPtr detector_;
   bool pixels_;                              ///< positions are pixels

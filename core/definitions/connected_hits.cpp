@@ -51,7 +51,8 @@ void join_neighbours(std::span<const PlacedKey> hits, Neighbourhood near, Roots&
   }
 }
 
-HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near) {
+/// Without the sets of fewer hits than `least`.
+HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near, std::uint64_t least) {
   const auto n = static_cast<std::uint32_t>(hits.size());
   Roots roots(n);
   if (PixelTable::suits(hits, near)) {
@@ -60,13 +61,18 @@ HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near) {
     join_neighbours<NeighbourGrid>(hits, near, roots);
   }
   const auto set_of = roots.number_sets();
+  std::vector<std::size_t> sizes(n == 0 ? 0 : std::ranges::max(set_of) + 1);
+  for (const auto set : set_of) ++sizes[set];
   HitSets sets;
-  sets.begins.resize(n == 0 ? 1 : std::ranges::max(set_of) + 2);
-  for (const auto set : set_of) ++sets.begins[set + 1];
-  std::partial_sum(sets.begins.begin(), sets.begins.end(), sets.begins.begin());
-  sets.hits.resize(n);
-  auto ends = sets.begins;
-  for (std::uint32_t i = 0; i < n; ++i) sets.hits[ends[set_of[i]]++] = i;
+  std::vector<std::size_t> next;  // where the next hit of each set goes
+  for (const auto size : sizes) {
+    next.push_back(sets.begins.back());
+    if (size >= least) sets.begins.push_back(next.back() + size);
+  }
+  sets.hits.resize(sets.begins.back());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (sizes[set_of[i]] >= least) sets.hits[next[set_of[i]]++] = i;
+  }
   return sets;
 }
 
@@ -122,8 +128,8 @@ class LongSet {
 
 }  // namespace
 
-HitSets connected_sets(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest) {
-  auto all = all_sets(hits, near);
+HitSets connected_sets(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest, std::uint64_t least) {
+  auto all = all_sets(hits, near, least);
   const auto is_long = [&](Numbers set) { return hits[set.back()].tick - hits[set.front()].tick > longest; };
   std::vector<std::vector<std::uint32_t>> sets;
   bool any = false;

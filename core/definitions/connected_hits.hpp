@@ -24,12 +24,12 @@ struct HitSets {
   }
 };
 
-/// The sets of hits that are connected through neighbours, in the order of their first hits. `hits` ascends in time;
-/// the sets refer to hits by their positions in it.
+/// The sets of at least `least` hits that are connected through neighbours, in the order of their first hits. `hits`
+/// ascends in time; the sets refer to hits by their positions in it.
 ///
 /// A set longer than `longest` is replaced by sets that begin in it: one for each hit that is not connected with an
 /// earlier one through hits up to `longest` later. It consists of the hits connected with that hit in that time, and of
-/// one later hit, which shows that the set was longer.
-HitSets connected_sets(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest);
+/// one later hit, which shows that the set was longer. `least` applies to the whole set.
+HitSets connected_sets(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest, std::uint64_t least);
 
 }  // namespace eventloom

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/definitions/expression.hpp"
+#include "core/definitions/run_ticks.hpp"
 #include "core/definitions/text_mistake.hpp"
 #include "core/definitions/widened_events.hpp"
 #include "core/detector/detector.hpp"
@@ -15,22 +16,25 @@
 
 namespace eventloom {
 
-/// The values after the colon of a definition. All functions throw TextMistake; durations are in ticks or carry a unit.
+/// The values after the colon of a definition. All functions throw TextMistake; lengths of time are those of
+/// parse_length().
 class DefinitionValues {
  public:
   /// `values` point into the text; `detector`: never null.
-  DefinitionValues(std::vector<std::string_view> values, std::uint64_t tick_ps, DetectorPtr detector)
-      : values_(std::move(values)), tick_ps_(tick_ps), detector_(std::move(detector)) {}
+  DefinitionValues(std::vector<std::string_view> values, const RunTicks& ticks, DetectorPtr detector)
+      : values_(std::move(values)), ticks_(ticks), detector_(std::move(detector)) {}
 
   [[nodiscard]] const DetectorPtr& detector() const { return detector_; }
   [[nodiscard]] std::string_view text(std::size_t i) const { return values_[i]; }
 
   [[nodiscard]] Tick duration(std::size_t i) const {
-    return parse_part(values_[i], [this](auto value) { return parse_duration(value, tick_ps_); });
+    return parse_part(values_[i], [this](auto value) { return parse_length(value, ticks_); });
   }
   [[nodiscard]] std::uint64_t count(std::size_t i) const { return parse_part(values_[i], parse_count); }
-  /// A count that the user may omit; 0 then.
-  [[nodiscard]] std::uint64_t count_if_any(std::size_t i) const { return i < values_.size() ? count(i) : 0; }
+  /// A count that the user may omit.
+  [[nodiscard]] std::uint64_t count_or(std::uint64_t omitted, std::size_t i) const {
+    return i < values_.size() ? count(i) : omitted;
+  }
 
   /// The i-th value and the one after it, or neither.
   [[nodiscard]] Widening widening(std::size_t i) const {
@@ -41,19 +45,19 @@ class DefinitionValues {
   }
 
   [[nodiscard]] Expression condition(std::size_t i) const {
-    return parse_expression(values_[i], tick_ps_, *detector_, ExpressionUse::condition);
+    return parse_expression(values_[i], ticks_, *detector_, ExpressionUse::condition);
   }
 
   /// Returns `value` unless it is 0; `name` is the name of the i-th value.
   template <class N>
   [[nodiscard]] N above_0(N value, std::size_t i, const char* name) const {
-    if (value == 0) throw TextMistake(values_[i], std::string(name) + " is 0");
+    if (value == 0) throw TextMistake(values_[i], std::string(name) + " is 0, and must be at least 1");
     return value;
   }
 
  private:
   std::vector<std::string_view> values_;
-  std::uint64_t tick_ps_;
+  RunTicks ticks_;
   DetectorPtr detector_;
 };
 

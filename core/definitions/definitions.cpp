@@ -54,16 +54,21 @@ std::string described(const Entry& entry) {
   return std::string(entry.usage) + ": " + fmt::format(fmt::runtime(entry.event), name_of(Setting::filter));
 }
 
-[[noreturn]] void reject(std::string_view given, const TextMistake& mistake, const std::string& expected) {
+[[noreturn]] void reject(std::string_view given, const RunTicks& ticks, const TextMistake& mistake,
+                         const std::string& expected) {
   throw TextError(name_of(Setting::define) + " '" + shortened(given) + "': " + mistake.what() + "; expected " +
-                      expected + " (lengths of time in ticks or with a unit, as in 25ns)",
+                      expected +
+                      (ticks.numbered ? " (lengths in event numbers, without a unit)"
+                                      : " (lengths of time in ticks or with a unit, as in 25ns)"),
                   marked(given, mistake.where()));
 }
 
-[[noreturn]] void reject_kind(std::string_view given, std::string_view name) {
+[[noreturn]] void reject_kind(std::string_view given, const RunTicks& ticks, std::string_view name) {
   std::vector<std::string_view> kinds;
   for (const auto& entry : kDefinitions) kinds.push_back(kind_of(entry));
-  reject(given, {name, "not an event definition" + did_you_mean(name, kinds)}, definition_usage());
+  const auto named = name.empty() ? std::string("an event definition is missing")
+                                  : in_quotes(name) + " is not an event definition" + did_you_mean(name, kinds);
+  reject(given, ticks, {name, named}, definition_usage());
 }
 
 std::vector<std::string_view> values_of(std::string_view text, const Entry& entry) {
@@ -72,21 +77,24 @@ std::vector<std::string_view> values_of(std::string_view text, const Entry& entr
   if (values.size() > entry.max_values)
     throw TextMistake(values[entry.max_values], "a value more than " + std::string(kind_of(entry)) + " takes");
   if (values.size() < entry.min_values) throw TextMistake(text.substr(text.size()), "a value is missing");
+  for (const auto value : values) {
+    if (value.empty()) throw TextMistake(value, "a value is missing");
+  }
   return values;
 }
 
 }  // namespace
 
-EventDefinitionPtr parse_event_definition(std::string_view given, std::uint64_t tick_ps, const DetectorPtr& detector,
+EventDefinitionPtr parse_event_definition(std::string_view given, const RunTicks& ticks, const DetectorPtr& detector,
                                           std::size_t begin) {
   const auto text = given.substr(begin);
   const auto name = split_once(text, ':').first;
   const auto* const found = std::ranges::find(kDefinitions, name, kind_of);
-  if (found == kDefinitions.end()) reject_kind(given, name);
+  if (found == kDefinitions.end()) reject_kind(given, ticks, name);
   try {
-    return found->make({values_of(text, *found), tick_ps, detector});
+    return found->make({values_of(text, *found), ticks, detector});
   } catch (const TextMistake& mistake) {
-    reject(given, mistake, described(*found));
+    reject(given, ticks, mistake, described(*found));
   }
 }
 

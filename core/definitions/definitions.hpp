@@ -1,20 +1,19 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/definitions/event_definition.hpp"
+#include "core/definitions/run_ticks.hpp"
 #include "core/detector/detector.hpp"
 
 namespace eventloom {
 
-/// Parses `--define`, starting at character `begin`: a name may precede it, which messages show. Durations are in ticks
-/// or carry a unit, names of groups are those of `detector`, which is never null. Throws UserError that states what was
-/// expected.
-EventDefinitionPtr parse_event_definition(std::string_view given, std::uint64_t tick_ps,
+/// Parses `--define`, starting at character `begin`: a name may precede it, which messages show. Names of groups are
+/// those of `detector`, which is never null. Throws UserError that states what was expected.
+EventDefinitionPtr parse_event_definition(std::string_view given, const RunTicks& ticks,
                                           const DetectorPtr& detector = std::make_shared<Detector>(),
                                           std::size_t begin = 0);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/definitions/event_list.hpp"
 #include "core/definitions/expression.hpp"
@@ -25,12 +26,14 @@ struct SortedHits {
 struct DefinitionTraits {
   Tick reach = 0;               ///< distance from a hit that determines where an event starts or ends
   Tick longest_length = 0;      ///< longest length in its text: with a shorter overlap every event would be cut
+  Tick least_span = 0;          ///< a longer event has enough hits; in a shorter one, hits this far apart may decide
   Tick bin_ticks = 1;           ///< suitable width of histogram bins
   bool needs_channels = false;  ///< it distinguishes hits by channel or source, individually or in groups
-  const Expression* condition = nullptr;  ///< condition on its hits; lives as long as the definition
-  bool needs_positions = false;           ///< it looks at the positions of channels, or at pixels
-  bool needs_numbers = false;             ///< times are event numbers: NumberMatch decides which hits belong together
-  bool finds_runs = true;                 ///< its events are runs of the sorted hits, which event tags can describe
+  const Expression* condition = nullptr;   ///< condition on its hits; lives as long as the definition
+  bool needs_positions = false;            ///< it looks at the positions of channels, or at pixels
+  std::string_view length_in_metres = {};  ///< of its text, if positions are thus no pixels; lives as long as it
+  bool needs_numbers = false;              ///< times are event numbers: NumberMatch decides which hits belong together
+  bool finds_runs = true;                  ///< its events are runs of the sorted hits, which event tags can describe
 
   /// Whether its events depend on the values of hits.
   [[nodiscard]] bool uses_values() const { return condition != nullptr && condition->uses_values(); }

@@ -11,23 +11,22 @@ void EventList::restart(std::span<const HitKey> sorted, const SliceBounds& bound
   copies_.clear();
 }
 
-void EventList::add_runs(std::span<const std::uint32_t> starts, std::span<const std::uint32_t> numbers,
-                         std::uint64_t min_hits) {
+void EventList::add_runs(std::span<const std::uint32_t> starts, std::span<const std::uint32_t> numbers) {
   const std::size_t before = events_.size();
   events_.resize(before + numbers.size());
   EventRange* next = events_.data() + before;
   for (const std::uint32_t number : numbers) {
     *next = {starts[number], starts[number + 1]};
     if (tick_of(sorted_[next->begin]) >= bounds_.slice_end) break;
-    next += fits(sorted_, *next, min_hits) ? 1 : 0;
+    next += fits(sorted_, *next) ? 1 : 0;
   }
   events_.resize(static_cast<std::size_t>(next - events_.data()));
 }
 
-bool EventList::add_list(std::span<const HitKey> hits, std::uint64_t min_hits) {
+bool EventList::add_list(std::span<const HitKey> hits) {
   const auto begin = static_cast<std::uint32_t>(copies_.size());
   copies_.insert(copies_.end(), hits.begin(), hits.end());
-  const bool more = add(copies_, {begin, static_cast<std::uint32_t>(copies_.size())}, min_hits);
+  const bool more = add(copies_, {begin, static_cast<std::uint32_t>(copies_.size())});
   copies_.resize(events_.empty() ? 0 : events_.back().end);
   return more;
 }

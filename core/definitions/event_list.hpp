@@ -34,15 +34,13 @@ class EventList {
   void restart(std::span<const HitKey> sorted, const SliceBounds& bounds);
 
   /// Events must be added in ascending order of their first hits, either all as runs or all as lists. An event is cut
-  /// at the overlap, and added if it has a hit in the slice and keeps at least `min_hits` hits. Returns false once no
-  /// later event can have a hit in the slice.
-  [[gnu::always_inline]] bool add_run(EventRange run, std::uint64_t min_hits = 1) {
-    return add(sorted_, run, min_hits);
-  }
+  /// at the overlap, and added if it then has a hit in the slice. Returns false once no later event can have a hit in
+  /// the slice.
+  [[gnu::always_inline]] bool add_run(EventRange run) { return add(sorted_, run); }
   /// Adds the runs with these numbers as add_run() does. `starts` has the beginning of each run and the end of the
   /// last.
-  void add_runs(std::span<const std::uint32_t> starts, std::span<const std::uint32_t> numbers, std::uint64_t min_hits);
-  bool add_list(std::span<const HitKey> hits, std::uint64_t min_hits = 1);
+  void add_runs(std::span<const std::uint32_t> starts, std::span<const std::uint32_t> numbers);
+  bool add_list(std::span<const HitKey> hits);
   /// Takes an event of another list with the same bounds, as it is.
   void take_list(std::span<const HitKey> hits, bool truncated);
 
@@ -57,18 +55,16 @@ class EventList {
 
  private:
   /// Called for every event: therefore in the header, and always inlined, even at several call sites.
-  [[gnu::always_inline]] bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
+  [[gnu::always_inline]] bool add(std::span<const HitKey> hits, EventRange event) {
     if (tick_of(hits[event.begin]) >= bounds_.slice_end) return false;
-    if (fits(hits, event, min_hits)) events_.push_back(event);
+    if (fits(hits, event)) events_.push_back(event);
     return true;
   }
-  /// Cuts the event at the overlap. Returns whether it then has a hit in the slice and enough hits.
-  [[gnu::always_inline]] [[nodiscard]] bool fits(std::span<const HitKey> hits, EventRange& event,
-                                                 std::uint64_t min_hits) const {
+  /// Cuts the event at the overlap. Returns whether it then has a hit in the slice.
+  [[gnu::always_inline]] [[nodiscard]] bool fits(std::span<const HitKey> hits, EventRange& event) const {
     const Tick first = tick_of(hits[event.begin]);
     if (tick_of(hits[event.end - 1]) - first > bounds_.overlap) cut(hits, event);
-    if (first < bounds_.slice_begin && !reaches_slice(hits, event)) return false;
-    return event.end - event.begin >= min_hits;
+    return first >= bounds_.slice_begin || reaches_slice(hits, event);
   }
   void cut(std::span<const HitKey> hits, EventRange& event) const;
   [[nodiscard]] bool reaches_slice(std::span<const HitKey> hits, const EventRange& event) const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/definitions/hit_selection.hpp"
+#include "core/definitions/run_ticks.hpp"
 #include "core/detector/detector.hpp"
 #include "formats/ids.hpp"
 
@@ -120,9 +121,8 @@ class Expression {
 /// Use of an expression: a condition of an event definition has neither prescale, duration nor trigger.
 enum class ExpressionUse : std::uint8_t { filter, condition };
 
-/// Parses an expression; durations are in ticks or carry a unit, names that are not quantities are groups of
-/// `detector`. Throws TextMistake.
-Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector,
+/// Parses an expression; names that are not quantities are groups of `detector`. Throws TextMistake.
+Expression parse_expression(std::string_view text, const RunTicks& ticks, const Detector& detector,
                             ExpressionUse use = ExpressionUse::filter);
 
 /// The error message for a term with values where no hit has any.

@@ -49,8 +49,8 @@ void set_values(Term& term, std::string_view comparison, std::uint64_t value) {
 /// Parses by recursive descent: any of all of terms, each of which may be negated or an expression in brackets.
 class ExpressionParser {
  public:
-  ExpressionParser(std::string_view text, std::uint64_t tick_ps, const Detector& detector, ExpressionUse use)
-      : whole_(text), text_(text), tick_ps_(tick_ps), detector_(detector), quantities_(text_, tick_ps, detector, use) {}
+  ExpressionParser(std::string_view text, const RunTicks& ticks, const Detector& detector, ExpressionUse use)
+      : whole_(text), text_(text), ticks_(ticks), detector_(detector), quantities_(text_, ticks, detector, use) {}
 
   Expression parse() {
     auto root = any();
@@ -151,8 +151,7 @@ class ExpressionParser {
 
   std::uint64_t value(Kind kind) {
     const auto word = number_word();
-    if (kind == Kind::duration)
-      return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_).value; });
+    if (kind == Kind::duration) return parse_part(word, [this](auto text) { return parse_length(text, ticks_).value; });
     const auto value = parse_part(word, parse_count);
     if (kind == Kind::prescale && value == 0) throw TextMistake(word, "prescale is 0");
     return value;
@@ -169,7 +168,7 @@ class ExpressionParser {
 
   std::string_view whole_;
   ExpressionText text_;
-  std::uint64_t tick_ps_;
+  const RunTicks& ticks_;
   const Detector& detector_;
   QuantityParser quantities_;
   std::vector<Term> terms_;
@@ -178,8 +177,8 @@ class ExpressionParser {
 
 }  // namespace
 
-Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector, ExpressionUse use) {
-  return ExpressionParser(text, tick_ps, detector, use).parse();
+Expression parse_expression(std::string_view text, const RunTicks& ticks, const Detector& detector, ExpressionUse use) {
+  return ExpressionParser(text, ticks, detector, use).parse();
 }
 
 std::string_view expression_usage() {

@@ -16,7 +16,7 @@ namespace eventloom {
 
 /// gap:G,M[,pre,post] - a maximal run of hits in which each follows the previous one by at most G, with at least M
 /// hits. With `pre` or `post`, all hits from `pre` before the first of a run to `post` after its last; such ranges are
-/// joined if they share a tick. M then applies to the whole run, otherwise to what the overlap leaves of it.
+/// joined if they share a tick. M applies to the whole run, also where the overlap cuts it.
 class Gap final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "gap:G,M[,pre,post]";
@@ -40,6 +40,7 @@ class Gap final : public EventDefinition {
     const Tick run = widening_.any() ? saturating_product(gap_, min_hits_) : gap_;
     return {.reach = saturating_sum({run, widening_.pre, widening_.post}),
             .longest_length = std::max({gap_, widening_.pre, widening_.post}),
+            .least_span = saturating_product(gap_, min_hits_ - 1),
             .bin_ticks = gap_};
   }
 
@@ -53,7 +54,7 @@ class Gap final : public EventDefinition {
     const std::span<const std::uint32_t> all_starts(starts, runs + std::size_t{1});
     if (widening_.any()) return widen(keys, all_starts, events);
     std::uint32_t* numbers = starts + keys.size() + 1 + kPositionsBehind;
-    events.add_runs(all_starts, {numbers, find_long_runs(all_starts, min_hits_, numbers)}, min_hits_);
+    events.add_runs(all_starts, {numbers, find_long_runs(all_starts, min_hits_, numbers)});
   }
 
  private:

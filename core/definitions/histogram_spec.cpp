@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/definitions/expression_text.hpp"
@@ -51,7 +52,7 @@ Measured measured_in(std::string_view text) {
   if (number.starts_with('+')) number.remove_prefix(1);
   Measured out;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), out.number);
-  if (error != std::errc() || !std::isfinite(out.number)) throw TextMistake(text, in_quotes(text) + " is not a number");
+  if (error != std::errc() || !std::isfinite(out.number)) throw TextMistake(text, is_not(text, "a number"));
   out.unit = trimmed(number.substr(static_cast<std::size_t>(end - number.data())));
   return out;
 }
@@ -64,8 +65,8 @@ double ps_in(std::string_view unit) {
 
 class HistogramParser {
  public:
-  HistogramParser(std::uint64_t tick_ps, bool numbered, const Detector& detector, HistogramSpec& to)
-      : tick_ps_(tick_ps), numbered_(numbered), detector_(detector), to_(to) {}
+  HistogramParser(const RunTicks& ticks, const Detector& detector, HistogramSpec& to)
+      : ticks_(ticks), detector_(detector), to_(to) {}
 
   void parse_axis(std::string_view part) {
     ExpressionText text(part);
@@ -89,7 +90,7 @@ class HistogramParser {
   [[noreturn]] static void refuse(std::string_view name) {
     std::vector<std::string_view> known;
     for (const auto& [quantity, kind] : kAxisQuantities) known.push_back(quantity);
-    throw TextMistake(name, in_quotes(name) + " is no quantity of a histogram" + did_you_mean(name, known) +
+    throw TextMistake(name, is_not(name, "a quantity of a histogram") + did_you_mean(name, known) +
                                 ": value(G), dt(A,B), n_hits, duration, channel or time");
   }
 
@@ -109,7 +110,7 @@ class HistogramParser {
     std::vector<HitSelection> hits;
     for (std::size_t i = 0; i < n; ++i) {
       if (i > 0) need(",");
-      hits.push_back(QuantityParser(text, tick_ps_, detector_, ExpressionUse::filter).hits());
+      hits.push_back(QuantityParser(text, ticks_, detector_, ExpressionUse::filter).hits());
     }
     need(")");
     return hits;
@@ -170,8 +171,12 @@ class HistogramParser {
     std::uint32_t n = 0;
     const auto [end, error] = std::from_chars(bins.data(), bins.data() + bins.size(), n);
     const bool good = error == std::errc() && end == bins.data() + bins.size() && n >= 1;
-    if (!good || n > kMostBins) throw TextMistake(bins, in_quotes(bins) + " is not a number of bins (1 to 16777216)");
+    if (!good || n > kMostBins) throw TextMistake(bins, is_not(bins, "a number of bins (1 to 16777216)"));
     axis.set_range(axis.low, axis.high, n);
+    if (!axis.resolves_bins())
+      throw TextMistake(range, in_quotes(range) + " in " + std::to_string(n) +
+                                   " bins is more than numbers with 15 digits can tell apart: use a narrower range "
+                                   "around 0, or fewer bins");
     if (!text.at_end()) throw TextMistake(text.next(), "unexpected " + in_quotes(text.next()) + " after the bins");
   }
 
@@ -179,10 +184,10 @@ class HistogramParser {
     axis.low = low.number;
     axis.high = high.number;
     const auto unit = low.unit.empty() ? high.unit : low.unit;
-    if (!is_time(axis.quantity) || numbered_) {
+    if (!is_time(axis.quantity) || ticks_.numbered) {
       if (unit.empty()) return;
-      throw TextMistake(unit, numbered_ ? "the times of this run are event numbers, without a unit"
-                                        : in_quotes(axis.text) + " is no time: leave out the unit");
+      throw TextMistake(unit, ticks_.numbered ? "the times of this run are event numbers, without a unit"
+                                              : in_quotes(axis.text) + " is no time: leave out the unit");
     }
     if (low.unit.empty() && !high.unit.empty() && low.number != 0)
       throw TextMistake(range, "only one end of " + in_quotes(range) + " has a unit");
@@ -191,8 +196,7 @@ class HistogramParser {
     if (!high.unit.empty()) axis.high *= ps_in(high.unit) / static_cast<double>(axis.unit_ps);
   }
 
-  std::uint64_t tick_ps_;
-  bool numbered_;
+  const RunTicks& ticks_;
   const Detector& detector_;
   HistogramSpec& to_;
   bool has_pair_ = false;
@@ -231,6 +235,14 @@ void HistogramAxis::set_range(double from, double to, std::uint32_t n) {
   steps_per_unit = bins / (high - low);
 }
 
+/// The sum of two rounded numbers is off by a few of the smallest differences.
+bool HistogramAxis::resolves_bins() const {
+  constexpr double kApart = 4;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  const double smallest = std::nextafter(largest, std::numeric_limits<double>::infinity()) - largest;
+  return std::isfinite(high - low) && std::isfinite(steps_per_unit) && step >= kApart * smallest;
+}
+
 /// The product may be off by one bin near an edge: the edges decide.
 std::int64_t HistogramAxis::bin_of(double number) const {
   if (number < low) return -1;
@@ -260,7 +272,7 @@ bool HistogramSpec::uses_values() const {
          (condition && condition->uses_values());
 }
 
-HistogramSpec parse_histogram(std::string_view text, std::uint64_t tick_ps, bool numbered, const Detector& detector) {
+HistogramSpec parse_histogram(std::string_view text, const RunTicks& ticks, const Detector& detector) {
   HistogramSpec spec;
   spec.text = text;
   const auto equals = text.find('=');
@@ -274,11 +286,11 @@ HistogramSpec parse_histogram(std::string_view text, std::uint64_t tick_ps, bool
   auto rest = trimmed(text.substr(equals + 1));
   spec.of_all_hits = take_end(rest, "@hits");
   if (const auto condition = rest.find(" if "); condition != std::string_view::npos) {
-    spec.condition = parse_expression(trimmed(rest.substr(condition + 4)), tick_ps, detector,
+    spec.condition = parse_expression(trimmed(rest.substr(condition + 4)), ticks, detector,
                                       spec.of_all_hits ? ExpressionUse::condition : ExpressionUse::filter);
     rest = trimmed(rest.substr(0, condition));
   }
-  HistogramParser parser(tick_ps, numbered, detector, spec);
+  HistogramParser parser(ticks, detector, spec);
   parse_axes(rest, parser, spec);
   return spec;
 }

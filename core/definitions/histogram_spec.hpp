@@ -34,6 +34,8 @@ struct HistogramAxis {
   std::string unit;           ///< "ns"; empty for plain numbers and values
 
   void set_range(double from, double to, std::uint32_t n);
+  /// Whether numbers of double precision tell its bins apart.
+  [[nodiscard]] bool resolves_bins() const;
   /// Lower edge of a bin; that of `bins` is `high`.
   [[nodiscard]] double edge(std::uint32_t bin) const {
     return bin == bins ? high : low + static_cast<double>(bin) * step;
@@ -66,8 +68,8 @@ struct HistogramSpec {
 inline constexpr std::size_t kMostBins = std::size_t{1} << 24;
 
 /// Parses NAME=QUANTITY:LO..HI/BINS[;QUANTITY:LO..HI/BINS][ if EXPR][@hits]. Times are in ns, or in the unit of LO;
-/// `numbered`: they are event numbers. Throws TextMistake.
-HistogramSpec parse_histogram(std::string_view text, std::uint64_t tick_ps, bool numbered, const Detector& detector);
+/// event numbers have none. Throws TextMistake.
+HistogramSpec parse_histogram(std::string_view text, const RunTicks& ticks, const Detector& detector);
 
 /// The forms of a histogram, for messages and `--help`.
 std::string_view histogram_usage();

@@ -29,8 +29,8 @@ class Multiplicity final : public EventDefinition {
   explicit Multiplicity(const DefinitionValues& values)
       : width_(values.above_0(values.duration(0), 0, "W")),
         threshold_(values.above_0(values.count(1), 1, "T")),
-        pre_(values.count_if_any(2)),
-        post_(values.count_if_any(3)) {}
+        pre_(values.count_or(0, 2)),
+        post_(values.count_or(0, 3)) {}
 
   [[nodiscard]] std::string text() const override {
     return "multiplicity:" + std::to_string(width_.value) + "," + std::to_string(threshold_) + "," +

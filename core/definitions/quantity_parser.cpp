@@ -51,7 +51,7 @@ std::uint64_t parse_number(std::string_view text, std::uint64_t most, const char
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
   if (error != std::errc() || end != digits.data() + digits.size() || number > most)
-    throw TextMistake(text, in_quotes(text) + " is not " + expected);
+    throw TextMistake(text, is_not(text, expected));
   return number;
 }
 
@@ -138,7 +138,7 @@ HitSelection QuantityParser::hits_called(std::string_view name) {
     if (!group) refuse_unknown(name);
     hits.group = *group;
   }
-  take_restrictions(text_, tick_ps_, hits);
+  take_restrictions(text_, ticks_, hits);
   return hits;
 }
 
@@ -159,9 +159,9 @@ void QuantityParser::set_selections(Quantity& quantity, std::string_view name) {
 void QuantityParser::set_causal(Quantity& quantity) {
   constexpr const char* kAsIn = "causal(0.3m/ns,20ns)";
   need("(", kAsIn);
-  quantity.speed = parse_part(text_.up_to(",)"), [this](auto text) { return parse_speed(text, tick_ps_); });
+  quantity.speed = parse_part(text_.up_to(",)"), [this](auto text) { return parse_speed(text, ticks_); });
   need(",", kAsIn);
-  quantity.slack = parse_part(text_.up_to(",)"), [this](auto text) { return parse_duration(text, tick_ps_); });
+  quantity.slack = parse_part(text_.up_to(",)"), [this](auto text) { return parse_length(text, ticks_); });
   need(")", kAsIn);
 }
 

@@ -12,10 +12,9 @@ namespace eventloom {
 /// Parses the quantities of expressions, and the hits that they are measured on. All functions throw TextMistake.
 class QuantityParser {
  public:
-  /// `text` and `detector` must outlive it. Durations are in ticks or carry a unit, names that are not quantities are
-  /// groups of `detector`.
-  QuantityParser(ExpressionText& text, std::uint64_t tick_ps, const Detector& detector, ExpressionUse use)
-      : text_(text), tick_ps_(tick_ps), detector_(detector), use_(use) {}
+  /// `text`, `ticks` and `detector` must outlive it. Names that are not quantities are groups of `detector`.
+  QuantityParser(ExpressionText& text, const RunTicks& ticks, const Detector& detector, ExpressionUse use)
+      : text_(text), ticks_(ticks), detector_(detector), use_(use) {}
 
   /// Consumes a quantity.
   Quantity next();
@@ -34,7 +33,7 @@ class QuantityParser {
   [[noreturn]] void refuse_unknown(std::string_view name) const;
 
   ExpressionText& text_;
-  std::uint64_t tick_ps_;
+  const RunTicks& ticks_;
   const Detector& detector_;
   ExpressionUse use_;
 };

@@ -38,23 +38,24 @@ ValueRange range_in(std::string_view text) {
   return range;
 }
 
-std::int64_t signed_length(std::string_view text, std::uint64_t tick_ps) {
+std::int64_t signed_length(std::string_view text, const RunTicks& ticks) {
   const bool negative = text.starts_with('-');
   const bool sign = negative || text.starts_with('+');
-  const auto length = parse_duration(text.substr(sign ? 1 : 0), tick_ps).value;
+  const auto length = parse_length(text.substr(sign ? 1 : 0), ticks).value;
   if (length > kMostTicks) throw std::invalid_argument("'" + std::string(text) + "' is longer than 2^60 ticks");
   return negative ? -static_cast<std::int64_t>(length) : static_cast<std::int64_t>(length);
 }
 
-OwnWindow window_in(std::string_view text, std::uint64_t tick_ps) {
+OwnWindow window_in(std::string_view text, const RunTicks& ticks) {
   const auto [from, to] = split_once(text, ',');
   const auto length = [&](std::string_view part) {
     if (part.empty()) throw TextMistake(part, "expected two times around the opening hit, as in [-50ns,120ns]");
-    return parse_part(part, [&](auto end) { return signed_length(end, tick_ps); });
+    return parse_part(part, [&](auto end) { return signed_length(end, ticks); });
   };
   const OwnWindow window{length(from), length(to)};
-  if (window.from > window.to) throw TextMistake(text, "'" + std::string(text) + "' ends before it begins");
-  return window;
+  if (window.from <= window.to) return window;
+  if (!ticks.known && has_unit_of_time(from) != has_unit_of_time(to)) return {window.to, window.from};
+  throw TextMistake(text, "'" + std::string(text) + "' ends before it begins");
 }
 
 template <class T, class Parse>
@@ -73,7 +74,7 @@ double parse_real(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value))
-    throw std::invalid_argument("'" + std::string(text) + "' is not a number");
+    throw std::invalid_argument(is_not(text, "a number"));
   return value;
 }
 
@@ -82,10 +83,10 @@ std::string real_text(double number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
-void take_restrictions(ExpressionText& text, std::uint64_t tick_ps, HitSelection& hits) {
+void take_restrictions(ExpressionText& text, const RunTicks& ticks, HitSelection& hits) {
   for (auto sign = text.next(); sign == "{" || sign == "["; sign = text.next()) {
     take_one(text, "{", "}", hits.values, range_in);
-    take_one(text, "[", "]", hits.window, [&](auto part) { return window_in(part, tick_ps); });
+    take_one(text, "[", "]", hits.window, [&](auto part) { return window_in(part, ticks); });
   }
 }
 

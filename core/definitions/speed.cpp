@@ -22,11 +22,11 @@ constexpr std::array<std::pair<std::string_view, double>, 4> kLengths = {
     {{"mm", 1e-3}, {"cm", 1e-2}, {"m", 1}, {"km", 1e3}}};
 
 /// The unit in metres per tick.
-std::optional<double> unit_of_speed(std::string_view unit, std::uint64_t tick_ps) {
-  const auto tick = static_cast<double>(tick_ps);
+std::optional<double> unit_of_speed(std::string_view unit, const RunTicks& ticks) {
+  const auto tick = static_cast<double>(ticks.ps);
   if (unit == "c") return kLight_m_per_ps * tick;
   const auto [length, time] = split_once(unit.empty() ? "m/ns" : unit, '/');
-  const auto ps = time == "tick" ? tick_ps : picoseconds_of(time);
+  const auto ps = time == "tick" ? ticks.ps : picoseconds_of(time);
   for (const auto& [name, metres] : kLengths) {
     if (ps && name == length) return metres * (tick / static_cast<double>(*ps));
   }
@@ -35,15 +35,18 @@ std::optional<double> unit_of_speed(std::string_view unit, std::uint64_t tick_ps
 
 }  // namespace
 
-double parse_speed(std::string_view text, std::uint64_t tick_ps) {
+double parse_speed(std::string_view text, const RunTicks& ticks) {
   const auto end = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
   const std::string number(trimmed(text.substr(0, end)));
-  const auto unit = unit_of_speed(trimmed(text.substr(end)), tick_ps);
+  const auto unit = unit_of_speed(trimmed(text.substr(end)), ticks);
+  if (ticks.numbered && unit && !text.ends_with("/tick"))
+    throw std::invalid_argument(in_quotes(text) +
+                                " is a speed, but the times of this run are event numbers: use m/tick");
   const double value = parse_decimal(number) ? std::strtod(number.c_str(), nullptr) : 0;
   if (!unit || !(value > 0) || !std::isfinite(value)) {
-    throw std::invalid_argument("'" + std::string(text) +
-                                "' is not a speed: a number above 0 of metres per nanosecond, or with a unit such as "
-                                "m/ns, m/s, cm/ns, or c for that of light");
+    throw std::invalid_argument(is_not(text,
+                                       "a speed: a number above 0 of metres per nanosecond, or with a unit such as "
+                                       "m/ns, m/s, cm/ns, or c for that of light"));
   }
   return value * *unit;
 }

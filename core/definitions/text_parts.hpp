@@ -12,6 +12,11 @@ inline constexpr std::string_view kBlanks = " \t\r\n";
 
 inline std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+/// "'x' is not a number", or "expected a number" of an empty text, which no message names.
+inline std::string is_not(std::string_view text, const std::string& expected) {
+  return text.empty() ? "expected " + expected : in_quotes(text) + " is not " + expected;
+}
+
 /// Removes surrounding blanks. A text of blanks becomes the empty view at its end.
 std::string_view trimmed(std::string_view text);
 

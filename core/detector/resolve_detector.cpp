@@ -149,7 +149,7 @@ Tick dead_ticks_of(const DeadTimeOption& option, std::uint64_t tick_ps) {
   throw UserError(place + "it is longer than 2^32 ticks");
 }
 
-/// The groups of an option, or all channels.
+/// The groups of an option; std::nullopt: all channels.
 std::optional<GroupSet> groups_of(const DeadTimeOption& option, const Detector& detector) {
   if (option.group.empty()) return std::nullopt;
   if (const auto number = detector.group(option.group)) return GroupSet{1} << *number;
@@ -157,6 +157,41 @@ std::optional<GroupSet> groups_of(const DeadTimeOption& option, const Detector& 
   throw UserError(name_of(Setting::dead_time) + " " + option.text + ": there is no group '" + option.group + "'" +
                   did_you_mean(option.group, known) + "; groups come from " + name_of(Setting::group) + " or " +
                   name_of(Setting::detector));
+}
+
+/// An option --dead-time in ticks.
+struct GivenDeadTime {
+  const DeadTimeOption* option = nullptr;
+  std::optional<GroupSet> groups;  ///< std::nullopt: all channels
+  Tick dead = 0;
+
+  [[nodiscard]] bool covers(const ChannelInfo& info) const { return !groups || (info.groups & *groups) != 0; }
+};
+
+[[noreturn]] void refuse_two(const GivenDeadTime& first, const GivenDeadTime& other, const std::string& both_for) {
+  const auto option = [](const GivenDeadTime& of) { return name_of(Setting::dead_time) + " " + of.option->text; };
+  throw UserError(option(other) + " contradicts " + option(first) + ": both are for " + both_for);
+}
+
+/// Throws UserError if two of the options, all of groups or none, give a channel different dead times.
+void require_one_dead_time(std::span<const GivenDeadTime> given, const DetectorSources& sources,
+                           const Detector& detector) {
+  for (const auto& other : given) {
+    if (!other.groups && other.dead != given.front().dead) refuse_two(given.front(), other, "all channels");
+  }
+  for (std::size_t s = 0; s < detector.sources(); ++s) {
+    detector.visit(static_cast<std::uint16_t>(s), [&](std::uint32_t low, const ChannelInfo& info) {
+      const GivenDeadTime* first = nullptr;
+      for (const auto& other : given) {
+        if (!other.covers(info)) continue;
+        if (first == nullptr) first = &other;
+        if (first->dead == other.dead) continue;
+        refuse_two(
+            *first, other,
+            "channel " + std::to_string(low) + " of source " + std::to_string(s) + " (" + sources.names[s] + ")");
+      }
+    });
+  }
 }
 
 std::size_t number_of_group(Detector& detector, const std::string& name, const std::string& place) {
@@ -239,13 +274,19 @@ Tick longest_dead_time(const DetectorMap& map, std::span<const DeadTimeOption> o
 }
 
 void apply_dead_times(std::span<const DeadTimeOption> options, const DetectorSources& sources, Detector& detector) {
+  std::vector<GivenDeadTime> of_all;
+  std::vector<GivenDeadTime> of_groups;
   for (const auto& option : options) {
     if (sources.numbered) throw UserError(name_of(Setting::dead_time) + " " + option.text + ": " + kNumbersHaveNone);
-    const Tick dead = dead_ticks_of(option, sources.tick_ps);
-    const auto groups = groups_of(option, detector);
+    const GivenDeadTime given{&option, groups_of(option, detector), dead_ticks_of(option, sources.tick_ps)};
+    (given.groups ? of_groups : of_all).push_back(given);
+  }
+  for (const auto& given : {of_all, of_groups}) {
+    require_one_dead_time(given, sources, detector);
     for (std::size_t s = 0; s < detector.sources(); ++s) {
       detector.change({.source = static_cast<std::uint16_t>(s)}, [&](ChannelInfo& info) {
-        if (!groups || (info.groups & *groups) != 0) info.dead_time = dead;
+        const auto found = std::ranges::find_if(given, [&](const auto& of) { return of.covers(info); });
+        if (found != given.end()) info.dead_time = found->dead;
       });
     }
   }

@@ -35,7 +35,8 @@ Tick longest_dead_time(const DetectorMap& map, std::span<const DeadTimeOption> o
 /// and for offsets that do not fit.
 Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> groups, const DetectorSources& sources);
 
-/// Gives the channels of each option's group its dead time, which replaces that of the map. Throws UserError.
+/// Gives the channels of each option's group, or all, its dead time, which replaces that of the map; that of a group
+/// outranks that of all. Throws UserError, also if options give a channel different ones.
 void apply_dead_times(std::span<const DeadTimeOption> options, const DetectorSources& sources, Detector& detector);
 
 }  // namespace eventloom

@@ -54,8 +54,8 @@ class BuilderRole final : public Role {
   [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
   /// What it has built so far; the time only if settings.measures is set.
   [[nodiscard]] const BuilderRow& built() const { return built_; }
-  /// Adds the channels of the detector that have had hits.
-  void add_to(ChannelUse& use) const;
+  /// Adds the channels of the detector that have had hits, and hits without a position, see SliceBuilder.
+  void add_to(ChannelUse& use, UnplacedHits& unplaced) const;
 
  private:
   /// One slice being built, with the memory that building needs.

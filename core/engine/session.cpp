@@ -149,8 +149,8 @@ void Session::count(RankRecord& record) const {
   ends_->count(record.counters);
 }
 
-void Session::add_to(ChannelUse& use) const {
-  for (const auto* builder : builders_) builder->add_to(use);
+void Session::add_to(ChannelUse& use, UnplacedHits& unplaced) const {
+  for (const auto* builder : builders_) builder->add_to(use, unplaced);
 }
 
 const RunPicture* Session::picture() const {

@@ -104,8 +104,9 @@ class Session final : private TurnTask {
   [[nodiscard]] const RunPicture* picture() const;
   /// Null unless telemetry includes pictures, and there are histograms.
   [[nodiscard]] HistogramFeed* histograms() { return histograms_.get(); }
-  /// Adds the channels of the detector that have had hits at this rank's builders.
-  void add_to(ChannelUse& use) const;
+  /// Adds the channels of the detector that have had hits at this rank's builders, and hits without a position, see
+  /// SliceBuilder.
+  void add_to(ChannelUse& use, UnplacedHits& unplaced) const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }
   [[nodiscard]] const SourceRole* sources() const { return sources_; }

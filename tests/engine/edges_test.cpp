@@ -123,6 +123,8 @@ class Edges : public Engine, public testing::WithParamInterface<std::tuple<std::
 constexpr std::array kDefinitions = {"gap:5,2",
                                      "gap:1,1",
                                      "gap:5,22",
+                                     "gap:5,40",
+                                     "gap:5,120",
                                      "gap:100,2",
                                      "gap:5,2,3,95",
                                      "multiplicity:10,2,0,0",
@@ -131,7 +133,12 @@ constexpr std::array kDefinitions = {"gap:5,2",
                                      "multiplicity:7,3,3,0",
                                      "coincidence:5,sources>=2",
                                      "coincidence:4,n_hits>=2&&!(sources>=3),1,90",
+                                     "trigger:channel:3-5>=1,20,60",
+                                     "fixed:70",
+                                     "cluster:5,30,2",
+                                     "cluster:5,300,40",
                                      "per-source gap:5,2",
+                                     "per-source gap:7,25",
                                      "tag"};
 
 TEST_P(Edges, AreThoseOfTheReference) {

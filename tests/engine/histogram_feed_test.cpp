@@ -17,7 +17,7 @@ class HistogramsOfRuns : public Engine {
   static std::shared_ptr<HistogramSet> histograms(const RunCase& of) {
     auto set = std::make_shared<HistogramSet>(of.detector);
     for (const char* text : {"size=n_hits:0..30/30", "when=time:0..1ms/300000", "rate=channel:0..1000/1000@hits"})
-      set->add(text, of.base.tick_ps, false);
+      set->add(text, of.base.tick_ps);
     set->set_streams(std::vector<std::uint32_t>(of.roles.sources), false);
     return set;
   }

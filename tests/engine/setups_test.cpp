@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <set>
 #include <string>
@@ -77,8 +78,10 @@ TEST_F(Setups, LongEvents) {
     }
     of.payload.clear();
     maker.give_payload(of);
-    of.definition = maker.draw(0, 1) == 0 ? "gap:12,20" : "gap:12,2";
-    of.overlap = Tick(maker.draw(12, 900));
+    constexpr std::array kLong = {"gap:12,20", "gap:12,2",         "gap:12,20,5,9",       "per-source gap:12,9",
+                                  "fixed:12",  "cluster:12,60,20", "multiplicity:6,3,1,1"};
+    of.definition = kLong[maker.draw(0, kLong.size() - 1)];
+    of.overlap = Tick(maker.draw(12, maker.draw(0, 1) == 0 ? 900 : 60));
     expect_whole(of);
   }
 }

@@ -131,22 +131,24 @@ def outside_brackets(text):
 
 
 def runs_of(hits, definition, tick_ps, detector):
-    """(begin, end, least number of hits) for the text of `--define`."""
+    """(begin, end) of each run of hits for the text of `--define`."""
     name, _, rest = definition.partition(":")
     values = outside_brackets(rest) if rest else []
     if name == "gap" and len(values) == 2:
-        return *gap_runs(hits.time, ticks(values[0], tick_ps)), int(values[1])
+        begin, end = gap_runs(hits.time, ticks(values[0], tick_ps))
+        kept = end - begin >= int(values[1])
+        return begin[kept], end[kept]
     if name == "gap":
         runs = [(hits.time[b], hits.time[e - 1]) for b, e in zip(*gap_runs(hits.time, ticks(values[0], tick_ps)))
                 if e - b >= int(values[1])]
-        return *hits_in(hits.time, runs, *(ticks(value, tick_ps) for value in values[2:])), 1
+        return hits_in(hits.time, runs, *(ticks(value, tick_ps) for value in values[2:]))
     if name == "multiplicity":
-        return *multiplicity_runs(hits.time, ticks(values[0], tick_ps), *map(int, values[1:])), 1
+        return multiplicity_runs(hits.time, ticks(values[0], tick_ps), *map(int, values[1:]))
     if name == "coincidence":
         windows = coincidence_windows(hits, ticks(values[0], tick_ps), Expression(values[1], detector, tick_ps))
-        return *hits_in(hits.time, windows, *(ticks(value, tick_ps) for value in values[2:] or ["0", "0"])), 1
+        return hits_in(hits.time, windows, *(ticks(value, tick_ps) for value in values[2:] or ["0", "0"]))
     if name == "tag":
-        return *gap_runs(hits.time, 0), 1
+        return gap_runs(hits.time, 0)
     raise ValueError(definition)
 
 
@@ -171,14 +173,12 @@ def find_events(hits, definition, overlap, filters=(), tick_ps=1000, detector=No
 
     Hits of a run later than its first hit + overlap belong to no event, nor do they start one.
     """
-    begin, end, least = runs_of(hits, definition, tick_ps, detector)
+    begin, end = runs_of(hits, definition, tick_ps, detector)
     whole = begin < end
     begin, end = begin[whole], end[whole]
     limit = np.searchsorted(hits.time, hits.time[begin] + np.uint64(overlap), side="right")
     truncated = limit < end
     end = np.minimum(limit, end)
-    kept = end - begin >= least
-    begin, end, truncated = begin[kept], end[kept], truncated[kept]
     conditions = [Expression(text, detector, tick_ps) for text in filters]
     rejected = np.array([not all(c.holds(hits.part(b, e)) for c in conditions) for b, e in zip(begin, end)], dtype=bool)
     return Events(hits, begin, end, truncated, rejected)

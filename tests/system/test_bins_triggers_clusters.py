@@ -242,8 +242,38 @@ def test_pixels(tmp_path):
     assert len(expected) > 30
 
 
+def test_a_length_is_none_of_pixels(tmp_path):
+    """A plain distance is one of pixels where the map has no positions; with a unit it would be a fraction of a pixel."""
+    header = 0x33585054 | 8 << 48
+    words = [word for x in (3, 4) for word in (header, pixel(0, x, 7, 1000)[1])]
+    (tmp_path / "a.tpx3").write_bytes(b"".join(word.to_bytes(8, "little") for word in words))
+    command = ["run", f"tpx3:{tmp_path}/a.tpx3", "--output", tmp_path / "run.h5"]
+    for length in ("1.5mm", "150cm", "2m"):
+        done = eventloom(*command, "--define", f"cluster:200ns,{length},2", code=2)
+        assert f"'{length}' is a length" in done.stderr and "plain number of pixels" in done.stderr
+        assert "^" * len(length) in done.stderr
+    assert not (tmp_path / "run.h5").exists()
+    (tmp_path / "map.csv").write_text("channel,x_m\n0-0xffff,0.5\n")
+    for options in (["cluster:200ns,1.5,2"], ["cluster:200ns,1.5mm,2", "--detector", tmp_path / "map.csv"]):
+        assert eventloom(*command, "--force", "--define", *options).stdout.startswith("1 events with 2 hits")
+
+
+@pytest.mark.parametrize("ranks, options", [(None, []), (4, [*SLICES, "--builders", 2])])
+def test_hits_without_a_position_are_counted_and_named(tmp_path, recording, ranks, options):
+    """They are events of their own, or none with a larger M; a map without positions for them is probably incomplete."""
+    uris, hits, places, path = recording
+    n = sum((hit[1], hit[3]) not in places for hit in hits)
+    assert n > 300
+    run = Run(tmp_path, uris, "--define", "cluster:40ns,1,2", "--detector", path, *options, np=ranks)
+    said = f"cluster: {n} hits have no position in --detector, and thus no neighbours: {n} of source 1 ("
+    assert said in run.done.stderr and "s1.csv), channel 5" in run.done.stderr.splitlines()[-1]
+    assert run.report()["hits_without_position"] == [{"source": 1, "hits": n, "lowest_channel": 5, "highest_channel": 5}]
+    gap = Run(tmp_path / "gap", uris, "--define", "gap:40ns,2", "--detector", path)
+    assert "position" not in gap.done.stderr and "hits_without_position" not in gap.report()
+
+
 @pytest.mark.parametrize("definition, words", [
-    ("fixed:0", "L is 0"), ("fixed:", "fixed"), ("trigger:A>=1,5ns", "a value is missing"), ("trigger:n_hits>=1", "missing"),
+    ("fixed:0", "L is 0"), ("cluster:5ns,1,0", "M is 0"), ("fixed:", "fixed"), ("trigger:A>=1,5ns", "a value is missing"), ("trigger:n_hits>=1", "missing"),
     ("cluster:5ns", "missing"), ("cluster:5ns,2parsec", "distance"), ("cluster:5ns,-1", "distance"),
     ("cluster:5ns,1", "positions of channels")])
 def test_mistakes(tmp_path, recording, definition, words):

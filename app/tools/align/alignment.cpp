@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "app/tools/align/coincidence_peak.hpp"
+#include "app/tools/align/pair_scores.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -47,17 +49,18 @@ class Aligner {
  private:
   struct Found {
     std::vector<PairDifference> differences;
-    std::vector<double> signals;        ///< indexed like the differences
-    std::vector<std::uint64_t> paired;  ///< hits with a partner, indexed by unit
-    double width = 0;                   ///< median of the peaks, ticks
+    std::vector<CoincidencePeak> peaks;  ///< indexed like the differences
+    double width = 0;                    ///< median of the peaks, ticks
+    std::int64_t bin_width = 1;
   };
 
   void survey();
   void choose_reference(const Found& found);
   [[nodiscard]] Detector corrected() const;
+  void read_units(const std::function<void(std::span<const UnitHit>)>& take);
   PairHistograms count(std::int64_t reach);
   [[nodiscard]] Found find_peaks(const PairHistograms& histograms) const;
-  [[nodiscard]] double error_of(std::size_t unit, const Found& found, double of_pairs) const;
+  [[nodiscard]] std::vector<double> errors(const Found& found, std::span<const std::optional<Solved>> delays);
   Found measure(std::vector<std::optional<Solved>>& delays);
   /// Subtracts delays from the times that are added, in whole ticks.
   void apply(const std::vector<std::optional<Solved>>& delays);
@@ -100,8 +103,8 @@ void Aligner::choose_reference(const Found& found) {
   }
   std::vector<double> signals(units_.size());
   for (std::size_t i = 0; i < found.differences.size(); ++i) {
-    signals[found.differences[i].first] += found.signals[i];
-    signals[found.differences[i].second] += found.signals[i];
+    signals[found.differences[i].first] += found.peaks[i].signal;
+    signals[found.differences[i].second] += found.peaks[i].signal;
   }
   const auto first = std::ranges::find_if(signals, [](double signal) { return signal > 0; });
   if (first == signals.end()) throw_none();
@@ -119,29 +122,34 @@ Detector Aligner::corrected() const {
   return detector;
 }
 
-PairHistograms Aligner::count(std::int64_t reach) {
-  PairHistograms histograms(units_.size(), reach, kStretches);
+/// Passes the hits of units, in corrected times, as HitPasses::read() does.
+void Aligner::read_units(const std::function<void(std::span<const UnitHit>)>& take) {
   std::vector<UnitHit> of_units;
   passes_.read(corrected(), [&](std::span<const AlignHit> hits) {
     of_units.clear();
     for (const auto& hit : hits) {
       if (const auto unit = units_.unit_of(hit.source, hit.channel)) of_units.push_back({hit.time, *unit});
     }
-    if (!of_units.empty()) histograms.add(of_units, span_.stretch_of(of_units.front().time));
+    if (!of_units.empty()) take(of_units);
   });
+}
+
+PairHistograms Aligner::count(std::int64_t reach) {
+  PairHistograms histograms(units_.size(), reach, kStretches);
+  read_units([&](auto hits) { histograms.add(hits, span_.stretch_of(hits.front().time)); });
   return histograms;
 }
 
 Aligner::Found Aligner::find_peaks(const PairHistograms& histograms) const {
   Found found;
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) found.paired.push_back(histograms.paired_hits(unit));
+  found.bin_width = histograms.bins().width;
   std::vector<double> widths;
   for (std::size_t pair = 0; pair < histograms.pairs(); ++pair) {
     const auto peak = find_peak(histograms.counts(pair), histograms.bins());
     if (!peak) continue;
     const auto [first, second] = histograms.units(pair);
     found.differences.push_back({first, second, peak->mean, peak->error});
-    found.signals.push_back(peak->signal);
+    found.peaks.push_back(*peak);
     widths.push_back(peak->width);
   }
   if (widths.empty()) return found;
@@ -151,13 +159,12 @@ Aligner::Found Aligner::find_peaks(const PairHistograms& histograms) const {
   return found;
 }
 
-/// Standard error of a unit's offset. Least squares treats pairs as independent, yet a hit is in as many pairs as its
-/// event has other hits: the error is at least that of the mean over the hits that have partners, whose jitter is that
-/// of the pairs divided by sqrt(2).
-double Aligner::error_of(std::size_t unit, const Found& found, double of_pairs) const {
-  if (unit == reference_) return 0;
-  const auto hits = [&](std::size_t of) { return static_cast<double>(std::max<std::uint64_t>(found.paired[of], 1)); };
-  return std::max(of_pairs, found.width * std::sqrt((1 / hits(unit) + 1 / hits(reference_)) / 2));
+/// Standard errors of the offsets, indexed by unit. Least squares treats pairs as independent, yet a hit is in as many
+/// pairs as its event has other hits, and a chance partner in as many as it has neighbours.
+std::vector<double> Aligner::errors(const Found& found, std::span<const std::optional<Solved>> delays) {
+  PairScores scores(units_.size(), found.differences, found.peaks, found.bin_width);
+  read_units([&](auto hits) { scores.add(hits); });
+  return errors_of(reference_, found.differences, delays, scores.covariance());
 }
 
 void Aligner::apply(const std::vector<std::optional<Solved>>& delays) {
@@ -237,16 +244,16 @@ Alignment Aligner::align() {
   std::vector<std::optional<Solved>> delays;
   const auto found = measure(delays);
   if (std::ranges::count_if(delays, [](const auto& delay) { return delay.has_value(); }) < 2) throw_none();
+  const auto offset_errors = errors(found, delays);
   Alignment result{units_, reference_, std::vector<UnitAlignment>(units_.size()), found.width, std::move(before), {}};
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (!delays[unit]) continue;
-    result.found[unit].offset = {static_cast<double>(applied_[unit]) - delays[unit]->value,
-                                 error_of(unit, found, delays[unit]->error)};
+    result.found[unit].offset = {static_cast<double>(applied_[unit]) - delays[unit]->value, offset_errors[unit]};
   }
   for (std::size_t i = 0; i < found.differences.size(); ++i) {
     const auto& pair = found.differences[i];
     if (!pair.used) continue;
-    for (const auto unit : {pair.first, pair.second}) result.found[unit].coincidences += found.signals[i];
+    for (const auto unit : {pair.first, pair.second}) result.found[unit].coincidences += found.peaks[i].signal;
   }
   apply(delays);
   add_drifts(result, delays);

@@ -73,18 +73,17 @@ CoincidencePeak moments(std::span<const std::uint32_t> counts, const DifferenceB
   const auto step = static_cast<double>(bins.width);
   const double in_bin = step * step / 12;  // variance of a uniform distribution over a bin
   peak.width = std::sqrt(std::max(square / peak.signal, 0.0));
+  peak.half = 3.5 * peak.width + step;
   peak.error = std::sqrt(noise / (peak.signal * peak.signal) + in_bin / peak.signal);
   return peak;
 }
 
-/// Bins within 3.5 standard deviations and one bin of the peak's mean.
 Stretch around(const CoincidencePeak& peak, const DifferenceBins& bins) {
-  const double half = 3.5 * peak.width + static_cast<double>(bins.width);
   const auto bin_at = [&](double ticks) {
     const double bin = (ticks + static_cast<double>(bins.reach)) / static_cast<double>(bins.width);
     return static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(bins.bins - 1)));
   };
-  return {bin_at(peak.mean - half), bin_at(peak.mean + half) + 1};
+  return {bin_at(peak.mean - peak.half), bin_at(peak.mean + peak.half) + 1};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct CoincidencePeak {
   double error = 0;   ///< standard error of the mean, ticks; includes the background's noise and the width of a bin
   double width = 0;   ///< standard deviation of the peak, ticks
   double signal = 0;  ///< differences above the background
+  double half = 0;    ///< differences farther from the mean, ticks, do not belong to it
 };
 
 /// The most significant peak; std::nullopt if none has at least kLeastSignal differences above the background and

@@ -32,7 +32,6 @@ PairHistograms::PairHistograms(std::size_t units, std::int64_t reach, std::size_
   bins_ = DifferenceBins::over(reach, most);
   counts_.resize(pairs_.size() * bins_.bins);
   sums_.resize(pairs_.size() * stretches_);
-  paired_.resize(units_);
 }
 
 void PairHistograms::make_pairs() {
@@ -46,7 +45,7 @@ void PairHistograms::make_pairs() {
   }
 }
 
-void PairHistograms::add_pair(UnitHit& earlier, UnitHit& later, std::size_t stretch) {
+void PairHistograms::add_pair(const UnitHit& earlier, const UnitHit& later, std::size_t stretch) {
   const bool rises = earlier.unit < later.unit;
   const auto low = rises ? earlier.unit : later.unit;
   const auto high = rises ? later.unit : earlier.unit;
@@ -57,8 +56,6 @@ void PairHistograms::add_pair(UnitHit& earlier, UnitHit& later, std::size_t stre
   auto& sum = sums_[pair * stretches_ + stretch];
   ++sum.n;
   sum.ticks += apart;
-  note_paired(earlier);
-  note_paired(later);
 }
 
 void PairHistograms::add(std::span<const UnitHit> hits, std::size_t stretch) {

@@ -12,7 +12,6 @@ namespace eventloom {
 struct UnitHit {
   std::int64_t time = 0;
   std::uint32_t unit = 0;
-  bool paired = false;  ///< set by PairHistograms
 };
 
 /// Equal bins around time difference 0, in ticks. Bin i holds differences from low() + i * width on.
@@ -56,8 +55,6 @@ class PairHistograms {
   [[nodiscard]] std::span<const Sum> sums(std::size_t pair) const {
     return std::span(sums_).subspan(pair * stretches_, stretches_);
   }
-  /// Hits of a unit that have taken part in any difference.
-  [[nodiscard]] std::uint64_t paired_hits(std::size_t unit) const { return paired_[unit]; }
   /// Counts of all pairs together.
   [[nodiscard]] std::vector<std::uint64_t> total() const;
 
@@ -65,11 +62,7 @@ class PairHistograms {
   static constexpr std::uint32_t kNoPair = ~std::uint32_t{0};
 
   void make_pairs();
-  void add_pair(UnitHit& earlier, UnitHit& later, std::size_t stretch);
-  void note_paired(UnitHit& hit) {
-    paired_[hit.unit] += hit.paired ? 0 : 1;
-    hit.paired = true;
-  }
+  void add_pair(const UnitHit& earlier, const UnitHit& later, std::size_t stretch);
 
   std::size_t units_;
   std::size_t stretches_;
@@ -78,8 +71,7 @@ class PairHistograms {
   DifferenceBins bins_;
   std::vector<std::uint32_t> counts_;
   std::vector<Sum> sums_;
-  std::vector<std::uint64_t> paired_;  ///< indexed by unit
-  std::vector<UnitHit> recent_;        ///< hits within reach of the next one, ascending; others may be among them
+  std::vector<UnitHit> recent_;  ///< hits within reach of the next one, ascending; others may be among them
 };
 
 }  // namespace eventloom

@@ -42,6 +42,12 @@ class Equations {
   }
 
   [[nodiscard]] std::vector<double> solve() const { return substitute(sums_); }
+  /// Column i of the inverse matrix.
+  [[nodiscard]] std::vector<double> inverse(std::size_t i) const {
+    std::vector<double> unit(n_);
+    unit[i] = 1;
+    return substitute(std::move(unit));
+  }
   /// Element i of the diagonal of the inverse matrix: the variance of value i.
   [[nodiscard]] double variance(std::size_t i) const {
     std::vector<double> unit(n_);
@@ -133,20 +139,36 @@ bool leave_out_worst(std::span<PairDifference> differences, std::span<const std:
   return true;
 }
 
-void scale_errors(std::span<const PairDifference> differences, std::vector<std::optional<Solved>>& solved) {
+struct Fit {
   double chi_squared = 0;
-  double freedom = 1;  // the reference is not a parameter
+  double freedom = 1;  ///< the reference is not a parameter
+};
+
+Fit fit_of(std::span<const PairDifference> differences, std::span<const std::optional<Solved>> solved) {
+  Fit fit;
   for (const auto& pair : differences) {
     if (const auto off = residual(pair, solved)) {
-      chi_squared += *off * *off / (pair.error * pair.error);
-      freedom += 1;
+      fit.chi_squared += *off * *off / (pair.error * pair.error);
+      fit.freedom += 1;
     }
   }
-  for (const auto& unit : solved) freedom -= unit ? 1 : 0;
+  for (const auto& unit : solved) fit.freedom -= unit ? 1 : 0;
+  return fit;
+}
+
+void scale_errors(std::span<const PairDifference> differences, std::vector<std::optional<Solved>>& solved) {
+  const auto [chi_squared, freedom] = fit_of(differences, solved);
   if (freedom < 1 || chi_squared <= freedom) return;
   for (auto& unit : solved) {
     if (unit) unit->error *= std::sqrt(chi_squared / freedom);
   }
+}
+
+/// 1 unless chi-squared is too large by chance.
+double contradiction_in(const Fit& fit) {
+  constexpr double kSigmas = 3;
+  if (fit.freedom < 1 || fit.chi_squared <= fit.freedom + kSigmas * std::sqrt(2 * fit.freedom)) return 1;
+  return std::sqrt(fit.chi_squared / fit.freedom);
 }
 
 }  // namespace
@@ -157,6 +179,30 @@ std::vector<std::optional<Solved>> solve_pairs(std::size_t units, std::size_t re
   while (leave_out_worst(differences, solved, slack)) solved = solve_once(units, reference, differences);
   scale_errors(differences, solved);
   return solved;
+}
+
+std::vector<double> errors_of(std::size_t reference, std::span<const PairDifference> differences,
+                              std::span<const std::optional<Solved>> solved, std::span<const double> covariance) {
+  const std::size_t units = solved.size();
+  const auto places = places_of(units, reference, differences);
+  std::vector<std::size_t> placed;
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    if (places[unit]) placed.push_back(unit);
+  }
+  std::vector<double> errors(units);
+  if (placed.empty()) return errors;
+  const Equations equations(placed.size(), places, differences);
+  const double contradiction = contradiction_in(fit_of(differences, solved));
+  for (const auto unit : placed) {
+    const auto weights = equations.inverse(*places[unit]);
+    double variance = 0;
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      for (std::size_t j = 0; j < placed.size(); ++j)
+        variance += weights[i] * covariance[placed[i] * units + placed[j]] * weights[j];
+    }
+    errors[unit] = contradiction * std::sqrt(variance);
+  }
+  return errors;
 }
 
 }  // namespace eventloom

@@ -32,4 +32,11 @@ std::vector<std::optional<Solved>> solve_pairs(std::size_t units, std::size_t re
                                                std::span<PairDifference> differences, double slack);
 inline constexpr double kOutlier = 6;
 
+/// The standard errors of `solved`, what solve_pairs() made of the differences, if these are not independent:
+/// `covariance` is that of the sums, by unit, of value / error^2 over the used differences (less where the unit is the
+/// first of them), a square matrix by rows. Larger by the square root of chi-squared per degree of freedom where
+/// differences contradict each other. 0 for the reference and for units without a value.
+std::vector<double> errors_of(std::size_t reference, std::span<const PairDifference> differences,
+                              std::span<const std::optional<Solved>> solved, std::span<const double> covariance);
+
 }  // namespace eventloom

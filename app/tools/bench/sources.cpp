@@ -12,6 +12,7 @@
 #include "app/tools/bench/benchmarks.hpp"
 #include "app/tools/bench/latency_plot.hpp"
 #include "app/tools/bench/live_run.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
@@ -127,7 +128,7 @@ SourcesConfig sources_config(const po::variables_map& values, const Collective& 
   read_live(values, run.live);
   read_wiring(values, ranks, run.wiring);
   run.definition = parse_event_definition(word("define"), kTickPs);
-  run.live.geometry.reach = run.definition->traits().reach;
+  run.live.geometry = geometry_of(run.live.geometry, {run.definition, run.live.geometry.overlap});
   auto& roles = run.wiring.roles;
   roles.ranks = ranks.size();
   roles.sources = static_cast<std::uint32_t>(count_option(values, "sources", 0, 65535));

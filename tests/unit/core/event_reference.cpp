@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -120,6 +121,77 @@ std::vector<std::vector<RefHit>> widened_gap_runs(const std::vector<RefHit>& hit
   return widened_runs(hits, kept, Tick(values.at(2)), Tick(values.at(3)));
 }
 
+/// The hits in each bin of length L.
+std::vector<std::vector<RefHit>> fixed_runs(const std::vector<RefHit>& hits, Tick length) {
+  std::map<std::uint64_t, std::vector<RefHit>> bins;
+  for (const auto& hit : hits) bins[hit.time / length].push_back(hit);
+  std::vector<std::vector<RefHit>> runs;
+  for (auto& [bin, run] : bins) runs.push_back(std::move(run));
+  return runs;
+}
+
+std::vector<std::vector<RefHit>> trigger_runs(const std::vector<RefHit>& hits, const std::string& definition) {
+  const auto values = split(definition.substr(definition.find(':') + 1), ",");
+  const RefExpression condition(values.at(0));
+  Intervals windows;
+  for (const auto& hit : hits) {
+    if (condition.holds(HitSpan(&hit, 1))) windows.emplace_back(hit.time, hit.time);
+  }
+  return widened_runs(hits, windows, Tick(std::stoull(values.at(1))), Tick(std::stoull(values.at(2))));
+}
+
+/// DT and DR of cluster:DT,DR,M; DR is a whole number of pixels.
+struct RefNear {
+  Tick time = 0;
+  std::int64_t radius = 0;
+
+  [[nodiscard]] bool links(const RefHit& a, const RefHit& b) const {
+    const auto chip = [](const RefHit& hit) { return hit.channel >> 16; };
+    const auto apart = [&](unsigned shift) {
+      const auto at = [&](const RefHit& hit) { return static_cast<std::int64_t>(hit.channel >> shift & 0xffU); };
+      return at(a) - at(b);
+    };
+    if (a.source != b.source || chip(a) != chip(b) || chip(a) % 64 == 63) return false;
+    if (std::max(a.time, b.time) - std::min(a.time, b.time) > time) return false;
+    return apart(0) * apart(0) + apart(8) * apart(8) <= radius * radius;
+  }
+};
+
+/// The hits connected with one of them through hits up to a time, ascending.
+std::set<std::size_t> connected(const std::vector<RefHit>& hits, const RefNear& near, std::size_t with, Tick last) {
+  std::set<std::size_t> found = {with};
+  std::vector<std::size_t> next = {with};
+  while (!next.empty()) {
+    const auto from = next.back();
+    next.pop_back();
+    const auto low = hits[from].time - std::min(hits[from].time, near.time);
+    const auto begin = std::ranges::lower_bound(hits, low, {}, &RefHit::time) - hits.begin();
+    for (auto i = static_cast<std::size_t>(begin); i < hits.size() && hits[i].time <= hits[from].time + near.time;
+         ++i) {
+      if (hits[i].time <= last && near.links(hits[from], hits[i]) && found.insert(i).second) next.push_back(i);
+    }
+  }
+  return found;
+}
+
+/// Every event by its definition: a hit begins one if no earlier hit is connected with it through hits up to an overlap
+/// later.
+std::vector<RefEvent> cluster_events(const std::vector<RefHit>& hits, const std::string& definition, Tick overlap) {
+  const auto values = values_of(definition);
+  const RefNear near{Tick(values.at(0)), static_cast<std::int64_t>(values.at(1))};
+  std::vector<RefEvent> events;
+  for (std::size_t first = 0; first < hits.size(); ++first) {
+    const auto part = connected(hits, near, first, hits[first].time + overlap);
+    if (*part.begin() != first) continue;
+    const auto whole = connected(hits, near, first, std::numeric_limits<Tick>::max());
+    if (whole.size() < values.at(2)) continue;
+    auto& event = events.emplace_back();
+    event.truncated = whole.size() > part.size();
+    for (const auto hit : part) event.hits.push_back(hits[hit]);
+  }
+  return events;
+}
+
 RefEvent cut(std::vector<RefHit> run, Tick overlap) {
   RefEvent event;
   for (auto& hit : run) {
@@ -130,6 +202,19 @@ RefEvent cut(std::vector<RefHit> run, Tick overlap) {
     event.hits.push_back(hit);
   }
   return event;
+}
+
+std::vector<std::vector<RefHit>> runs_of(const std::vector<RefHit>& hits, const std::string& definition) {
+  if (definition.starts_with("coincidence")) return coincidence_runs(hits, definition);
+  if (definition.starts_with("trigger")) return trigger_runs(hits, definition);
+  if (definition == "tag") return gap_runs(hits, 0);
+  const auto values = values_of(definition);
+  if (definition.starts_with("fixed")) return fixed_runs(hits, Tick(values.at(0)));
+  if (definition.starts_with("multiplicity")) return multiplicity_runs(hits, values);
+  if (values.size() > 2) return widened_gap_runs(hits, values);
+  auto runs = gap_runs(hits, Tick(values.at(0)));
+  std::erase_if(runs, [&](const auto& run) { return run.size() < values.at(1); });
+  return runs;
 }
 
 /// Events of different sources that begin at the same tick are in the order of the sources.
@@ -150,24 +235,9 @@ std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& s
   std::vector<RefHit> hits;
   for (const auto& stream : streams) hits.insert(hits.end(), stream.begin(), stream.end());
   std::stable_sort(hits.begin(), hits.end(), [](const RefHit& a, const RefHit& b) { return a.time < b.time; });
-  std::vector<std::vector<RefHit>> runs;
-  std::uint64_t least = 1;  // fewest hits left by the cut
-  if (definition.starts_with("coincidence")) {
-    runs = coincidence_runs(hits, definition);
-  } else {
-    const auto values = definition == "tag" ? std::vector<std::uint64_t>{0, 1} : values_of(definition);
-    const bool multiplicity = definition.starts_with("multiplicity");
-    const bool plain = !multiplicity && values.size() == 2;
-    runs = multiplicity ? multiplicity_runs(hits, values)
-           : plain      ? gap_runs(hits, Tick(values.at(0)))
-                        : widened_gap_runs(hits, values);
-    if (plain) least = values.at(1);
-  }
+  if (definition.starts_with("cluster")) return cluster_events(hits, definition, overlap);
   std::vector<RefEvent> events;
-  for (const auto& run : runs) {
-    auto event = cut(run, overlap);
-    if (event.hits.size() >= least) events.push_back(std::move(event));
-  }
+  for (const auto& run : runs_of(hits, definition)) events.push_back(cut(run, overlap));
   return events;
 }
 

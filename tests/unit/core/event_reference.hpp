@@ -29,7 +29,7 @@ struct RefEvent {
 inline constexpr std::string_view kPerSource = "per-source ";
 
 /// `streams`: the hits of each source in stream order. `definition`: as in `--define`, in ticks, possibly after
-/// kPerSource.
+/// kPerSource; of clusters, the channels are pixels.
 std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
                                        Tick overlap);
 

@@ -40,9 +40,10 @@ class ChannelGap final : public EventDefinition {
       run.push_back(key);
     }
     for (auto& [channel, run] : open) lists.push_back(std::move(run));
+    std::erase_if(lists, [](const auto& list) { return list.size() < kMinHits; });
     std::ranges::sort(lists);
     for (const auto& list : lists) {
-      if (!events.add_list(list, kMinHits)) break;
+      if (!events.add_list(list)) break;
     }
   }
 };

@@ -163,10 +163,25 @@ TEST(SliceBuilder, AnEventMayReachOverASliceWithoutAHitInIt) {
   expect_reference(run);
 }
 
-TEST(SliceBuilder, HitsAfterTheCutDecideAboutTheMinimum) {
-  // A run of 4 hits of which the cut leaves 2.
-  EXPECT_TRUE(event_times(hand_made("gap:30,3", {{100, 120, 150, 180}}, 40), 1).empty());
-  EXPECT_EQ(event_times(hand_made("gap:30,2", {{100, 120, 150, 180}}, 40), 1).size(), 1U);
+/// A run of 4 hits of which the cut leaves 2.
+TEST(SliceBuilder, HitsBeforeTheCutDecideAboutTheMinimum) {
+  for (const auto* definition : {"gap:30,2", "gap:30,3", "gap:30,4"}) {
+    const auto run = hand_made(definition, {{100, 120, 150, 180}}, 40);
+    EXPECT_EQ(event_times(run, 1), std::vector<Tick>{100}) << definition;
+    expect_reference(run);
+  }
+  EXPECT_TRUE(event_times(hand_made("gap:30,5", {{100, 120, 150, 180}}, 40), 1).empty());
+}
+
+/// The fortieth hit lies several overlaps and slices behind the first.
+TEST(SliceBuilder, HitsFarBehindTheCutDecideAboutTheMinimum) {
+  for (const std::uint64_t hits : {39, 40, 41}) {
+    std::vector<Tick> times;
+    for (std::uint64_t i = 0; i < hits; ++i) times.push_back(Tick(95 + 30 * i));
+    const auto run = hand_made("gap:30,40", {times}, 40);
+    EXPECT_EQ(event_times(run, 1).size(), hits >= 40 ? 1U : 0U);
+    expect_reference(run);
+  }
 }
 
 TEST(SliceBuilder, TimesInsideAnEpochNeedNotRise) {

@@ -54,7 +54,7 @@ Stream make_stream(const std::vector<RefHit>& hits, std::uint32_t epoch_ticks, s
 }
 
 SliceGeometry TestRun::geometry(std::uint64_t epochs_per_slice) const {
-  return {base, epochs_per_slice, overlap, definition->traits().reach};
+  return geometry_of({base, epochs_per_slice}, {definition, overlap});
 }
 
 std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, SliceId first, SliceId last,

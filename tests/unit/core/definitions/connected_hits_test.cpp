@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -16,8 +17,8 @@ namespace {
 
 using Sets = std::vector<std::vector<std::uint32_t>>;
 
-Sets sets_of(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest) {
-  const auto sets = connected_sets(hits, near, longest);
+Sets sets_of(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest, std::uint64_t least = 1) {
+  const auto sets = connected_sets(hits, near, longest, least);
   Sets all;
   for (std::size_t s = 0; s < sets.size(); ++s) all.emplace_back(sets[s].begin(), sets[s].end());
   return all;
@@ -46,12 +47,13 @@ std::vector<std::uint32_t> reached(std::span<const PlacedKey> hits, Neighbourhoo
 }
 
 /// Every set by its definition: a hit opens one if no earlier hit is connected with it through hits up to `longest`
-/// later.
-Sets expected(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest) {
+/// later, and at least `least` at any time.
+Sets expected(std::span<const PlacedKey> hits, Neighbourhood near, Tick longest, std::size_t least = 1) {
   Sets sets;
   for (std::uint32_t first = 0; first < hits.size(); ++first) {
     const Tick end = hits[first].tick + longest;
     if (reached(hits, near, first, 0, end).front() != first) continue;
+    if (reached(hits, near, first, 0, std::numeric_limits<Tick>::max()).size() < least) continue;
     sets.push_back(reached(hits, near, first, hits[first].tick, end));
   }
   return sets;
@@ -107,14 +109,15 @@ TEST(ConnectedHits, LongSetsAreCutByTheirDefinition) {
     const auto hits = random_hits(seed, 60, 300);
     const Neighbourhood near{Tick(15), 1.5};
     const Tick longest(40);
-    auto sets = sets_of(hits, near, longest);
+    const std::size_t least = 1 + seed % 8;
+    auto sets = sets_of(hits, near, longest, least);
     for (auto& set : sets) {
       if (hits[set.back()].tick - hits[set.front()].tick <= longest) continue;
       ++cut;
       set.pop_back();
       ASSERT_LE(hits[set.back()].tick - hits[set.front()].tick, longest);
     }
-    EXPECT_EQ(sets, expected(hits, near, longest)) << seed;
+    EXPECT_EQ(sets, expected(hits, near, longest, least)) << seed;
   }
   EXPECT_GE(cut, 3U);
 }

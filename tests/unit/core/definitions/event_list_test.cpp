@@ -38,17 +38,14 @@ TEST(EventList, ReachingOverTheSliceIsNotEnough) {
   EXPECT_TRUE(list.events().empty());
 }
 
-TEST(EventList, CutsAtTheOverlapAndAsksWhatIsLeftForTheMinimum) {
+TEST(EventList, CutsAtTheOverlap) {
   const auto keys = keys_at({110, 120, 140, 141, 150, 151});
   EventList list;
   list.restart(keys, kBounds);
-  EXPECT_TRUE(list.add_run({0, 4}, 3));
+  EXPECT_TRUE(list.add_run({0, 4}));
   EXPECT_TRUE(list.add_run({4, 6, true}));
   EXPECT_EQ(times_of(list), (std::vector<Times>{{110, 120, 140}, {150, 151}}));
   EXPECT_EQ(truncated(list), (std::vector<bool>{true, true}));
-  list.restart(keys, kBounds);
-  EXPECT_TRUE(list.add_run({0, 4}, 4));
-  EXPECT_TRUE(list.events().empty());
 }
 
 TEST(EventList, ListsNeedNotBeNeighbours) {
@@ -56,8 +53,7 @@ TEST(EventList, ListsNeedNotBeNeighbours) {
   EventList list;
   list.restart(keys, kBounds);
   EXPECT_TRUE(list.add_list(std::vector{keys[0], keys[1]}));
-  EXPECT_TRUE(list.add_list(std::vector{keys[2], keys[4], keys[6]}, 2));
-  EXPECT_TRUE(list.add_list(std::vector{keys[3], keys[5]}, 3));
+  EXPECT_TRUE(list.add_list(std::vector{keys[2], keys[4], keys[6]}));
   EXPECT_TRUE(list.add_list(std::vector{keys[3], keys[7]}));
   EXPECT_EQ(times_of(list), (std::vector<Times>{{110, 120}, {111}}));
   EXPECT_EQ(truncated(list), (std::vector<bool>{true, true}));

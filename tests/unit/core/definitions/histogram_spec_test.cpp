@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
+
+#include "core/definitions/text_mistake.hpp"
 
 namespace eventloom {
 namespace {
@@ -17,7 +21,9 @@ Detector two_groups() {
 }
 
 HistogramSpec parsed_histogram(std::string_view text, bool numbered = false) {
-  return parse_histogram(text, 1000, numbered, two_groups());
+  RunTicks ticks(1000);
+  ticks.numbered = numbered;
+  return parse_histogram(text, ticks, two_groups());
 }
 
 /// Tests numbers at the edges, next to them and between them: the bin is the one whose edges enclose the number.
@@ -40,6 +46,22 @@ TEST(HistogramAxis, BinsAreWhatTheirEdgesSay) {
     EXPECT_EQ(axis.bin_of(std::nextafter(axis.low, -HUGE_VAL)), -1);
     EXPECT_EQ(axis.bin_of(axis.high), axis.bins);
     EXPECT_EQ(axis.bin_of(std::numeric_limits<double>::infinity()), axis.bins);
+  }
+}
+
+/// Of each axis that is accepted, all bins have a width, and every number has its bin.
+TEST(HistogramAxis, RangesThatNumbersCannotDivideAreRefused) {
+  for (const auto* range : {"-1e308..1e308/10", "1e16..10000000000000010/1000", "0..1e-320/10", "0..1.8e308/2",
+                            "9007199254740992..9007199254740999/8", "1e300..1.0000000000000002e300/3"}) {
+    EXPECT_THROW(parsed_histogram(std::string("x=n_hits:") + range), TextMistake) << range;
+  }
+  EXPECT_THROW(parsed_histogram("x=duration:0..1e300h/10"), TextMistake);
+  for (const auto* range : {"0..1e-300/10", "-1e307..1e307/1000", "1e15..1000000000000100/100", "0..5/16777216"}) {
+    const auto axis = parsed_histogram(std::string("x=n_hits:") + range).axes.at(0);
+    for (std::uint32_t bin = 0; bin < axis.bins; bin += std::max(axis.bins / 1000, 1U)) {
+      ASSERT_LT(axis.edge(bin), axis.edge(bin + 1)) << range << ", " << bin;
+      ASSERT_EQ(axis.bin_of(axis.edge(bin)), bin) << range;
+    }
   }
 }
 
