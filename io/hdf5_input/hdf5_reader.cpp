@@ -12,11 +12,12 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
-#include "formats/markers.hpp"
 #include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/hdf5_input/channel_column.hpp"
 #include "io/hdf5_input/group_search.hpp"
+#include "io/hdf5_input/lost_rows.hpp"
 #include "io/hdf5_input/payload_column.hpp"
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
@@ -30,7 +31,6 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 65536;
-constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
 
 std::string time_dataset(const SourceUri& uri) { return uri.has("time") ? time_column(uri) : "time"; }
 
@@ -41,13 +41,14 @@ class Hdf5Reader final : public HitReader {
         name_(uri.path() + ":" + group_),
         input_(describe_file(uri.path())),
         times_(uri, place(time_dataset(uri)), place(uri.get("coarse", "")), base.tick_ps),
-        fixed_channel_(fixed_channel(uri)) {
-    if (!fixed_channel_) channel_.emplace(uri.path(), place(uri.get("channel", "channel")));
+        fixed_channel_(fixed_channel(uri)),
+        lost_(uri.get_yes("skip-bad")) {
+    if (!fixed_channel_) channel_.emplace(ColumnReader(uri.path(), place(uri.get("channel", "channel"))));
     header_.source = id.value;
     header_.base = base;
     header_.text = uri.text();
     open_payload(uri);
-    if (channel_) require_channels(*channel_);
+    if (channel_) require_rows(channel_->column());
     report_unread(uri);
   }
 
@@ -70,6 +71,7 @@ class Hdf5Reader final : public HitReader {
   bool read(HitBlock& block) override {
     block.clear();
     untimed_.clear();
+    goes_.clear();
     const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, rows() - row_);
     if (row_ >= end) {
       defect_log_.sum_up();
@@ -81,7 +83,7 @@ class Hdf5Reader final : public HitReader {
         if (!take(std::min(end, piece_end()), block)) lose_rows(block);
       }
     }
-    if (std::ranges::find(untimed_, true) != untimed_.end()) leave_out_hits(block, untimed_, DropCause::untimed);
+    leave_out(block);
     return true;
   }
 
@@ -115,16 +117,23 @@ class Hdf5Reader final : public HitReader {
     set_payload(header_, columns);
   }
 
-  void require_channels(const ColumnReader& column) const {
-    if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
-    require_rows(column);
-  }
-
   /// There is one row per time.
   void require_rows(const ColumnReader& column) const {
     if (column.size() == rows()) return;
     throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" +
                     times_.column().name() + "' has " + std::to_string(rows()));
+  }
+
+  void leave_out(HitBlock& block) {
+    if (std::ranges::find(goes_, true) != goes_.end()) {
+      leave_out_hits(block, goes_, DropCause::corrupt);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < goes_.size(); ++i) {
+        if (!goes_[i]) untimed_[kept++] = untimed_[i];
+      }
+      untimed_.resize(kept);
+    }
+    if (std::ranges::find(untimed_, true) != untimed_.end()) leave_out_hits(block, untimed_, DropCause::untimed);
   }
 
   /// Appends the rows up to `end`; appends nothing and returns false when some cannot be read.
@@ -146,24 +155,27 @@ class Hdf5Reader final : public HitReader {
 
   void append_rows(std::size_t n, HitBlock& block) {
     const auto hits = block.size();
+    lost_.begin(row_, n);
     if (channel_) {
-      channel_->read(row_, n, integers_, kChannelsFrom0);
-      for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, *channel_, i));
+      channel_->read(row_, n, block.channel, lost_);
     } else {
       block.channel.resize(hits + n, *fixed_channel_);
     }
+    times_.load(row_, n, lost_);
     block.payload.resize((hits + n) * words_);
     std::size_t word = hits * words_;
     for (auto& column : payload_) {
-      column.read(row_, n, std::span(block.payload).subspan(word), words_);
+      column.read(row_, n, std::span(block.payload).subspan(word), words_, lost_);
       word += words_of(column.kind());
     }
-    times_.read(row_, std::span(block.channel).subspan(hits), block.time, untimed_);
+    times_.read(std::span(block.channel).subspan(hits), block.time, untimed_, lost_);
+    goes_.insert(goes_.end(), lost_.flags().begin(), lost_.flags().end());
+    if (lost_.any()) lost_.report(defect_log_);
   }
 
   [[nodiscard]] std::uint64_t piece_end() const {
     auto end = times_.piece_end(row_);
-    if (channel_) end = std::min(end, channel_->piece_end(row_));
+    if (channel_) end = std::min(end, channel_->column().piece_end(row_));
     for (const auto& column : payload_) end = std::min(end, column.column().piece_end(row_));
     return end;
   }
@@ -179,18 +191,11 @@ class Hdf5Reader final : public HitReader {
     row_ = failure_.end;
   }
 
-  [[nodiscard]] std::uint32_t fitting(std::uint64_t value, std::uint64_t most, const ColumnReader& column,
-                                      std::size_t i) const {
-    if (value <= most) return static_cast<std::uint32_t>(value);
-    throw UserError("'" + column.name() + "' row " + std::to_string(row_ + i) + ": " + std::to_string(value) +
-                    " is above " + std::to_string(most));
-  }
-
   std::string group_;
   std::string name_;
   InputFile input_;
   TimeColumn times_;
-  std::optional<ColumnReader> channel_;         ///< std::nullopt: all hits have the fixed channel
+  std::optional<ChannelColumn> channel_;        ///< std::nullopt: all hits have the fixed channel
   std::optional<std::uint32_t> fixed_channel_;  ///< the key `fixed-channel`
   std::vector<Hdf5PayloadColumn> payload_;
   std::size_t words_ = 0;  ///< payload words of a hit
@@ -202,7 +207,8 @@ class Hdf5Reader final : public HitReader {
     std::uint64_t end = 0;
   } failure_;
   DefectLog defect_log_{name_};
-  std::vector<std::uint64_t> integers_;
+  LostRows lost_;
+  std::vector<bool> goes_;     ///< true for hits of the block that are lost
   std::vector<bool> untimed_;  ///< true for hits of the block without a time
 };
 

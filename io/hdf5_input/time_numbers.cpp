@@ -1,6 +1,8 @@
 #include "io/hdf5_input/time_numbers.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
@@ -9,15 +11,28 @@ namespace eventloom {
 
 void TimeNumbers::read(std::uint64_t row, std::size_t n) {
   row_ = row;
+  missing_.clear();
   if (column_.is_float()) {
     column_.read(row, n, doubles_);
+    missing_.resize(n);
+    missing_values_.mark(row, doubles_, missing_);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!std::isfinite(doubles_[i])) missing_[i] = true;
+    }
   } else {
     column_.read(row, n, integers_);
+    if (!missing_values_.any()) return;
+    missing_.resize(n);
+    missing_values_.mark(row, integers_, missing_);
   }
 }
 
-TimeNumbers::TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns, TimeSign sign)
-    : column_(std::move(column)), scale_(std::move(scale)), turns_(std::move(turns)), sign_(sign) {
+TimeNumbers::TimeNumbers(ColumnReader column, TimeScale scale, ClockTurns turns, TimeSign sign)
+    : column_(std::move(column)),
+      missing_values_(column_),
+      scale_(std::move(scale)),
+      turns_(std::move(turns)),
+      sign_(sign) {
   if (!turns_.any() || !column_.is_float()) return;
   throw UserError("'" + column_.name() +
                   "': bits= is the width of a whole number, and these are floating-point numbers");
@@ -27,7 +42,7 @@ std::optional<Tick> TimeNumbers::product(std::size_t i) const {
   const auto number = integers_[i];
   const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
   Tick ticks = 0;
-  if (negative || __builtin_mul_overflow(number, scale_.factor(), &ticks.value)) return std::nullopt;
+  if (negative || __builtin_mul_overflow(number, scale().factor(), &ticks.value)) return std::nullopt;
   return ticks;
 }
 
@@ -38,22 +53,40 @@ TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
     if (!extended) reject(i, turns_.defect(integers_[i], channel));
     integers_[i] = *extended;
   }
-  const auto number = integers_[i];
-  const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
-  const auto time = scale_.ratio().fine(negative ? -number : number, negative != (sign_ == TimeSign::negated));
-  if (!time) reject(i, scale_.range_defect(text_of(i)));
-  return {*time, 0};
+  auto number = integers_[i];
+  bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
+  if (negative) number = -number;
+  if (scale_.steps != 0) add_steps(i, number, negative);
+  const auto time = scale().ratio().fine(number, negative != (sign_ == TimeSign::negated));
+  if (!time) reject(i, scale().range_defect(text_of(i)));
+  return with_offset(*time, 0);
+}
+
+/// Adds the steps of the scale to a number of this size and sign.
+void TimeNumbers::add_steps(std::size_t i, std::uint64_t& size, bool& negative) const {
+  const auto sum = (negative ? -FineTicks{size} : FineTicks{size}) + scale_.steps;
+  negative = sum < 0;
+  const auto wide = negative ? -sum : sum;
+  if (wide > FineTicks{std::numeric_limits<std::uint64_t>::max()}) reject(i, scale().range_defect(text_of(i)));
+  size = static_cast<std::uint64_t>(wide);
+}
+
+/// Both are rounded down to fine ticks, so that a whole or half tick may fall short by one of these.
+TimeNumbers::Time TimeNumbers::with_offset(FineTicks time, double slack) const {
+  constexpr double kRoundedDown = 2.0 / static_cast<double>(kFineTick);
+  if (scale_.offset == 0) return {time, slack};
+  const FineTicks offset = scale_.offset + (scale().rounding() == Rounding::nearest ? 1 : 0);
+  return {sign_ == TimeSign::negated ? time - offset : time + offset, std::max(slack, kRoundedDown)};
 }
 
 TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {
   const double value = doubles_[i];
   const auto digits = column_.digits();
-  if (!std::isfinite(value)) reject(i, fmt::format("the time {} is not a finite number; leave such rows out", value));
-  const auto time = scale_.ratio().fine(sign_ == TimeSign::negated ? -value : value);
-  if (!time) reject(i, scale_.range_defect(text_of(i)));
-  if (scale_.lacks_precision(value, digits)) reject(i, scale_.coarse_defect(value, digits));
-  if (scale_.rounding() == Rounding::nearest) return {*time, 0};
-  return {*time, scale_.slack(scale_.spacing(value, digits))};
+  const auto time = scale().ratio().fine(sign_ == TimeSign::negated ? -value : value);
+  if (!time) reject(i, scale().range_defect(text_of(i)));
+  if (scale().lacks_precision(value, digits)) reject(i, scale().coarse_defect(value, digits));
+  if (scale().rounding() == Rounding::nearest) return with_offset(*time, 0);
+  return with_offset(*time, scale().slack(scale().spacing(value, digits)));
 }
 
 std::string TimeNumbers::text_of(std::size_t i) const {
