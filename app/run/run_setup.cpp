@@ -20,6 +20,7 @@
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/text_error.hpp"
+#include "io/recorded/channel_words.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
 
@@ -118,6 +119,12 @@ void require_one_clock(const std::vector<SourceInfo>& sources) {
                     std::to_string(first.base.tick_ps) + " ps and " + std::to_string(first.base.epoch_ticks) +
                     "; convert them to one clock with 'eventloom convert'");
   }
+}
+
+void require_same_words(const std::vector<SourceInfo>& streams) {
+  std::vector<DescribedSource> sources;
+  for (const auto& stream : streams) sources.push_back({stream.name, stream.text});
+  eventloom::require_same_words(sources);
 }
 
 void require_slice_fits(const RunSetup& setup) {
@@ -401,6 +408,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   agree(communicator, [&] {
     const auto sorted = take_info(setup, described);
     require_one_clock(setup.streams);
+    require_same_words(setup.streams);
     take_time_origin(setup, sources.time_origin, communicator.rank() == 0);
     resolve_setup(setup, building, sorted);
   });

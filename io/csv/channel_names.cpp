@@ -1,16 +1,18 @@
 #include "io/csv/channel_names.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
-#include "io/csv/csv_fields.hpp"
-#include "io/csv/line_reader.hpp"
 #include "io/csv/table_rows.hpp"
-#include "io/files/file_checksum.hpp"
+#include "io/files/line_reader.hpp"
+#include "io/files/table_fields.hpp"
+#include "io/recorded/channel_ids.hpp"
 #include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
@@ -21,30 +23,7 @@ bool is_time(std::string_view text) {
   return parse_decimal(text.substr(text.starts_with('-') ? 1 : 0)) || parse_utc(text);
 }
 
-using ChannelNumbers = std::map<std::string, std::uint32_t, std::less<>>;
-
-ChannelNumbers read_channel_table(const std::string& path) {
-  (void)describe_file(path);  // a pipe would never end
-  ChannelNumbers numbers;
-  LineReader lines(path);
-  FieldSplitter splitter;
-  std::string_view line;
-  while (lines.next(line)) {
-    const auto text = without_blanks_around(line);
-    if (text.empty() || text.front() == '#') continue;
-    splitter.split(lines, line, 2);
-    const auto& fields = splitter.fields();
-    const auto number = fields.size() < 2 ? std::nullopt : parse_integer(fields[1], 0, kMaxChannel);
-    if (!number && lines.line_number() == 1) continue;  // a header
-    if (!number) throw UserError(lines.place() + ": expected a name and a channel from 0 to 0xfffffff");
-    if (!numbers.emplace(fields[0], static_cast<std::uint32_t>(*number)).second) {
-      throw UserError(lines.place() + ": '" + std::string(fields[0]) + "' was named before");
-    }
-  }
-  if (!lines.failure().empty()) throw UserError("cannot read '" + path + "': " + lines.failure());
-  if (numbers.empty()) throw UserError("'" + path + "' names no channel");
-  return numbers;
-}
+using ChannelNumbers = ChannelIds::Numbers;
 
 /// Calls `take(line reader, field)` for the channel of each row, until it returns false. If bad lines are to be
 /// skipped, passes over rows that have no time, so that their text names no channels.
@@ -53,14 +32,16 @@ void for_each_channel(const SourceUri& uri, const CsvColumns& columns, Take take
   TableRows rows(uri.path(), columns);
   const bool skip_bad = uri.get_yes("skip-bad");
   while (rows.next_intact()) {
-    if (!rows.is_whole() || rows.fields().size() < columns.last()) continue;  // reported when the row is read
+    if (!rows.is_whole()) continue;
+    if (rows.fields().size() < std::max({columns.time, columns.coarse, columns.channel})) continue;  // reported later
     if (skip_bad && !is_time(rows.field(columns.time))) continue;
     if (!take(rows.lines(), rows.field(columns.channel))) return;
   }
 }
 
-/// Whether the text is empty or a number of any kind, even if it is not a channel.
+/// Whether the text is missing or a number of any kind, even if it is not a channel.
 bool is_no_word(std::string_view text) {
+  if (is_missing(text)) return true;
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text.starts_with("0x") || text.starts_with("0X")) {
     return text.substr(2).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
@@ -68,7 +49,7 @@ bool is_no_word(std::string_view text) {
   if (text.empty()) return true;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool digits = text.find_first_of("0123456789") != std::string_view::npos;  // neither "inf" nor "nan"
+  const bool digits = text.find_first_of("0123456789") != std::string_view::npos;  // not "inf"
   return digits && end == text.data() + text.size();
 }
 
@@ -76,7 +57,7 @@ bool begins_with_word(const SourceUri& uri, const CsvColumns& columns) {
   bool word = false;
   for_each_channel(uri, columns, [&](const LineReader&, std::string_view field) {
     word = !is_no_word(field);
-    return false;
+    return is_missing(field);
   });
   return word;
 }
@@ -100,8 +81,9 @@ ChannelNumbers number_words(const SourceUri& uri, const CsvColumns& columns) {
 ChannelNames ChannelNames::of(const SourceUri& uri, const CsvColumns& columns) {
   ChannelNames names;
   if (columns.fixed_channel) return names;
-  if (uri.has("channels")) {
-    names.numbers_ = read_channel_table(uri.require("channels"));
+  names.table_ = ChannelIds::of(uri);
+  if (names.table_) {
+    names.numbers_ = names.table_->numbers();
   } else if (begins_with_word(uri, columns)) {
     names.numbers_ = number_words(uri, columns);
     names.words_alone_ = true;
@@ -112,14 +94,17 @@ ChannelNames ChannelNames::of(const SourceUri& uri, const CsvColumns& columns) {
 std::optional<std::uint32_t> ChannelNames::number(std::string_view field) const {
   const auto found = numbers_.find(field);
   if (found != numbers_.end()) return found->second;
-  const auto number = words_alone_ ? std::nullopt : parse_integer(field, 0, kMaxChannel);
-  return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+  const auto id = words_alone_ ? std::nullopt : parse_whole(field, std::numeric_limits<std::uint64_t>::max());
+  if (!id) return std::nullopt;
+  if (table_) return table_->channel(*id);
+  return *id <= kMaxChannel ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
 }
 
 std::string ChannelNames::expected(std::string_view field) const {
+  if (is_missing(field)) return "a channel: it is missing";
   if (words_alone_) return "a word, as the channel of the first row is; channels=FILE gives the words numbers";
   const std::string number = "a channel: a whole number from 0 to 0xfffffff, decimal or 0x...";
-  if (!any()) return number + "; channels=FILE gives words numbers";
+  if (!any()) return number + "; channels=FILE gives words and larger numbers channels";
   std::vector<std::string_view> names;
   for (const auto& [name, channel] : numbers_) names.push_back(name);
   return number + ", or one of its names" + did_you_mean(field, names);

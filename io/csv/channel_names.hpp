@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "io/csv/csv_columns.hpp"
+#include "io/recorded/channel_ids.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -32,7 +32,8 @@ class ChannelNames {
   [[nodiscard]] std::string list() const;
 
  private:
-  std::map<std::string, std::uint32_t, std::less<>> numbers_;
+  ChannelIds::Numbers numbers_;
+  std::optional<ChannelIds> table_;
   bool words_alone_ = false;
 };
 

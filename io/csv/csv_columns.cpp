@@ -9,10 +9,10 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
-#include "io/csv/csv_fields.hpp"
-#include "io/csv/line_reader.hpp"
 #include "io/csv/table_header.hpp"
 #include "io/csv/table_rows.hpp"
+#include "io/files/line_reader.hpp"
+#include "io/files/table_fields.hpp"
 #include "io/recorded/clock_unit.hpp"
 #include "io/recorded/column_name.hpp"
 #include "io/recorded/fixed_channel.hpp"
@@ -38,6 +38,7 @@ struct WantedColumns {
         channel(uri.get("channel", "")),
         fixed_channel(eventloom::fixed_channel(uri)),
         payload(payload_keys(uri)),
+        where(row_condition(uri)),
         usual_payload(!uri.has("time") && !uri.has("channel") && !uri.has("payload")) {
     for (const char* key : {"time", "channel"}) {
       if (uri.has(key) && uri.get(key, "").empty()) uri.refuse("'" + std::string(key) + "=' is empty");
@@ -53,6 +54,7 @@ struct WantedColumns {
     if (!fixed_channel) texts.push_back(&channel);
     if (!coarse.empty()) texts.push_back(&coarse);
     for (const auto& key : payload) texts.push_back(&key.name);
+    for (const auto& term : where) texts.push_back(&term.column());
     return texts;
   }
   [[nodiscard]] bool by_number() const {
@@ -64,6 +66,7 @@ struct WantedColumns {
   std::string channel;
   std::optional<std::uint32_t> fixed_channel;
   std::vector<PayloadKey> payload;
+  std::vector<RowTerm> where;
   bool usual_payload;  ///< use all columns with usual payload names
 };
 
@@ -82,6 +85,7 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   columns.fixed_channel = wanted.fixed_channel;
   if (!wanted.fixed_channel) columns.channel = find_column(wanted.channel, header, kChannelNames);
   for (const auto& key : wanted.payload) columns.payload.push_back(find_column(key.name, header, {}));
+  for (const auto& term : wanted.where) columns.where.push_back({find_column(term.column(), header, {}), term});
   columns.payload_keys = wanted.payload;
   if (header == nullptr) return columns;
   if (wanted.usual_payload) {
@@ -101,7 +105,8 @@ bool has_channels(const CsvColumns& columns) { return columns.channel != 0 || co
 
 bool has_all_columns(const WantedColumns& wanted, const CsvColumns& columns) {
   return columns.time != 0 && (columns.coarse != 0 || wanted.coarse.empty()) && has_channels(columns) &&
-         std::ranges::find(columns.payload, 0U) == columns.payload.end();
+         std::ranges::find(columns.payload, 0U) == columns.payload.end() &&
+         std::ranges::find(columns.where, 0U, &CsvCondition::column) == columns.where.end();
 }
 
 std::string list_of_names(std::span<const std::string_view> names) {
@@ -135,6 +140,7 @@ void require_clear(const LineReader& lines, const WantedColumns& wanted, const T
   if (!wanted.channel.empty()) named("channel", wanted.channel);
   if (!wanted.coarse.empty()) named("coarse", wanted.coarse);
   for (const auto& key : wanted.payload) named("payload", key.name);
+  for (const auto& term : wanted.where) named("where", term.column());
 }
 
 /// A hint at a name in the header that was probably meant as one of the usual names.
@@ -158,8 +164,10 @@ constexpr const char* kNoChannels = ", or for a table without channels fixed-cha
   if (!time && columns.coarse == 0 && !wanted.coarse.empty()) {
     name = wanted.coarse;
   } else if (!time && has_channels(columns)) {
-    name =
-        wanted.payload[static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin())].name;
+    const auto payload = static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin());
+    name = payload < columns.payload.size()
+               ? wanted.payload[payload].name
+               : std::ranges::find(columns.where, 0U, &CsvCondition::column)->term.column();
   }
   const auto usual = time ? std::span<const std::string_view>(kTimeNames) : kChannelNames;
   const std::vector<std::string_view> own(header.names().begin(), header.names().end());
@@ -186,7 +194,8 @@ std::optional<TableHeader> header_in(const LineReader& lines, std::string_view c
 
 bool uses(const CsvColumns& columns, std::size_t column) {
   return column == columns.time || column == columns.coarse || column == columns.channel ||
-         std::ranges::find(columns.payload, column) != columns.payload.end();
+         std::ranges::find(columns.payload, column) != columns.payload.end() ||
+         std::ranges::find(columns.where, column, &CsvCondition::column) != columns.where.end();
 }
 
 /// `header`: the names, or, if `names` is false, the fields of a row.

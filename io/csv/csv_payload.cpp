@@ -4,10 +4,13 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
-#include "io/csv/csv_fields.hpp"
+#include "formats/units.hpp"
 #include "io/csv/table_rows.hpp"
+#include "io/files/table_fields.hpp"
+#include "io/recorded/channel_ids.hpp"
 
 namespace eventloom {
 
@@ -15,13 +18,37 @@ namespace {
 
 constexpr std::size_t kTableRowsSeen = 10000;
 
+/// Whether a whole number has no more than `digits` binary digits before the zeros at its end.
+bool has_digits(std::string_view whole, unsigned digits) {
+  const auto number = parse_whole(whole, std::numeric_limits<std::uint64_t>::max());
+  return number &&
+         (*number == 0 || std::bit_width(*number) - static_cast<unsigned>(std::countr_zero(*number)) <= digits);
+}
+
+/// std::nullopt if the text is no number, or a whole one that T does not hold exactly.
 template <class T>
 std::optional<T> real_in(std::string_view text) {
+  if (text.empty()) return std::numeric_limits<T>::quiet_NaN();
   if (text.starts_with('+')) text.remove_prefix(1);
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  constexpr int kDigits = std::numeric_limits<T>::digits;
+  constexpr auto kExact = static_cast<T>(std::uint64_t{1} << kDigits);
+  if (std::abs(value) < kExact) return value;
+  if (std::isnan(value)) return std::numeric_limits<T>::quiet_NaN();
+  const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
+  const bool is_whole = digits.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_whole && !has_digits(digits, kDigits) ? std::nullopt : std::optional(value);
+}
+
+/// A whole number in floating point, as numpy writes it: 1.000e+00.
+std::optional<std::int64_t> whole_in(std::string_view text, std::int64_t low, std::int64_t high) {
+  const bool negative = text.starts_with('-');
+  const auto magnitude = parse_whole(text.substr(negative ? 1 : 0), std::numeric_limits<std::uint32_t>::max());
+  if (!magnitude) return std::nullopt;
+  const auto whole = negative ? -static_cast<std::int64_t>(*magnitude) : static_cast<std::int64_t>(*magnitude);
+  return whole >= low && whole <= high ? std::optional(whole) : std::nullopt;
 }
 
 /// The bits of a number as it is stored: the low 32 bits are the first word.
@@ -44,6 +71,16 @@ std::optional<std::uint64_t> bits_in(std::string_view text, PayloadKind kind) {
   }
   const auto real = real_in<double>(text);
   return real ? std::optional(std::bit_cast<std::uint64_t>(*real)) : std::nullopt;
+}
+
+/// Likewise for a whole number that is not written as one.
+std::optional<std::uint64_t> whole_bits(std::string_view text, PayloadKind kind) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  if (kind != PayloadKind::u32 && kind != PayloadKind::i32) return std::nullopt;
+  const bool is_signed = kind == PayloadKind::i32;
+  const auto whole = whole_in(text, is_signed ? Limits::min() : 0,
+                              is_signed ? Limits::max() : std::int64_t{std::numeric_limits<std::uint32_t>::max()});
+  return whole ? std::optional<std::uint64_t>(static_cast<std::uint32_t>(*whole)) : std::nullopt;
 }
 
 /// The kinds, of those that are chosen for the user, that hold all numbers of a column. Fields that are not numbers are
@@ -80,10 +117,8 @@ void CsvPayload::learn_kinds(const SourceUri& uri, const CsvColumns& columns) {
   std::vector<FittingKinds> kinds(columns_.size());
   TableRows rows(uri.path(), columns);
   for (std::size_t n = 0; n < kTableRowsSeen && rows.next_intact() && rows.is_whole(); ++n) {
-    const auto& fields = rows.fields();
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      if (columns.payload[i] <= fields.size()) kinds[i].see(fields[columns.payload[i] - 1]);
-    }
+    const bool is_row = std::max({columns.time, columns.coarse, columns.channel}) <= rows.fields().size();
+    for (std::size_t i = 0; is_row && i < kinds.size(); ++i) kinds[i].see(rows.value(columns.payload[i]));
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (!stated_[i]) columns_[i].kind = kinds[i].first();
@@ -91,18 +126,27 @@ void CsvPayload::learn_kinds(const SourceUri& uri, const CsvColumns& columns) {
 }
 
 bool CsvPayload::append(std::string_view text, std::size_t i, std::vector<std::uint32_t>& words) const {
-  const auto bits = bits_in(text, columns_[i].kind);
+  const auto kind = columns_[i].kind;
+  auto bits = bits_in(text, kind);
+  if (!bits && stated_[i]) bits = whole_bits(text, kind);
   if (!bits) return false;
   words.push_back(static_cast<std::uint32_t>(*bits));
-  if (words_of(columns_[i].kind) == 2) words.push_back(static_cast<std::uint32_t>(*bits >> 32));
+  if (words_of(kind) == 2) words.push_back(static_cast<std::uint32_t>(*bits >> 32));
   return true;
 }
 
-std::string CsvPayload::expected(std::size_t i) const {
-  constexpr std::array kNumbers = {"a whole number from 0 to 4294967295", "a whole number of 32 bits", "a number",
-                                   "a number"};
+std::string CsvPayload::expected(std::string_view text, std::size_t i) const {
+  constexpr std::array kNumbers = {"a whole number from 0 to 4294967295", "a whole number of 32 bits",
+                                   "a number; whole ones of up to 24 binary digits",
+                                   "a number; whole ones of up to 53 binary digits"};
   const auto& [name, kind] = columns_[i];
+  if (!bits_in(text, PayloadKind::f64) && parse_decimal(text.substr(text.starts_with('-') ? 1 : 0))) {
+    return "payload: no kind, u32, i32, f32 or f64, holds it exactly: leave " + name + " out of payload=";
+  }
   const std::string number = kNumbers[static_cast<std::size_t>(kind)];
+  if (is_missing(text))
+    return "payload: a value is missing, and only f32 and f64 have NaN for it: payload=" + name +
+           ":f64, and likewise for all that are to be kept";
   if (stated_[i]) return "payload, " + number;
   return "payload, " + number + " as in the first rows: say what it is, as in payload=" + name +
          ":f64 (u32, i32, f32 or f64), or give payload=COLUMN,... for those to keep, or payload= for none";

@@ -19,6 +19,8 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/channel_words.hpp"
+#include "io/recorded/clocks_by_channel.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
@@ -37,7 +39,7 @@ class CsvReader final : public HitReader {
   [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
-    counts.counters[Metric::clock_turns] = time_.turns();
+    counts.counters[Metric::clock_turns] = times_.first().turns();
     counts.counters[Metric::bad_records] = bad_.count();
     return counts;
   }
@@ -47,7 +49,7 @@ class CsvReader final : public HitReader {
   void add_hit(HitBlock& block);
   [[nodiscard]] std::optional<Tick> time(const CsvTime::Fields& fields, std::uint32_t channel);
   [[nodiscard]] std::uint32_t channel(std::string_view text) const;
-  void lose_untimed(HitBlock& block);
+  void lose_row(DropCause cause, HitBlock& block) const;
   void lose_line(const BadLine& line, HitBlock& block);
   void lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block);
   void report_names() const;
@@ -59,7 +61,7 @@ class CsvReader final : public HitReader {
   StreamHeader header_;
   CsvColumns columns_;
   CsvPayload payload_;
-  CsvTime time_;
+  ClocksByChannel<CsvTime> times_;
   ChannelNames names_;
   TableRows rows_;
   bool skip_bad_;     ///< bad lines are losses; without the key, the first one is an error
@@ -67,6 +69,7 @@ class CsvReader final : public HitReader {
   bool reports_names_ = false;
   bool reported_unread_ = false;
   bool reported_bad_ = false;
+  bool reported_commas_ = false;
   bool any_row_ = false;  ///< a row has been read
   std::uint64_t untimed_ = 0;
   bool broken_off_ = false;
@@ -86,29 +89,33 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Fo
       input_(describe_file(uri.path())),
       columns_(find_columns(uri)),
       payload_(uri, columns_),
-      time_(uri, columns_.unit, base.tick_ps),
+      times_(uri, [&](const SourceUri& of_unit) { return CsvTime(of_unit, columns_.unit, base.tick_ps); }),
       names_(names_of(uri, columns_, followed != nullptr)),
       rows_(uri.path(), columns_, std::move(followed)),
       skip_bad_(uri.get_yes("skip-bad")) {
   header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
   set_payload(header_, payload_.columns());
-  if (names_.any()) header_.text += "\nChannels: " + names_.list() + ".\n";
   reports_names_ = names_.any() && !uri.has("channels");
+  if (names_.any())
+    header_.text += reports_names_ ? numbered_words(names_.list()) : "\nChannels: " + names_.list() + ".\n";
 }
 
 bool CsvReader::read(HitBlock& block) {
   block.clear();
   bool pauses = false;
-  while (block.size() < kBlockHits && block.losses.size() < kBlockHits) {
+  constexpr std::size_t kMostRows = 4 * kBlockHits;
+  for (std::size_t n = 0; n < kMostRows && block.size() < kBlockHits; ++n) {
     pauses = rows_.awaits_line();
     if (pauses || !read_row(block)) break;
   }
-  if (time_.is_utc() && block.size() != 0) note_leap_second(block);
+  if (times_.first().is_utc() && block.size() != 0) note_leap_second(block);
   const bool any = block.size() != 0 || !block.losses.empty() || pauses;
   if (!any && bad_.exceeded() && !std::exchange(reported_bad_, true)) {
     log::error("{}: {} lines in all are skipped", name_, bad_.count());
   }
   if (any && std::exchange(reports_names_, false)) report_names();
+  if (rows_.has_commas() && !std::exchange(reported_commas_, true))
+    log::info("{}: numbers have decimal commas: 12,5 is 12.5", name_);
   if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
     log::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {
@@ -125,7 +132,9 @@ bool CsvReader::read_row(HitBlock& block) {
       if (!rows_.lines().failure().empty()) lose_rest(rows_.lines().failure(), 0, block);
       return false;
     }
-    if (rows_.is_whole()) {
+    if (rows_.is_left_out()) {
+      lose_row(DropCause::cut, block);
+    } else if (rows_.is_whole()) {
       add_hit(block);
     } else {
       lose_rest("the last line has no line end and may be cut: it is dropped; end it with a line break if it is whole",
@@ -146,8 +155,8 @@ void CsvReader::note_leap_second(const HitBlock& block) {
   const auto [first, last] = std::ranges::minmax(block.time);
   const auto before = span_.value_or(std::pair(first, first));
   span_ = {std::min(before.first, first), std::max(before.second, last)};
-  const auto known = time_.leap_second_between(before.first, before.second);
-  const auto found = time_.leap_second_between(span_->first, span_->second);
+  const auto known = times_.first().leap_second_between(before.first, before.second);
+  const auto found = times_.first().leap_second_between(span_->first, span_->second);
   if (known || !found) return;
   log::warn(
       "{}: the times cross the leap second {}, which UTC does not count: those after it are 1 s closer to those "
@@ -169,8 +178,8 @@ void CsvReader::add_hit(HitBlock& block) {
   const std::size_t words = block.payload.size();
   try {
     for (std::size_t i = 0; i < columns_.payload.size(); ++i) {
-      const auto text = rows_.field(columns_.payload[i]);
-      if (!payload_.append(text, i, block.payload)) reject(text, payload_.expected(i));
+      const auto text = rows_.value(columns_.payload[i]);
+      if (!payload_.append(text, i, block.payload)) reject(text, payload_.expected(text, i));
     }
   } catch (const BadLine&) {
     block.payload.resize(words);
@@ -179,17 +188,15 @@ void CsvReader::add_hit(HitBlock& block) {
   any_row_ = true;
   if (!tick) {
     block.payload.resize(words);
-    return lose_untimed(block);
+    ++untimed_;
+    return lose_row(DropCause::untimed, block);
   }
   block.time.push_back(*tick);
   block.channel.push_back(number);
 }
 
-void CsvReader::lose_untimed(HitBlock& block) {
-  ++untimed_;
-  const bool joins = !block.losses.empty() && block.losses.back().before == block.size();
-  if (!joins) block.losses.push_back({.before = block.size(), .cause = DropCause::untimed});
-  ++block.losses.back().hits;
+void CsvReader::lose_row(DropCause cause, HitBlock& block) const {
+  join_loss(block, {.before = block.size(), .offset = rows_.lines().line_offset(), .hits = 1, .cause = cause});
 }
 
 void CsvReader::lose_line(const BadLine& line, HitBlock& block) {
@@ -214,8 +221,10 @@ std::uint32_t CsvReader::channel(std::string_view text) const {
 }
 
 std::optional<Tick> CsvReader::time(const CsvTime::Fields& fields, std::uint32_t channel) {
+  auto* const clock = times_.of(channel);
+  if (clock == nullptr) reject(std::to_string(channel), "a channel with a unit in unit=");
   try {
-    return time_.ticks(fields, channel);
+    return clock->ticks(fields, channel);
   } catch (const std::invalid_argument& e) {
     throw BadLine(rows_.lines().place() + ": " + e.what());
   } catch (const UserError& e) {

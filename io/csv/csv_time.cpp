@@ -10,6 +10,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
+#include "io/files/table_fields.hpp"
 #include "io/recorded/clock_unit.hpp"
 #include "io/recorded/time_pair.hpp"
 
@@ -27,6 +28,7 @@ std::string is_not(std::string_view text, const std::string& reason) {
 
 /// Throws an error stating why `text` is not a time.
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
+  if (is_missing(text)) throw std::invalid_argument("the time is missing");
   throw std::invalid_argument(is_not(text, reason));
 }
 

@@ -8,21 +8,28 @@
 #include <string_view>
 #include <vector>
 
-#include "io/csv/csv_fields.hpp"
-#include "io/csv/line_reader.hpp"
+#include "io/files/line_reader.hpp"
+#include "io/files/table_fields.hpp"
 #include "io/recorded/column_name.hpp"
 
 namespace eventloom {
 
 inline constexpr std::uint64_t kMaxCsvColumn = 10000;
 
-/// The column names in a header.
+/// The column names in a header. Between blanks, a unit in brackets belongs to the name before it: t [us].
 class TableHeader {
  public:
   TableHeader(const LineReader& lines, std::string_view line) {
     FieldSplitter splitter;
     splitter.split(lines, line, kMaxCsvColumn);
-    for (const auto field : splitter.fields()) names_.emplace_back(field);
+    for (const auto field : splitter.fields()) {
+      const bool is_unit = field.starts_with('[') || field.starts_with('(');
+      if (is_unit && splitter.by_blanks() && !names_.empty()) {
+        names_.back().append(" ").append(field);
+      } else {
+        names_.emplace_back(field);
+      }
+    }
   }
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }

@@ -2,12 +2,21 @@
 
 namespace eventloom {
 
+namespace {
+
+constexpr const char* kWhich = ": which value is missing, blanks do not show";
+
+}  // namespace
+
 bool TableRows::next() {
   while (lines_.next(line_)) {
     const auto text = without_blanks_around(line_);
     if (lines_.line_number() <= columns_.lines_before || text.empty() || text.front() == '#') continue;
     whole_ = splitter_.split_row(lines_, line_, columns_.last());
-    if (whole_ && columns_.n_named != 0) require_fit();
+    left_out_ = false;
+    if (!whole_) return true;
+    require_fit();
+    left_out_ = !columns_.where.empty() && !meets_condition();
     return true;
   }
   return false;
@@ -15,19 +24,46 @@ bool TableRows::next() {
 
 /// Rows of a table whose first row exceeds the header may have any length: they end with a list, such as samples.
 void TableRows::require_fit() {
-  if (fits_header_ == false) return;
+  if (fits_header_ == false || (columns_.n_named == 0 && !splitter_.by_blanks())) return;
   const auto n = fields().size() + splitter_.n_behind();
+  if (columns_.n_named == 0) return require_all(n);
   const bool fits = n <= columns_.n_named;
   if (!fits_header_) fits_header_ = fits;
-  if (fits || !*fits_header_) return;
+  if (!*fits_header_) return;
+  if (fits && (n == columns_.n_named || !splitter_.by_blanks())) return;
   throw BadLine(lines_.place() + ": the line has " + std::to_string(n) + " columns, the header " +
-                std::to_string(columns_.n_named));
+                std::to_string(columns_.n_named) + (fits ? kWhich : ""));
+}
+
+/// Rows without a header have as many fields as the first, or any number if one has more.
+void TableRows::require_all(std::size_t n) {
+  if (!fits_header_) n_first_ = n;
+  fits_header_ = n <= n_first_;
+  if (n >= n_first_) return;
+  throw BadLine(lines_.place() + ": the line has " + std::to_string(n) + " columns, the first row " +
+                std::to_string(n_first_) + kWhich);
+}
+
+bool TableRows::meets_condition() const {
+  for (const auto& [column, term] : columns_.where) {
+    const auto text = value(column);
+    const auto holds = is_missing(text) ? std::nullopt : term.holds(text);
+    if (!holds) {
+      throw BadLine(lines_.place() + ": '" + std::string(text) + "' in column " + std::to_string(column) +
+                    " cannot be compared with the " + term.value() + " of where=");
+    }
+    if (!*holds) return false;
+  }
+  return true;
 }
 
 bool TableRows::next_intact() {
   for (;;) {
     try {
-      return next();
+      while (next()) {
+        if (!left_out_) return true;
+      }
+      return false;
     } catch (const BadLine&) {
       continue;
     }

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/csv/csv_fields.hpp"
-#include "io/csv/line_reader.hpp"
 #include "io/csv/used_columns.hpp"
+#include "io/files/line_reader.hpp"
+#include "io/files/table_fields.hpp"
 
 namespace eventloom {
 
@@ -23,31 +23,46 @@ class TableRows {
   /// Whether the next line of a followed file is incomplete.
   [[nodiscard]] bool awaits_line() { return lines_.awaits_line(); }
 
-  /// Advances to the next row; returns false at the end. Throws BadLine for a line that cannot be split into fields, or
-  /// that has more of them than the header and the first row: a line break is damaged, and two rows appear as one. The
-  /// next call then continues with the line after it.
+  /// Advances to the next row; returns false at the end. Throws BadLine for a line
+  /// - that cannot be split into fields,
+  /// - that has more of them than the header and the first row: a line break is damaged, and two rows appear as one,
+  /// - that has fewer of them, where blanks separate them: a value is missing, and those after it have moved,
+  /// - with no value in a column of the key `where`.
+  /// The next call then continues with the line after it.
   bool next();
-  /// Likewise, but passes over such lines, which next() reports when the table is read.
+  /// Likewise, but passes over such lines, which next() reports when the table is read, and over rows left out.
   bool next_intact();
 
   /// The current row, valid until the next call of next().
   [[nodiscard]] std::string_view line() const { return line_; }
-  /// Field of the current row, by column from 1. Throws BadLine when the row is shorter.
+  /// Whether the key `where` leaves the current row out.
+  [[nodiscard]] bool is_left_out() const { return left_out_; }
+  /// Field of the current row, by column from 1; empty when the row is shorter.
+  [[nodiscard]] std::string_view value(std::size_t column) const {
+    return column <= fields().size() ? fields()[column - 1] : std::string_view();
+  }
+  /// Likewise. Throws BadLine when the row is shorter.
   [[nodiscard]] std::string_view field(std::size_t column) const;
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return splitter_.fields(); }
   /// Whether the fields that are used are known to be complete. Otherwise the row, the last one, may have been cut.
   [[nodiscard]] bool is_whole() const { return whole_; }
+  /// Whether a number had a decimal comma.
+  [[nodiscard]] bool has_commas() const { return splitter_.has_commas(); }
   [[nodiscard]] const LineReader& lines() const { return lines_; }
 
  private:
   void require_fit();
+  void require_all(std::size_t n);
+  [[nodiscard]] bool meets_condition() const;
 
   const CsvColumns& columns_;
   LineReader lines_;
   std::string_view line_;
   FieldSplitter splitter_;
   bool whole_ = true;
+  bool left_out_ = false;
   std::optional<bool> fits_header_;  ///< the first row has no more fields than the header
+  std::size_t n_first_ = 0;          ///< number of fields of the first row; 0: rows may have any number
 };
 
 }  // namespace eventloom

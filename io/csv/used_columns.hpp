@@ -8,8 +8,15 @@
 #include <vector>
 
 #include "io/recorded/payload_columns.hpp"
+#include "io/recorded/row_condition.hpp"
 
 namespace eventloom {
+
+/// A term of the key `where`, and its column.
+struct CsvCondition {
+  std::size_t column;
+  RowTerm term;
+};
 
 /// The columns of a table that are used, counted from 1.
 struct CsvColumns {
@@ -19,6 +26,7 @@ struct CsvColumns {
   std::optional<std::uint32_t> fixed_channel;  ///< the key `fixed-channel`
   std::vector<std::size_t> payload;
   std::vector<PayloadKey> payload_keys;  ///< their names and stated kinds
+  std::vector<CsvCondition> where;       ///< rows for which one does not hold are left out
   std::string unit;                      ///< unit in the name of the time column; empty: none
   std::uint64_t lines_before = 0;        ///< number of lines before the first row
   std::vector<std::string> unread;       ///< the other columns, by name or number
@@ -28,6 +36,7 @@ struct CsvColumns {
   [[nodiscard]] std::size_t last() const {
     std::size_t column = std::max({time, coarse, channel});
     for (const auto word : payload) column = std::max(column, word);
+    for (const auto& condition : where) column = std::max(column, condition.column);
     return column;
   }
 };

@@ -16,7 +16,8 @@ namespace eventloom {
 namespace {
 
 constexpr std::string_view kFieldForm =
-    "TYPE@OFFSET, TYPE@OFFSET:LOW-HIGH or either with *SCALE, such as u32le@4, u16be@0:0-11 or f64le@8*1e3; types are "
+    "TYPE@OFFSET, TYPE@OFFSET:LOW-HIGH, TYPE@OFFSET:BIT or one with *SCALE, such as u32le@4, u16be@0:0-11 or "
+    "f64le@8*1e3; types are "
     "u8, u16, u24, u32, u40, u48, u64, i8, i16, i32, f32, f64, all but u8 and i8 with le or be";
 
 struct Description {
@@ -69,8 +70,8 @@ std::optional<Description> describe(std::string_view text) {
   field.high = field.bytes * 8 - 1;
   if (!field.is_float && !field.is_signed && take(text, ":")) {
     const auto low = take_number(text);
-    if (!low || !take(text, "-")) return std::nullopt;
-    const auto high = take_number(text);
+    if (!low) return std::nullopt;
+    const auto high = take(text, "-") ? take_number(text) : low;
     if (!high) return std::nullopt;
     field.low = *low;
     field.high = *high;

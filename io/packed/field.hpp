@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// A number in a record of fixed size, described as TYPE@OFFSET[:LOW-HIGH][*SCALE].
+/// A number in a record of fixed size, described as TYPE@OFFSET[:LOW-HIGH][*SCALE], or :BIT for a single bit.
 ///
 ///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; i8, i16 or i32, two's complement; f32 or f64, IEEE 754;
 ///            except u8 and i8, with the byte order: u32le, u24be, f64le

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/packed/packed_reader.hpp"
+#include "io/recorded/clocks_by_channel.hpp"
 #include "io/recorded/inspect_hits.hpp"
 
 namespace eventloom {
@@ -10,7 +11,8 @@ namespace eventloom {
 nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events,
                                       std::optional<std::uint64_t> tick_ps) {
   constexpr TimeBase kDefault;
-  const auto unit = uri.get_unit("unit", kDefault.tick_ps);
+  const auto by_channel = units_by_channel(uri);
+  const auto unit = by_channel.empty() ? uri.get_unit("unit", kDefault.tick_ps) : TimeUnit{};
   const auto own = to_ticks({1, 0}, unit.ps, unit.divisor, Rounding::none);
   const TimeBase base{tick_ps.value_or(own ? own->value : kDefault.tick_ps), kDefault.epoch_ticks};
   const auto reader = open_packed(uri, {0}, base);

@@ -12,11 +12,15 @@ namespace eventloom {
 /// Reads any list mode of fixed-size records, one hit each:
 ///
 /// packed:PATH?record=BYTES&time=FIELD&channel=FIELD[&system=FIELD][&subsystem=FIELD][&payload=FIELD,...]
-///             [&skip=BYTES][&unit=ns][&round=down|nearest][&numbered=yes][&reorder=N]
+///             [&channels=FILE][&where=FIELD==VALUE][&skip=BYTES][&unit=ns][&round=down|nearest][&numbered=yes]
+///             [&reorder=N]
 ///
 /// - FIELD: see io/packed/field.hpp.
 /// - channel: 28 bits. `system` and `subsystem`, 6 bits each, occupy bits 27..22 and 21..16, and `channel` the bits
 ///   below: 22 bits with `system` alone, else 16. Records without channels have `fixed-channel`.
+/// - channels: a table of ids and the channels that they become, see ChannelIds.
+/// - where: records for which it does not hold are left out and counted (cut), see row_condition().
+/// - unit: may differ between channels, see units_by_channel().
 /// - payload: one 32-bit word per field, or two, low word first, for a field of more than 32 bits. Signed fields, f32
 /// and
 ///   f64 are kept exactly, as the header's payload kinds state; a scaled field is rounded to the nearest whole number

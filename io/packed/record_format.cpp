@@ -82,6 +82,12 @@ RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
     uri.refuse("fixed-channel= does not fit the " + std::to_string(channel_bits) +
                " bits beside system= and subsystem=");
   }
+  channels = ChannelIds::of(uri);
+  read_payload(uri);
+  read_condition(uri);
+}
+
+void RecordFormat::read_payload(const SourceUri& uri) {
   for (const auto& text : payload_columns(uri)) {
     const auto [name, field] = named_field(text);
     payload.push_back(parse_field(uri, "payload", field, bytes));
@@ -89,6 +95,20 @@ RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
     add_columns(name, payload.back(), columns);
   }
   require_typed_columns(uri, columns);
+}
+
+/// A term names a field, or a payload column by its name.
+void RecordFormat::read_condition(const SourceUri& uri) {
+  auto terms = row_condition(uri);
+  for (auto& term : terms) {
+    if (term.compares_words()) uri.refuse("where= compares a field with '" + term.value() + "', which is no number");
+    auto text = term.column();
+    for (const auto& column : payload_columns(uri)) {
+      const auto [name, field] = named_field(column);
+      if (name == term.column()) text = field;
+    }
+    where.push_back({PackedField::parse(text, bytes, named(uri, "where")), std::move(term)});
+  }
 }
 
 }  // namespace eventloom

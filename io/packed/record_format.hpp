@@ -8,12 +8,20 @@
 #include "formats/stream_file.hpp"
 #include "io/packed/field.hpp"
 #include "io/packed/time_field.hpp"
+#include "io/recorded/channel_ids.hpp"
+#include "io/recorded/row_condition.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
-/// Layout of records of fixed size, a hit each, by the keys `record`, `time`, `channel` or `fixed-channel`, `system`,
-/// `subsystem` and `payload`; see packed_reader.hpp.
+/// A term of the key `where`, and its field.
+struct RecordCondition {
+  PackedField field;
+  RowTerm term;
+};
+
+/// Layout of records of fixed size, a hit each, by the keys `record`, `time`, `channel` or `fixed-channel`, `channels`,
+/// `system`, `subsystem`, `payload` and `where`; see packed_reader.hpp.
 struct RecordFormat {
   static constexpr unsigned kSystemShift = 22;
   static constexpr unsigned kSubsystemShift = 16;
@@ -27,12 +35,18 @@ struct RecordFormat {
   std::optional<TimeField> time;               ///< std::nullopt: not timed
   std::optional<std::uint32_t> fixed_channel;  ///< std::nullopt: see `channel`
   std::optional<PackedField> channel;
+  std::optional<ChannelIds> channels;  ///< of the numbers in `channel`; std::nullopt: these are channels
   std::optional<PackedField> system;
   std::optional<PackedField> subsystem;
   unsigned channel_bits;  ///< maximum width of `channel`
   std::vector<PackedField> payload;
   std::vector<PayloadColumn> columns;
   std::size_t payload_words = 0;
+  std::vector<RecordCondition> where;  ///< records for which one does not hold are left out
+
+ private:
+  void read_payload(const SourceUri& uri);
+  void read_condition(const SourceUri& uri);
 };
 
 /// Number of payload words that a field yields.

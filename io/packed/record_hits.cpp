@@ -1,9 +1,11 @@
 #include "io/packed/record_hits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/runtime/log.hpp"
+#include "io/recorded/block_losses.hpp"
 
 namespace eventloom {
 
@@ -27,7 +29,8 @@ bool mark_misfits(std::span<std::uint64_t> values, unsigned bits) {
 
 RecordHits::RecordHits(const SourceUri& uri, RecordFormat format, std::string name, std::uint64_t tick_ps)
     : format_(std::move(format)), name_(std::move(name)) {
-  if (format_.time) clock_.emplace(uri, format_.time->field(), tick_ps);
+  if (!format_.time) return;
+  clocks_.emplace(uri, [&](const SourceUri& of_unit) { return PackedClock(of_unit, format_.time->field(), tick_ps); });
 }
 
 /// Reads all records at once, column by column.
@@ -38,21 +41,50 @@ void RecordHits::read(const std::byte* records, std::size_t n, std::uint64_t off
   block.time.resize(n, time);
   block.channel.resize(n);
   if (format_.time) format_.time->extract(records, block.time);
-  const bool times_fit = !clock_ || clock_->convert(block.time);
+  const bool all_chosen = check_condition(records, n);
+  const bool times_fit = !clocks_ || (clocks_->is_one() && clocks_->first().convert(block.time));
   const bool channels_fit = put_channels(records, block);
   const bool payload_fits = put_payload(records, block);
-  if (!times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
+  if (!all_chosen || !times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
+}
+
+/// Puts the choice of each record into choices_. Returns false when not all make hits.
+bool RecordHits::check_condition(const std::byte* records, std::size_t n) {
+  choices_.clear();
+  if (format_.where.empty()) return true;
+  choices_.assign(n, Choice::kept);
+  numbers_.resize(n);
+  for (const auto& [field, term] : format_.where) {
+    field.extract(records, numbers_);
+    const double scale = to_double(field.scale());
+    for (std::size_t i = 0; i < n; ++i) {
+      if (choices_[i] != Choice::kept) continue;
+      const double real = field.is_plain() ? 0 : field.to_double(numbers_[i]) * scale;
+      const bool holds = field.is_plain() ? term.holds(numbers_[i]) : term.holds(real);
+      choices_[i] = std::isnan(real) ? Choice::unknown : (holds ? Choice::kept : Choice::left_out);
+    }
+  }
+  return std::ranges::all_of(choices_, [](Choice choice) { return choice == Choice::kept; });
 }
 
 /// Returns false when a channel does not fit; its value in channels_ then exceeds 28 bits.
 bool RecordHits::put_channels(const std::byte* records, HitBlock& block) {
   channels_.assign(block.size(), format_.fixed_channel.value_or(0));
   if (format_.channel) format_.channel->extract(records, channels_);
+  if (format_.channels) look_up_channels();
   bool fit = !mark_misfits(channels_, format_.channel_bits);
   if (format_.system) fit = join(*format_.system, records, RecordFormat::kSystemShift) && fit;
   if (format_.subsystem) fit = join(*format_.subsystem, records, RecordFormat::kSubsystemShift) && fit;
   for (std::size_t i = 0; i < channels_.size(); ++i) block.channel[i] = static_cast<std::uint32_t>(channels_[i]);
   return fit;
+}
+
+/// Replaces ids by their channels; those without one become too large.
+void RecordHits::look_up_channels() {
+  for (auto& id : channels_) {
+    const auto channel = format_.channels->channel(id);
+    id = channel ? *channel : ~std::uint64_t{0};
+  }
 }
 
 /// Puts the values of `field` into the channels. Returns false when a value does not fit.
@@ -108,16 +140,21 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
   const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < n; ++i) {
+    if (!choices_.empty() && choices_[i] == Choice::left_out) {
+      join_loss(block, {.before = kept, .offset = offset_ + i * format_.bytes, .hits = 1, .cause = DropCause::cut});
+      continue;
+    }
     const bool channel_fits = channels_[i] >> RecordFormat::kChannelBits == 0;
-    const auto time = times_converted || !channel_fits ? std::optional(block.time[i])
-                                                       : clock_->convert(block.time[i].value, block.channel[i]);
+    const bool is_known = choices_.empty() || choices_[i] == Choice::kept;
+    const auto time =
+        times_converted || !channel_fits || !is_known ? std::optional(block.time[i]) : converted(i, block);
     const bool payload_fits = misfits_.empty() || !misfits_[i];
-    if (!time || !channel_fits || !payload_fits) {
-      const char* what = !channel_fits ? "channel" : (!time ? "time" : "payload");
+    if (!time || !channel_fits || !payload_fits || !is_known) {
+      const char* what = !is_known ? "number of where=" : !channel_fits ? "channel" : (!time ? "time" : "payload");
+      if (clocks_ && channel_fits && clocks_->of(block.channel[i]) == nullptr) what = "channel, which unit= lacks,";
       lose(kept, offset_ + i * format_.bytes, what, block);
       continue;
     }
-    if (!times_converted) check_precision(block.time[i].value, offset_ + i * format_.bytes);
     block.time[kept] = *time;
     block.channel[kept] = block.channel[i];
     const auto from = block.payload.begin() + static_cast<std::ptrdiff_t>(i) * words;
@@ -127,9 +164,16 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
   block.truncate(kept);
 }
 
-void RecordHits::check_precision(std::uint64_t number, std::uint64_t offset) {
-  if (!clock_->is_imprecise(number) || !imprecise_.admit()) return;
-  log::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset, clock_->precision_defect(number));
+/// The tick of record `i`; std::nullopt if its time does not fit, or its channel has no unit.
+std::optional<Tick> RecordHits::converted(std::size_t i, const HitBlock& block) {
+  auto* const clock = clocks_->of(block.channel[i]);
+  const auto number = block.time[i].value;
+  const auto time = clock == nullptr ? std::nullopt : clock->convert(number, block.channel[i]);
+  if (time && clock->is_imprecise(number) && imprecise_.admit()) {
+    log::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset_ + i * format_.bytes,
+              clock->precision_defect(number));
+  }
+  return time;
 }
 
 void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
@@ -142,7 +186,7 @@ void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what
 Counters RecordHits::counters() const {
   Counters counters{{Metric::records, records_}, {Metric::bad_records, bad_.count()}};
   counters[Metric::imprecise_times] = imprecise_.count();
-  counters[Metric::clock_turns] = clock_ ? clock_->turns() : 0;
+  counters[Metric::clock_turns] = clocks_ ? clocks_->first().turns() : 0;
   return counters;
 }
 

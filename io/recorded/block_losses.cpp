@@ -28,6 +28,13 @@ void add_loss(HitBlock& block, const Loss& loss) {
   losses.push_back(loss);
 }
 
+void join_loss(HitBlock& block, const Loss& loss) {
+  auto& losses = block.losses;
+  const bool joins = !losses.empty() && losses.back().before == loss.before && losses.back().cause == loss.cause;
+  if (!joins) return add_loss(block, loss);
+  losses.back().hits += loss.hits;
+}
+
 void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause cause) {
   HitBlock kept;
   auto loss = block.losses.begin();

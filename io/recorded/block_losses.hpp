@@ -11,6 +11,9 @@ namespace eventloom {
 /// the same hit, if any, so that damage cannot make memory grow.
 void add_loss(HitBlock& block, const Loss& loss);
 
+/// Likewise, but merges it into the last loss, if that has the same cause and is before the same hit.
+void join_loss(HitBlock& block, const Loss& loss);
+
 /// Replaces the hits from `first_hit`, an event kept until now, by `loss`, which is inserted as loss number `at`. If
 /// there are very many losses, their order is not kept.
 void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss);

@@ -30,7 +30,9 @@ std::string name_of(const UsedData& data) {
 
 std::vector<UsedData> data_of_files(const SourceUri& uri) { return data_in(files_at_path(uri), ""); }
 
-std::vector<UsedData> data_of_columns(const SourceUri& uri) { return data_in({uri.path()}, uri.get("time", "")); }
+std::vector<UsedData> data_of_columns(const SourceUri& uri) {
+  return data_in({uri.path()}, uri.get("time", "") + (uri.has("where") ? "," + uri.get("where", "") : ""));
+}
 
 std::vector<UsedData> data_of_group(const SourceUri& uri) {
   const auto group = uri.get("group", "/");
@@ -56,7 +58,8 @@ void SameSource::take(const SourceUri& uri, std::span<const UsedData> data) {
     if (is_new) {
       // A file that still grows has no contents to compare yet.
       if (!used.file.empty() && !uri.has("follow"))
-        files_.push_back({used.file, used.selection + "@" + uri.get("origin", ""), sources_});
+        files_.push_back(
+            {used.file, used.selection + "@" + uri.get("origin", "") + "@" + uri.get("system", ""), sources_});
       continue;
     }
     if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; remove one");
@@ -70,7 +73,8 @@ std::vector<std::string> SameSource::copies() const {
   for (const auto& copy : find_copies(files_)) {
     auto& reason = reasons[copy.source];
     reason = "'" + copy.file + "' has the same contents as '" + copy.original +
-             "', which is read, too: its data would be counted twice; remove one";
+             "', which is read, too: its data would be counted twice; remove one, or give each a system= of its own "
+             "if they come from two devices";
     if (copy.joined) throw UserError(reason);
   }
   return reasons;

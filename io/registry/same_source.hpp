@@ -20,7 +20,7 @@ using DataOf = std::vector<UsedData> (*)(const SourceUri& uri);
 
 /// All files of the source.
 std::vector<UsedData> data_of_files(const SourceUri& uri);
-/// The time column; different columns are different data.
+/// The time column, and the rows chosen by the key `where`; others are different data.
 std::vector<UsedData> data_of_columns(const SourceUri& uri);
 /// The HDF5 object of the group, which is the same for any path to it, and its dataset of times.
 std::vector<UsedData> data_of_group(const SourceUri& uri);
@@ -34,7 +34,8 @@ std::vector<UsedData> data_of_path(const SourceUri& uri);
 std::vector<UsedData> data_of_its_own(const SourceUri& uri);
 
 /// Detects data that would enter a run twice. A file is identified by device and inode, so that its name does not
-/// matter; copies are found by comparing contents. A missing file is ignored here: opening it reports the error.
+/// matter; copies are found by comparing contents, except between sources of different `origin` or `system`, which are
+/// different devices. A missing file is ignored here: opening it reports the error.
 class SameSource {
  public:
   /// Adds `uri`, which uses `data`. Throws UserError that names both URIs when an earlier one uses some of the same

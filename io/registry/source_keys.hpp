@@ -33,6 +33,9 @@ inline constexpr SourceKey kAcknowledge{"acknowledge", "",
 // Shared by several schemes.
 inline constexpr SourceKey kUnit{"unit", "UNIT",
                                  "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns)"};
+inline constexpr SourceKey kChannelUnits{"unit", "UNIT",
+                                  "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns); "
+                                  "0-15:10ns,16-31:8ns: by channel"};
 inline constexpr SourceKey kDrift{"drift", "PPB", "correction of the clock's rate: -120ppb, 1.5ppm (0)"};
 inline constexpr SourceKey kCoarse{"coarse", "COLUMN",
                                    "number of steps to add to the time, as seconds to nanoseconds (none)"};
@@ -47,6 +50,9 @@ inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.he
 inline constexpr SourceKey kClockBits{
     "bits", "N", "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel"};
 inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "channel of all hits, if the data have none"};
+inline constexpr SourceKey kChannelTable{"channels", "FILE", "a table of names and channels"};
+inline constexpr SourceKey kWhere{"where", "COLUMN==VALUE",
+                                  "rows that make hits; also with != < <= > or >=, several joined by && (all)"};
 inline constexpr SourceKey kMayLack{"optional", "[yes|no]",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
@@ -99,9 +105,11 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     {"subsystem", "FIELD", "bits 16 to 21 of the channel"},
     {"payload", "FIELD,...",
      "a word each, two for more than 32 bits; i8, i16 and i32, too; perhaps named, energy:u16le@8"},
+    {"channels", "FILE", "a table of channels of more than 28 bits, and the channels that they become"},
+    {"where", "FIELD==VALUE", "records that make hits; also with != < <= > or >=, several joined by && (all)"},
     {"skip", "BYTES", "before the first record (0)"},
     {"numbered", "yes|no", "times are event numbers (no)"},
-    kUnit,
+    kChannelUnits,
     kDrift,
     kRound,
     kReorder,
@@ -161,12 +169,14 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"payload", "COLUMN,...",
      "likewise, :KIND may follow; empty: none (payload, energy, adc, amplitude, charge, tot, if all is left out)"},
     {"unit", "UNIT",
-     "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (that in the name time_us)"},
+     "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (that in the name time_us); "
+     "0-15:10ns,16-31:8ns: by channel"},
     kDrift,
     kCoarse,
     kCoarseUnit,
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times in UTC (0)"},
-    {"channels", "FILE", "a table of names and channels"},
+    kChannelTable,
+    kWhere,
     {"skip", "N", "lines before the header or the first row (0)"},
     {"skip-bad", "yes|no", "count lines that are not rows as lost hits, instead of ending the run (no)"},
     kRound,

@@ -13,6 +13,14 @@ namespace {
 
 std::string in_quotes(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
 
+/// Where the key that begins at `at` ends: at the next &. The conditions of the key `where` are joined by &&.
+std::size_t end_of_key(const std::string& text, std::size_t at) {
+  auto end = text.find('&', at);
+  if (text.compare(at, 6, "where=") != 0) return end;
+  while (end != std::string::npos && text.compare(end, 2, "&&") == 0) end = text.find('&', end + 2);
+  return end;
+}
+
 }  // namespace
 
 SourceUri SourceUri::parse(const std::string& text, const std::string& role) {
@@ -25,7 +33,7 @@ SourceUri SourceUri::parse(const std::string& text, const std::string& role) {
   uri.path_ = place.substr(colon == std::string::npos ? 0 : colon + 1);
   std::size_t at = question;
   while (at != std::string::npos) {
-    const auto next = text.find('&', at + 1);
+    const auto next = end_of_key(text, at + 1);
     const auto item = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
     const auto equals = item.find('=');
     if (item.empty() || equals == 0) {

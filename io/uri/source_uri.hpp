@@ -12,7 +12,8 @@
 
 namespace eventloom {
 
-/// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value.
+/// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value. The value of
+/// `where` may contain &&.
 /// io/registry defines the schemes.
 class SourceUri {
  public:

@@ -8,6 +8,7 @@
 #include "formats/epoch_buffer.hpp"
 #include "formats/geometry.hpp"
 #include "io/epochs/stored_hits.hpp"
+#include "io/recorded/channel_words.hpp"
 
 namespace eventloom {
 
@@ -46,8 +47,10 @@ bool is_earlier(const AlignHit& a, const AlignHit& b) { return a.time < b.time; 
 }  // namespace
 
 HitPasses::HitPasses(const std::vector<SourceSpec>& specs, const TimeBaseOptions& base) : specs_(specs), base_(base) {
+  std::vector<DescribedSource> described;
   for (const auto& source : open_all()) {
     require_times(*source);
+    described.push_back({source->name(), source->header().text});
     names_.push_back(source->name());
     kinds_.push_back(payload_kind(source->header().flags, 0));
     const auto& clock = source->header().base;
@@ -56,6 +59,7 @@ HitPasses::HitPasses(const std::vector<SourceSpec>& specs, const TimeBaseOptions
     refuse(source->name(), "and '" + names_.front() +
                                "' have other ticks or epochs; convert them to one clock with 'eventloom convert'");
   }
+  require_same_words(described);
 }
 
 std::vector<std::unique_ptr<Source>> HitPasses::open_all() const {

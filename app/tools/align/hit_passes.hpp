@@ -25,7 +25,8 @@ struct AlignHit {
 class HitPasses {
  public:
   /// Throws UserError for sources whose hits have no times that could be aligned: live ones, event numbers,
-  /// time-sorted hits of a run, and for sources of different clocks. The arguments must outlive this object.
+  /// time-sorted hits of a run, and for sources of different clocks or numbers of words. The arguments must outlive
+  /// this object.
   HitPasses(const std::vector<SourceSpec>& specs, const TimeBaseOptions& base);
 
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }

@@ -1,4 +1,4 @@
-#include "io/csv/csv_fields.hpp"
+#include "io/files/table_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/quoted_field.hpp"
-#include "io/csv/line_reader.hpp"
+#include "io/files/line_reader.hpp"
 
 namespace eventloom {
 
@@ -29,6 +29,23 @@ std::string without_quoted_fields(std::string_view line) {
   return text;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Whether digits alone surround the comma of a number, but for its sign and exponent.
+bool is_decimal_comma(std::string_view field, std::size_t comma) {
+  auto whole = field.substr(0, comma);
+  auto rest = field.substr(comma + 1);
+  if (whole.starts_with('-') || whole.starts_with('+')) whole.remove_prefix(1);
+  if (const auto exponent = rest.find_first_of("eE"); exponent != std::string_view::npos) {
+    auto power = rest.substr(exponent + 1);
+    if (power.starts_with('-') || power.starts_with('+')) power.remove_prefix(1);
+    if (power.empty() || !std::ranges::all_of(power, is_digit)) return false;
+    rest = rest.substr(0, exponent);
+  }
+  return !(whole.empty() && rest.empty()) && std::ranges::all_of(whole, is_digit) &&
+         std::ranges::all_of(rest, is_digit);
+}
+
 }  // namespace
 
 std::string_view without_blanks_around(std::string_view text) {
@@ -47,8 +64,20 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
   return value;
 }
 
+bool is_missing(std::string_view field) {
+  if (field.empty()) return true;
+  if (field.front() == '-' || field.front() == '+') field.remove_prefix(1);
+  return field == "nan" || field == "NaN" || field == "NAN";
+}
+
 void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
+  split_fields(lines, line, limit);
+  const bool may_have_commas = delimiter_ == ';' || delimiter_ == '\t';
+  if (may_have_commas && line.find(',') != std::string_view::npos) put_points();
+}
+
+void FieldSplitter::split_fields(const LineReader& lines, std::string_view line, std::size_t limit) {
   const bool blank_at_end = !line.empty() && is_blank(line.back());
   if (delimiter_ == ' ') line = without_blanks_around(line);
   fields_.clear();
@@ -62,6 +91,17 @@ void FieldSplitter::split(const LineReader& lines, std::string_view line, std::s
     if (delimiter_ == ' ') line = without_blanks_around(line);
   }
   rest_ = line;
+}
+
+void FieldSplitter::put_points() {
+  for (auto& field : fields_) {
+    const auto comma = field.find(',');
+    if (comma == std::string_view::npos || !is_decimal_comma(field, comma)) continue;
+    auto& number = rewritten_.emplace_back(field);
+    number[comma] = '.';
+    field = number;
+    has_commas_ = true;
+  }
 }
 
 std::size_t FieldSplitter::n_behind() const {

@@ -1,4 +1,4 @@
-#include "io/csv/line_reader.hpp"
+#include "io/files/line_reader.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -16,10 +16,14 @@ std::string_view without_blanks_around(std::string_view text);
 /// Parses a decimal number, or a hexadecimal one after 0x; std::nullopt when it is neither or not in [low, high].
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std::int64_t high);
 
+/// Whether a field holds no value: it is empty or NaN, as programs write a number that is missing.
+bool is_missing(std::string_view field);
+
 class LineReader;
 
 /// Splits lines into fields, which may be quoted (RFC 4180, but without line breaks). The first line determines the
 /// separator, among rows the first that has enough fields: an unquoted tab, semicolon or comma, or else runs of blanks.
+/// Between tabs and semicolons, a number may have a decimal comma, which becomes a point.
 class FieldSplitter {
  public:
   /// Puts the first fields of `line`, the current line of `lines`, into fields(): at most `limit`, and valid as long as
@@ -31,17 +35,24 @@ class FieldSplitter {
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return fields_; }
   /// Number of further fields of the line, without empty ones at the end.
   [[nodiscard]] std::size_t n_behind() const;
+  /// Whether runs of blanks separate the fields, so that a missing one does not show.
+  [[nodiscard]] bool by_blanks() const { return delimiter_ == ' '; }
+  /// Whether a decimal comma has been read.
+  [[nodiscard]] bool has_commas() const { return has_commas_; }
 
  private:
   void choose(std::string_view line);
+  void split_fields(const LineReader& lines, std::string_view line, std::size_t limit);
   std::size_t take_field(const LineReader& lines, std::string_view line);
+  void put_points();
 
   char delimiter_ = '\0';
   bool settled_ = false;  ///< a row has had enough fields with this separator
   bool closed_ = false;   ///< a blank or a separator follows the last field
+  bool has_commas_ = false;
   std::vector<std::string_view> fields_;
   std::string_view rest_;              ///< the line behind them
-  std::deque<std::string> rewritten_;  ///< fields with inner quotes
+  std::deque<std::string> rewritten_;  ///< fields with inner quotes or decimal commas
 };
 
 }  // namespace eventloom

@@ -1,0 +1,353 @@
+"""What a cell or a field of a record holds, by the same rules in tables and packed files: missing values, whole numbers, ids, conditions.
+
+The references are arrays of numpy and lists that the test itself has written."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from live import counts_of
+from program import eventloom
+from results import dropped, read_ledger
+from test_inputs import refused, rows_of, run_all, table
+
+
+def words_of(value):
+    """The two payload words of a double."""
+    return tuple(np.array([value], "<f8").view("<u4").tolist())
+
+
+NAN = words_of(math.nan)
+
+
+def lost(run):
+    return {cause: n for cause, n in dropped(read_ledger(run.output)).items() if n}
+
+
+# ---- missing values
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN", "-nan", '""', " "])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("numbers, key", [((1.5, -2.25), ""), ((1.5, -2.25), "?payload=energy:f64"), ((3, 4000000000), "")])
+def test_a_missing_payload_is_nan(tmp_path, missing, separator, numbers, key):
+    """Also of whole numbers, which then become doubles."""
+    rows = [(0, 0, numbers[0]), (1000, 1, missing), (2000, 2, numbers[1]), (3000, 3, missing)]
+    path = table(tmp_path, "\n".join(separator.join(map(str, row)) for row in [("t_ns", "ch", "energy"), *rows]) + "\n")
+    run = run_all(tmp_path / "run", f"{path}{key}")
+    assert rows_of(run) == [(t, 0, c, NAN if e is missing else words_of(e)) for t, c, e in rows]
+
+
+def test_a_short_row_lacks_its_last_values(tmp_path):
+    path = table(tmp_path, "t_ns,ch,energy,flags\n1,1,7,8\n2,2\n3,3,9\n4,4,,5\n")
+    run = run_all(tmp_path / "run", f"{path}?payload=energy,flags:f32")
+    single = lambda value: (int(np.float32(value).view("u4")),)
+    assert rows_of(run) == [(1, 0, 1, words_of(7) + single(8)), (2, 0, 2, NAN + single(math.nan)),
+                            (3, 0, 3, words_of(9) + single(math.nan)), (4, 0, 4, NAN + single(5))]
+    bare = table(tmp_path, "1,1,7\n2,2\n3,3,9\n", "bare.csv")
+    run = run_all(tmp_path / "bare", f"{bare}?time=1&channel=2&payload=3&unit=ns")
+    assert rows_of(run) == [(1, 0, 1, words_of(7)), (2, 0, 2, NAN), (3, 0, 3, words_of(9))]
+
+
+@pytest.mark.parametrize("kind", ["u32", "i32"])
+def test_a_whole_kind_has_no_nan(tmp_path, kind):
+    path = table(tmp_path, "t_ns,ch,energy\n1,1,7\n2,2,\n")
+    refused(f"{path}?payload=energy:{kind}", "t.csv:3", "a value is missing", "payload=energy:f64")
+    run = run_all(tmp_path / "run", f"{path}?payload=energy:{kind}&skip-bad=yes", code=3)
+    assert rows_of(run) == [(1, 0, 1, (7,))] and lost(run) == {"corrupt": 1}
+
+
+def test_a_late_missing_value(tmp_path):
+    """Behind the rows that determine the kind."""
+    path = table(tmp_path, "t_ns,ch,energy\n" + "".join(f"{n},1,5\n" for n in range(20_000)) + "20000,1,\n")
+    refused(path, "t.csv:20002", "a value is missing", "payload=energy:f64")
+    assert rows_of(run_all(tmp_path / "run", f"{path}?payload=energy:f64"))[-1] == (20_000, 0, 1, NAN)
+
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN"])
+@pytest.mark.parametrize("column", ["time", "channel", "coarse"])
+def test_a_hit_without_time_or_channel_is_lost(tmp_path, missing, column):
+    rows = [(n, 1, 5 * n % 7, 10 * n) for n in range(100)]
+    at = {"time": 0, "coarse": 1, "channel": 2}[column]
+    lines = [",".join(missing if n % 10 == 3 and i == at else str(cell) for i, cell in enumerate(row)) for n, row in enumerate(rows)]
+    path = table(tmp_path, "t,s,ch,energy\n" + "\n".join(lines) + "\n")
+    keys = "?time=t&unit=ns&coarse=s&coarse-unit=us&channel=ch&payload=energy"
+    refused(f"{path}{keys}", "t.csv:5", "missing", "with skip-bad=yes")
+    run = run_all(tmp_path / "run", f"{path}{keys}&skip-bad=yes", code=3)
+    assert rows_of(run) == [(1000 + t, 0, c, (e,)) for n, (t, _, c, e) in enumerate(rows) if n % 10 != 3]
+    assert lost(run) == {"corrupt": 10} and counts_of(run.report(), 0)["bad_records"] == 10
+
+
+def test_a_missing_first_channel_is_no_word(tmp_path):
+    path = table(tmp_path, "t_ns,ch\n1,nan\n2,5\n3,6\n")
+    assert rows_of(run_all(tmp_path / "run", f"{path}?skip-bad=yes", code=3)) == [(2, 0, 5, ()), (3, 0, 6, ())]
+    path = table(tmp_path, "t_ns,ch\n1,\n2,veto\n3,nan\n4,muon\n", "words.csv")
+    run = run_all(tmp_path / "words", f"{path}?skip-bad=yes", code=3)
+    assert rows_of(run) == [(2, 0, 1, ()), (4, 0, 0, ())] and lost(run) == {"corrupt": 2}
+
+
+def janus_list(events, header):
+    """As JANUS writes lists of events: time and trigger number stand only on the first line of each."""
+    lines = ["       Tstamp_us        TrgID   Brd  Ch       LG       HG"] if header else []
+    for n in range(events):
+        for j in range(4):
+            begin = f"{(15500 + 40125 * n) / 1000:16.3f} {n:12d} " if j == 0 else " " * 30
+            lines.append(f"{begin}   00  {(7 * n + 11 * j) % 64:02d} {50 + j:8d} {70 + j:8d} ")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("payload", ["", "&payload={}"])
+def test_a_value_missing_between_blanks(tmp_path, header, payload):
+    """It moves the values after it: the line is never read."""
+    path = table(tmp_path, janus_list(200, header), "list.txt")
+    time, channel, energy = ("Tstamp_us", "Ch", "HG") if header else (1, 4, 6)
+    keys = f"?time={time}&channel={channel}&unit=us" + payload.format(energy)
+    refused(f"csv:{path}{keys}", f"list.txt:{3 if header else 2}", "the line has 4 columns", "6", "skip-bad=yes")
+    run = run_all(tmp_path / "run", f"csv:{path}{keys}&skip-bad=yes", code=3)
+    assert rows_of(run) == [(15500 + 40125 * n, 0, 7 * n % 64, (70,) if payload else ()) for n in range(200)]
+    assert lost(run) == {"corrupt": 600}
+
+
+def test_a_unit_in_the_header_is_no_column(tmp_path):
+    path = table(tmp_path, "t [us]  ch  energy (keV)\n1  2  3\n4  5  6\n", "units.txt")
+    assert rows_of(run_all(tmp_path / "run", f"csv:{path}?payload=energy%20(keV)".replace("%20", " "))) == [
+        (1000, 0, 2, (3,)), (4000, 0, 5, (6,))]
+
+
+def test_missing_numbers_of_records(tmp_path):
+    """NaN in a payload is kept; a record whose time is NaN is lost."""
+    records = np.zeros(50, dtype=[("t", "<f8"), ("c", "u1"), ("e", "<f4")])
+    records["t"], records["c"], records["e"] = np.arange(50) * 10, np.arange(50) % 5, np.arange(50) / 8
+    records["t"][7], records["e"][9] = np.nan, np.nan
+    records.tofile(tmp_path / "t.bin")
+    run = run_all(tmp_path / "run", f"packed:{tmp_path}/t.bin?record=13&time=f64le@0&channel=u8@8&payload=f32le@9", code=3)
+    words = np.ascontiguousarray(records["e"]).view("<u4").tolist()
+    assert rows_of(run) == [(10 * n, 0, n % 5, (words[n],)) for n in range(50) if n != 7]
+    assert lost(run) == {"corrupt": 1}
+
+
+# ---- numbers
+
+def test_channels_as_numpy_writes_them(tmp_path):
+    data = np.column_stack([np.arange(100) * 10.0, np.arange(100) % 7, np.arange(100) * 0.5])
+    for n, form in enumerate(("%.18e", "%.3e", "%.1f")):
+        path = tmp_path / f"t{n}.txt"
+        np.savetxt(path, data, fmt=form, header="t_ns ch energy")
+        keys = "?payload=energy:f64" + ("&round=nearest" if form == "%.3e" else "")
+        run = run_all(tmp_path / f"run{n}", f"csv:{path}{keys}")
+        assert rows_of(run) == [(int(t), 0, int(c), words_of(float(form % e))) for t, c, e in data]
+    refused(table(tmp_path, "t_ns,ch\n1,1.5\n"), "t.csv:2", "'1.5' is not a channel")
+    refused(table(tmp_path, "t_ns,ch\n1,3e8\n"), "t.csv:2", "'3e8' is not a channel")
+
+
+@pytest.mark.parametrize("number, kinds", [
+    (2**24, "f32 f64 u32 i32"), (2**24 + 1, "f64 u32 i32"), (2**31, "f32 f64 u32"), (2**32 - 1, "f64 u32"), (2**53, "f32 f64"),
+    (2**53 + 1, ""), (2**60, "f32 f64"), (2**63 - 1, ""), (-(2**31), "f32 f64 i32"), (-(2**31) - 1, "f64"), (-(2**53) - 1, ""),
+])
+def test_whole_numbers_are_kept_or_refused(tmp_path, number, kinds):
+    path = table(tmp_path, f"t_ns,ch,energy\n1,1,{number}\n")
+    for kind, dtype in (("u32", "<u4"), ("i32", "<i4"), ("f32", "<f4"), ("f64", "<f8")):
+        uri = f"{path}?payload=energy:{kind}"
+        if kind in kinds:
+            words = tuple(np.array([number], dtype).view("<u4").tolist())
+            assert rows_of(run_all(tmp_path / kind, uri)) == [(1, 0, 1, words)]
+        else:
+            refused(uri, "t.csv:2", f"'{number}' is not payload")
+    if not kinds:
+        refused(path, "t.csv:2", "no kind", "leave energy out of payload=")
+
+
+def test_whole_times_above_2_to_the_53(tmp_path):
+    times = [2**53 + 1, 2**53 + 3, 2**60 + 1]
+    path = table(tmp_path, "t_ns,ch\n" + "".join(f"{t},1\n" for t in times))
+    np.array(times, "<u8").tofile(tmp_path / "t.bin")
+    for n, uri in enumerate((f"{path}?reorder=1ns", f"packed:{tmp_path}/t.bin?record=8&time=u64le@0&fixed-channel=1")):
+        assert [row[0] for row in rows_of(run_all(tmp_path / f"run{n}", uri))] == times
+
+
+def test_stated_whole_kinds_in_floating_point(tmp_path):
+    path = table(tmp_path, "t_ns,ch,flags\n1,1,1.000e+00\n2,1,2.500e+02\n")
+    assert [row[3] for row in rows_of(run_all(tmp_path / "run", f"{path}?payload=flags:u32"))] == [(1,), (250,)]
+    path = table(tmp_path, "t_ns,ch,flags\n1,1,-1.000e+00\n2,1,2.500e+00\n")
+    refused(f"{path}?payload=flags:i32", "t.csv:3", "'2.500e+00' is not payload")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_decimal_commas(tmp_path, separator):
+    text = "t_us;ch;energy\n12,5;3;-0,75\n13,125;4;1,5e2\n14;5;,5\n".replace(";", separator)
+    run = run_all(tmp_path / "run", table(tmp_path, text))
+    assert rows_of(run) == [(12_500, 0, 3, words_of(-0.75)), (13_125, 0, 4, words_of(150.0)), (14_000, 0, 5, words_of(0.5))]
+    assert "decimal commas" in run.done.stderr
+    for bad in ("1.234,5", "1,234,567", "1,5x"):
+        refused(table(tmp_path, f"t_us;ch\n1;1\n{bad};1\n".replace(";", separator)), "t.csv:3", f"'{bad}' is not")
+    words = run_all(tmp_path / "words", table(tmp_path, "t_ns;ch\n1;a,b\n2;c\n".replace(";", separator)))
+    assert rows_of(words) == [(1, 0, 0, ()), (2, 0, 1, ())]
+
+
+# ---- words and ids as channels
+
+def test_words_have_one_numbering_in_a_run(tmp_path):
+    """Files that lack a word of the others would number the rest differently: refused, until a table numbers them all."""
+    table(tmp_path, "t_ns,det\n1,Ge1\n2,Ge2\n", "run_0.csv")
+    table(tmp_path, "t_ns,det\n11,Ge1\n12,BGO\n13,Ge2\n", "run_1.csv")
+    uri = f"csv:{tmp_path}/run_*.csv?channel=det"
+    refused(uri, "run_1.csv", "run_0.csv", "BGO = 0", "channels=FILE")
+    eventloom("convert", uri, "--output", f"{tmp_path}/streams/")
+    refused(f"file:{tmp_path}/streams/*.epochs", "BGO = 0", "channels=FILE")
+    eventloom("align", uri, "--output", tmp_path / "map.csv", code=2)
+    names = table(tmp_path, "BGO,0\nGe1,1\nGe2,2\n", "names")
+    assert [row[2] for row in rows_of(run_all(tmp_path / "run", f"{uri}&channels={names}"))] == [1, 2, 1, 0, 2]
+    table(tmp_path, "t_ns,det\n1,Ge1\n2,Ge2\n3,BGO\n", "run_0.csv")
+    assert [row[2] for row in rows_of(run_all(tmp_path / "same", uri))] == [1, 2, 0, 1, 0, 2]
+
+
+IDS = [0x10_0000_0001, 0x1234_5678_9ABC_DEF0, 77, 2**64 - 1]
+
+
+@pytest.mark.parametrize("form", ["csv", "packed"])
+def test_ids_above_28_bits(tmp_path, form):
+    random = np.random.default_rng(3)
+    hits = np.zeros(500, dtype=[("t", "<u8"), ("id", "<u8")])
+    hits["t"], hits["id"] = np.arange(500) * 3, np.array(IDS, dtype="u8")[random.integers(0, 4, 500)]
+    hits.tofile(tmp_path / "t.bin")
+    table(tmp_path, "t_ns,id\n" + "".join(f"{t},{i}\n" for t, i in hits.tolist()))
+    uri = {"csv": f"csv:{tmp_path}/t.csv?", "packed": f"packed:{tmp_path}/t.bin?record=16&time=u64le@0&channel=u64le@8&"}[form]
+    number = {IDS[0]: 5, IDS[1]: 0xFFFFFFF, IDS[2]: 77, IDS[3]: 9}
+    names = table(tmp_path, f"id,channel\n{IDS[0]},5\n{IDS[1]:#x},0xfffffff\n{IDS[3]},9\n", "ids.csv")
+    run = run_all(tmp_path / "run", f"{uri}channels={names}")
+    assert rows_of(run) == [(t, 0, number[i], ()) for t, i in hits.tolist()]
+    few = table(tmp_path, f"{IDS[0]},5\n{IDS[3]},9\n", "few.csv")
+    if form == "csv":
+        refused(f"{uri}channels={few}", "t.csv:", "is not a channel")
+    run = run_all(tmp_path / "few", f"{uri}channels={few}" + ("&skip-bad=yes" if form == "csv" else ""), code=3)
+    assert rows_of(run) == [(t, 0, number[i], ()) for t, i in hits.tolist() if i != IDS[1]]
+    assert lost(run) == {"corrupt": int((hits["id"] == IDS[1]).sum())}
+    refused(f"{uri}channels={table(tmp_path, f'{IDS[0]},5' + chr(10) + f'{IDS[0]:#x},6' + chr(10), 'twice.csv')}", "named before")
+
+
+# ---- ticks by channel
+
+UNITS = {"0x20000-0x2ffff:10ns,0x30000-0x3ffff:8ns": (10_000, 8_000), "0x20000-0x2ffff:12.5ns,196608-0x3ffff:25/3ns": (12_500, 25_000 / 3)}
+
+
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("form", ["csv", "packed"])
+def test_ticks_by_channel(tmp_path, form, units):
+    """Modules with two clocks in one file."""
+    random = np.random.default_rng(9)
+    rows = np.zeros(2000, dtype=[("t", "<u4"), ("slot", "<u2"), ("c", "<u2")])
+    rows["slot"], rows["c"] = np.arange(2000) % 2 + 2, random.integers(0, 100, 2000)
+    rows["t"] = np.sort(random.integers(0, 10_000_000, 2000)) * 3
+    rows.tofile(tmp_path / "t.bin")
+    table(tmp_path, "t,ch\n" + "".join(f"{t},{s << 16 | c}\n" for t, s, c in rows.tolist()))
+    uri = {"csv": f"csv:{tmp_path}/t.csv?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u16le@6&subsystem=u16le@4&"}[form]
+    run = run_all(tmp_path / "run", f"{uri}unit={units}&reorder=1s", options=("--tick", "500ps"))
+    lengths = {2: UNITS[units][0], 3: UNITS[units][1]}
+    expected = sorted((round(t * lengths[s] / 500), 0, s << 16 | c, ()) for t, s, c in rows.tolist())
+    assert sorted(rows_of(run)) == expected
+    only = units.partition(",")[0]
+    if form == "csv" and "10ns" in only:
+        refused(f"{uri}unit={only}", "t.csv:3", "unit=", "skip-bad=yes")
+    run = run_all(tmp_path / "only", f"{uri}unit={only}&reorder=1s" + ("&skip-bad=yes" if form == "csv" else ""), code=3,
+                  options=("--tick", "500ps"))
+    assert sorted(rows_of(run)) == [row for row in expected if row[2] >> 16 == 2] and lost(run) == {"corrupt": 1000}
+    inspected = json.loads(eventloom("inspect", f"{uri}unit={units}", "--json").stdout)
+    assert inspected["hits"] == 2000
+
+
+@pytest.mark.parametrize("unit", ["0-5:ns,3-7:us", "0-5:parsec", "5-0:ns", "0-5:ns,", "x:ns", "0-268435456:ns", "0-5:", ":ns"])
+@pytest.mark.parametrize("form", ["csv", "packed"])
+def test_units_that_cannot_be(tmp_path, form, unit):
+    np.zeros(4, "<u8").tofile(tmp_path / "t.bin")
+    path = table(tmp_path, "t,ch\n1,1\n")
+    uri = {"csv": f"csv:{path}?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u8@4&"}[form]
+    refused(f"{uri}unit={unit}", "unit")
+    refused(f"{uri}unit=0-5:ns&bits=32", "unit= by channels is not valid with bits=")
+
+
+# ---- conditions
+
+N = 1000
+KIND = np.where(np.arange(N) % 50 == 7, 4, np.where(np.arange(N) % 9 == 2, 1, 0))
+CONDITIONS = {
+    "type==0": KIND == 0, "type!=4": KIND != 4, "type<4": KIND < 4, "type<=1": KIND <= 1, "type>0": KIND > 0, "type>=1": KIND >= 1,
+    "type==0&&energy>=500": (KIND == 0) & (np.arange(N) >= 500), "energy>99.5&&type!=4&&energy<1e2": np.arange(N) == -1,
+    "energy==0x10": np.arange(N) == 16, "bit==1": (np.arange(N) >> 3) % 2 == 1, "offset<-2.5": (np.arange(N) % 7 - 3) < -2.5, "offset==-3": np.arange(N) % 7 == 0,
+}
+
+
+def forms_of_rows(folder):
+    """The same rows in each form; returns the URI before the key `where`, and its columns by name."""
+    rows = np.zeros(N, dtype=[("t", "<u8"), ("c", "u1"), ("type", "u1"), ("energy", "<u4"), ("offset", "<i2"), ("bit", "u1")])
+    rows["t"], rows["c"], rows["type"], rows["energy"] = np.arange(N) * 100, np.arange(N) % 4, KIND, np.arange(N)
+    rows["offset"], rows["bit"] = np.arange(N) % 7 - 3, (np.arange(N) >> 3) % 2
+    rows.tofile(folder / "t.bin")
+    table(folder, "t_ns,ch,type,energy,offset,bit\n" + "".join(",".join(map(str, row)) + "\n" for row in rows.tolist()))
+    return {"csv": (f"csv:{folder}/t.csv?payload=energy", {}),
+            "packed": (f"packed:{folder}/t.bin?record=17&time=u64le@0&channel=u8@8&payload=energy:u32le@10",
+                       {"type": "u8@9", "offset": "i16le@14", "bit": "u32le@10:3"})}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("form", ["csv", "packed"])
+def test_rows_that_make_hits(tmp_path, form, condition):
+    """The others are counted, and are no losses; the payload is that of the hits."""
+    uri, names = forms_of_rows(tmp_path)[form]
+    text = condition
+    for name, field in names.items():
+        text = text.replace(name, field)
+    run = run_all(tmp_path / "run", f"{uri}&where={text}")
+    chosen = CONDITIONS[condition]
+    assert rows_of(run) == [(100 * n, 0, n % 4, (n,)) for n in range(N) if chosen[n]]
+    assert lost(run) == ({"cut": int(N - chosen.sum())} if chosen.sum() < N else {})
+
+
+def test_conditions_on_words_and_missing_values(tmp_path):
+    path = table(tmp_path, "t_ns,ch,what\n1,1,hit\n2,-,lost\n,3,lost\n4,4,hit\n5,5,\n")
+    run = run_all(tmp_path / "run", f"{path}?where=what==hit&skip-bad=yes", code=3)
+    assert rows_of(run) == [(1, 0, 1, ()), (4, 0, 4, ())] and lost(run) == {"cut": 2, "corrupt": 1}
+    refused(f"{path}?where=what==hit", "t.csv:6", "where=", "skip-bad=yes")
+    records = np.zeros(9, dtype=[("t", "<u4"), ("x", "<f4")])
+    records["t"], records["x"] = np.arange(9), [0, 1, np.nan, 3, 4, 5, 6, 7, 8]
+    records.tofile(tmp_path / "t.bin")
+    run = run_all(tmp_path / "nan", f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&fixed-channel=2&where=f32le@4>=3", code=3)
+    assert [row[0] for row in rows_of(run)] == list(range(3, 9)) and lost(run) == {"cut": 2, "corrupt": 1}
+
+
+def test_rows_left_out_name_no_channels(tmp_path):
+    path = table(tmp_path, "t_ns,det,type,energy\n1,aa,4,x\n2,veto,0,5\n3,-,4,1.5\n4,muon,0,6\n")
+    run = run_all(tmp_path / "run", f"{path}?channel=det&payload=energy&where=type==0")
+    assert rows_of(run) == [(2, 0, 1, (5,)), (4, 0, 0, (6,))]
+
+
+@pytest.mark.parametrize("condition", ["type", "type=0", "type==", "==0", "type==0&&", "type<hit", "type==0==1", "&&type==0"])
+@pytest.mark.parametrize("form", ["csv", "packed"])
+def test_conditions_that_cannot_be(tmp_path, form, condition):
+    uri, names = forms_of_rows(tmp_path)[form]
+    refused(f"{uri}&where={condition.replace('type', names.get('type', 'type'))}", "where=", "COLUMN==VALUE")
+
+
+def test_columns_of_conditions(tmp_path):
+    uris = forms_of_rows(tmp_path)
+    refused(f"{uris['csv'][0]}&where=kind==0", "no column is called 'kind'")
+    refused(f"{uris['packed'][0]}&where=u8@17==0", "where=", "does not lie inside a record")
+    refused(f"{uris['packed'][0]}&where=u8@9==hit", "where=", "'hit', which is no number")
+
+
+def test_one_table_as_two_sources(tmp_path):
+    """Rows of different kinds may be different sources; equal tables of two devices are told apart by system=."""
+    uri, _ = forms_of_rows(tmp_path)["csv"]
+    run = run_all(tmp_path / "kinds", f"{uri}&where=type==0", f"{uri}&where=type==1&system=1")
+    assert [(row[1], row[2] >> 22) for row in rows_of(run)] == [(int(k), int(k)) for k in KIND[KIND < 4]]
+    table(tmp_path, (tmp_path / "t.csv").read_text(), "u.csv")
+    refused_text = refused_run(tmp_path, f"csv:{tmp_path}/t.csv", f"csv:{tmp_path}/u.csv")
+    assert "same contents" in refused_text and "system=" in refused_text
+    run = run_all(tmp_path / "devices", f"csv:{tmp_path}/t.csv?system=1", f"csv:{tmp_path}/u.csv?system=2")
+    assert len(rows_of(run)) == 2 * N
+
+
+def refused_run(folder, *uris):
+    sources = [word for uri in uris for word in ("--source", uri)]
+    return eventloom("run", *sources, "--define", "gap:0,1", "--output", f"{folder}/refused.h5", code=2).stderr
