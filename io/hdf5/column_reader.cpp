@@ -51,7 +51,9 @@ ColumnReader::ColumnReader(const std::string& file, const std::string& dataset)
          ")");
   }
   shape_ = *shape;
-  size_ = shape_.rows;
+  const auto empty = any_numbers(handles_->dataset.get(), "MATLAB_empty");
+  const bool is_empty = !empty.empty() && empty.front().whole != 0;  // the dataset holds the shape of nothing
+  size_ = is_empty ? 0 : shape_.rows;
   learn_type();
   learn_layout();
   if (chunk_rows_ != 0) keep_one_chunk();
@@ -126,7 +128,13 @@ std::optional<StoredNumber> ColumnReader::fill_value() const {
   return is_zero ? std::nullopt : std::optional(number);
 }
 
-RowRanges ColumnReader::unwritten() const { return written_rows(handles_->dataset.get(), own_file()).others(size_); }
+RowRanges ColumnReader::unwritten() const {
+  if (H5Pget_layout(handles_->creation.get()) == H5D_VIRTUAL) return mapped_.others(size_);
+  if (chunk_rows_ != 0 && chunks_ >= all_chunks()) return {};
+  return written_rows(handles_->dataset.get(), own_file()).others(size_);
+}
+
+std::uint64_t ColumnReader::all_chunks() const { return size_ / chunk_rows_ + (size_ % chunk_rows_ != 0 ? 1 : 0); }
 
 std::string ColumnReader::own_file() const {
   const auto size = check(H5Fget_name(handles_->dataset.get(), nullptr, 0), "the name of a file");
@@ -154,7 +162,8 @@ void ColumnReader::learn_layout() {
   if (H5Pget_layout(layout) == H5D_VIRTUAL) {
     const auto missing = missing_virtual_source(layout, own_file());
     if (!missing.empty()) fail("its rows are in " + missing + ", which is missing or does not open");
-    rows_elsewhere_ = written_rows(handles_->dataset.get(), own_file()).count();
+    mapped_ = written_rows(handles_->dataset.get(), own_file());
+    rows_elsewhere_ = mapped_.count();
   }
   if (H5Pget_external_count(layout) > 0) {
     const H5Id type(check(H5Dget_type(handles_->dataset.get()), "a dataset's type"), H5Tclose);
@@ -205,7 +214,7 @@ void ColumnReader::keep_one_chunk() {
 void ColumnReader::require_written() const {
   const auto layout = H5Pget_layout(handles_->creation.get());
   if (chunk_rows_ != 0) {
-    const std::uint64_t chunks = size_ / chunk_rows_ + (size_ % chunk_rows_ != 0 ? 1 : 0);
+    const auto chunks = all_chunks();
     if (chunks_ >= chunks - chunks / 2) return;
     fail("of its " + std::to_string(size_) + " rows, most were never written (" + std::to_string(chunks_) + " of " +
          std::to_string(chunks) + " chunks are in the file)");

@@ -78,6 +78,7 @@ class ColumnReader {
   void learn_layout();
   void learn_chunks();
   void require_filters() const;
+  [[nodiscard]] std::uint64_t all_chunks() const;
   /// The file that holds the dataset, to which a link may lead.
   [[nodiscard]] std::string own_file() const;
   [[nodiscard]] bool filter_skipped(int filter) const;
@@ -95,6 +96,7 @@ class ColumnReader {
   std::uint64_t size_ = 0;
   std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
   std::uint64_t chunks_ = 0;                     ///< chunks stored in the file
+  RowRanges mapped_;                             ///< of a virtual dataset, the rows that were ever written
   std::optional<std::uint64_t> rows_elsewhere_;  ///< rows that a virtual or external dataset has stored
   NumberType type_;
   std::size_t row_bytes_ = 0;

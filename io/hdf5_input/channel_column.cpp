@@ -8,7 +8,8 @@
 
 namespace eventloom {
 
-ChannelColumn::ChannelColumn(ColumnReader column) : column_(std::move(column)), scale_(column_) {
+ChannelColumn::ChannelColumn(const SourceUri& uri, ColumnReader column)
+    : column_(std::move(column)), scale_(column_), ids_(ChannelIds::of(uri)) {
   column_.require_written();
   missing_values_ = MissingValues(column_);
 }
@@ -29,14 +30,39 @@ void ChannelColumn::read_integers(std::uint64_t from, std::size_t n, std::vector
     lost.mark(missing_, column_.name());
   }
   const bool is_signed = column_.is_signed();
+  const bool simple = !scale_.any() && !ids_;
   for (std::size_t i = 0; i < n; ++i) {
     const auto number = integers_[i];
-    const auto value = scale_.any() ? scale_.whole(number, is_signed).value_or(-1) : static_cast<std::int64_t>(number);
-    const bool is_channel = static_cast<std::uint64_t>(value) <= kMaxChannel;
-    out.push_back(is_channel ? static_cast<std::uint32_t>(value) : 0);
-    if (is_channel || (lost.any() && lost[i])) continue;
+    if (simple && number <= kMaxChannel) {
+      out.push_back(static_cast<std::uint32_t>(number));
+      continue;
+    }
+    const auto channel = channel_of(number);
+    out.push_back(channel.value_or(0));
+    if (channel || (lost.any() && lost[i])) continue;
     refuse(from, i, is_signed ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number), lost);
   }
+}
+
+std::optional<std::uint32_t> ChannelColumn::channel_of(std::uint64_t number) const {
+  bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
+  if (scale_.any()) {
+    const auto whole = scale_.whole(number, column_.is_signed());
+    negative = !whole || *whole < 0;
+    number = static_cast<std::uint64_t>(whole.value_or(0));
+  }
+  if (negative) return std::nullopt;
+  if (ids_) return ids_->channel(number);
+  return number <= kMaxChannel ? std::optional(static_cast<std::uint32_t>(number)) : std::nullopt;
+}
+
+std::optional<std::uint32_t> ChannelColumn::channel_of(double number) const {
+  constexpr double kEnd = 0x1p64;
+  const double value = scale_.any() ? scale_.real(number) : number;
+  if (!(value >= 0 && value < kEnd) || value != std::floor(value)) return std::nullopt;
+  const auto whole = static_cast<std::uint64_t>(value);
+  if (ids_) return ids_->channel(whole);
+  return whole <= kMaxChannel ? std::optional(static_cast<std::uint32_t>(whole)) : std::nullopt;
 }
 
 void ChannelColumn::read_reals(std::uint64_t from, std::size_t n, std::vector<std::uint32_t>& out, LostRows& lost) {
@@ -48,18 +74,17 @@ void ChannelColumn::read_reals(std::uint64_t from, std::size_t n, std::vector<st
   }
   lost.mark(missing_, column_.name());
   for (std::size_t i = 0; i < n; ++i) {
-    const double value = scale_.any() ? scale_.real(reals_[i]) : reals_[i];
-    const bool is_channel = value >= 0 && value <= kMaxChannel && value == std::floor(value);
-    out.push_back(is_channel ? static_cast<std::uint32_t>(value) : 0);
-    if (!is_channel && !lost[i]) refuse(from, i, fmt::format("{}", reals_[i]), lost);
+    const auto channel = channel_of(reals_[i]);
+    out.push_back(channel.value_or(0));
+    if (!channel && !lost[i]) refuse(from, i, fmt::format("{}", reals_[i]), lost);
   }
 }
 
 void ChannelColumn::refuse(std::uint64_t from, std::size_t i, const std::string& number, LostRows& lost) const {
   const char* packed = scale_.any() ? ", with its scale_factor and add_offset," : "";
-  lost.mark_bad(i,
-                fmt::format("'{}' row {}: {}{} is not a channel, a whole number from 0 to {}; is it the right column?",
-                            column_.name(), from + i, number, packed, kMaxChannel));
+  const char* advice = ids_ ? "and channels= does not name it" : "such as channels=FILE makes of longer ids";
+  lost.mark_bad(i, fmt::format("'{}' row {}: {}{} is not a channel, a whole number from 0 to {}, {}", column_.name(),
+                               from + i, number, packed, kMaxChannel, advice));
 }
 
 }  // namespace eventloom

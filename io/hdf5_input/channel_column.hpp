@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,17 @@
 #include "io/hdf5_input/lost_rows.hpp"
 #include "io/hdf5_input/missing_values.hpp"
 #include "io/hdf5_input/value_scale.hpp"
+#include "io/recorded/channel_ids.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
-/// A dataset of channels: whole numbers, which may be stored as floating-point ones.
+/// A dataset of channels: whole numbers, which may be stored as floating-point ones. Ids of more than 28 bits become
+/// channels by a table.
 class ChannelColumn {
  public:
-  explicit ChannelColumn(ColumnReader column);
+  /// The key `channels` of `uri` names a table of ids that become channels. Throws UserError when it cannot be read.
+  ChannelColumn(const SourceUri& uri, ColumnReader column);
 
   [[nodiscard]] const ColumnReader& column() const { return column_; }
 
@@ -24,6 +29,8 @@ class ChannelColumn {
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint32_t>& out, LostRows& lost);
 
  private:
+  [[nodiscard]] std::optional<std::uint32_t> channel_of(std::uint64_t number) const;
+  [[nodiscard]] std::optional<std::uint32_t> channel_of(double number) const;
   void read_integers(std::uint64_t from, std::size_t n, std::vector<std::uint32_t>& out, LostRows& lost);
   void read_reals(std::uint64_t from, std::size_t n, std::vector<std::uint32_t>& out, LostRows& lost);
   void refuse(std::uint64_t from, std::size_t i, const std::string& number, LostRows& lost) const;
@@ -31,6 +38,7 @@ class ChannelColumn {
   ColumnReader column_;
   MissingValues missing_values_;
   ValueScale scale_;
+  std::optional<ChannelIds> ids_;
   std::vector<std::uint64_t> integers_;
   std::vector<double> reals_;
   std::vector<bool> missing_;

@@ -33,7 +33,7 @@ void look_at(hid_t dataset) {
     (void)fields_of(type_of(dataset).get());
     for (const char* name : {"units", "unit", "offset", "start"}) (void)short_text(dataset, name);
     if (has_attribute(dataset, "tick_ps")) (void)read_number(dataset, "tick_ps");
-    for (const char* name : {"scale_factor", "add_offset", "_FillValue", "missing_value"}) {
+    for (const char* name : {"scale_factor", "add_offset", "_FillValue", "missing_value", "MATLAB_empty"}) {
       (void)any_numbers(dataset, name);
     }
   } catch (const std::runtime_error&) {

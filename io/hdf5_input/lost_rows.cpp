@@ -4,10 +4,15 @@
 
 namespace eventloom {
 
+void LostRows::leave_out(std::size_t i) {
+  if (gone_[i]) return;
+  gone_[i] = left_out_[i] = any_ = true;
+}
+
 void LostRows::mark(std::size_t i, const std::string& dataset) {
   const auto row = row_ + i;
-  if (lost_[i]) return;
-  lost_[i] = any_ = true;
+  if (gone_[i]) return;
+  gone_[i] = any_ = true;
   const bool joins = !reasons_.empty() && reasons_.back().last + 1 == row && reasons_.back().dataset == dataset;
   if (joins) {
     reasons_.back().last = row;
@@ -24,8 +29,8 @@ void LostRows::mark(const std::vector<bool>& missing, const std::string& dataset
 
 void LostRows::mark_bad(std::size_t i, const std::string& text) {
   if (!skips_bad_) throw UserError(text + "; with skip-bad=yes, such rows are counted as lost");
-  if (lost_[i]) return;
-  lost_[i] = any_ = true;
+  if (gone_[i]) return;
+  gone_[i] = any_ = true;
   reasons_.push_back({row_ + i, row_ + i, {}, text});
 }
 

@@ -20,14 +20,19 @@ class LostRows {
   void begin(std::uint64_t row, std::size_t n) {
     row_ = row;
     any_ = false;
-    lost_.assign(n, false);
+    gone_.assign(n, false);
+    left_out_.assign(n, false);
     reasons_.clear();
   }
 
   [[nodiscard]] bool any() const { return any_; }
-  [[nodiscard]] bool operator[](std::size_t i) const { return lost_[i]; }
-  [[nodiscard]] const std::vector<bool>& flags() const { return lost_; }
+  /// Whether row i of the block makes no hit.
+  [[nodiscard]] bool operator[](std::size_t i) const { return gone_[i]; }
+  [[nodiscard]] const std::vector<bool>& gone() const { return gone_; }
+  [[nodiscard]] const std::vector<bool>& left_out() const { return left_out_; }
 
+  /// A condition does not hold for row i, which is no loss then.
+  void leave_out(std::size_t i);
   /// `dataset` has no value in row i of the block.
   void mark(std::size_t i, const std::string& dataset);
   /// Likewise in the rows for which `missing` is true; it may be empty.
@@ -48,7 +53,8 @@ class LostRows {
   bool skips_bad_;
   bool any_ = false;
   std::uint64_t row_ = 0;
-  std::vector<bool> lost_;
+  std::vector<bool> gone_;
+  std::vector<bool> left_out_;  ///< of those that are gone
   std::vector<Reason> reasons_;
 };
 

@@ -18,6 +18,8 @@ class MissingValues {
   explicit MissingValues(const ColumnReader& column);
 
   [[nodiscard]] bool any() const { return unwritten_.any() || !integers_.empty() || !reals_.empty(); }
+  /// Number of rows that were never written.
+  [[nodiscard]] std::uint64_t unwritten() const { return unwritten_.count(); }
   /// Sets missing[i] for each of the rows `from` + i that has no value. `numbers`: those of the rows.
   void mark(std::uint64_t from, std::span<const std::uint64_t> numbers, std::vector<bool>& missing) const;
   void mark(std::uint64_t from, std::span<const double> numbers, std::vector<bool>& missing) const;

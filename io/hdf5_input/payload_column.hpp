@@ -26,6 +26,8 @@ class Hdf5PayloadColumn {
 
   [[nodiscard]] PayloadKind kind() const { return kind_; }
   [[nodiscard]] const ColumnReader& column() const { return column_; }
+  /// Number of rows that were never written.
+  [[nodiscard]] std::uint64_t unwritten() const { return missing_values_.unwritten(); }
 
   /// Puts rows [from, from + n) into every `stride`-th of `words`; numbers of two words into pairs. A number that the
   /// kind cannot hold exactly is a bad row, unless the row is lost. Throws UnreadableRows.

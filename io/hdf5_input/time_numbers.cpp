@@ -14,10 +14,12 @@ void TimeNumbers::read(std::uint64_t row, std::size_t n) {
   missing_.clear();
   if (column_.is_float()) {
     column_.read(row, n, doubles_);
+    const auto finite = [](double number) { return std::isfinite(number); };
+    if (!missing_values_.any() && std::ranges::all_of(doubles_, finite)) return;
     missing_.resize(n);
     missing_values_.mark(row, doubles_, missing_);
     for (std::size_t i = 0; i < n; ++i) {
-      if (!std::isfinite(doubles_[i])) missing_[i] = true;
+      if (!finite(doubles_[i])) missing_[i] = true;
     }
   } else {
     column_.read(row, n, integers_);

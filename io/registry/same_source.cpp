@@ -37,7 +37,8 @@ std::vector<UsedData> data_of_columns(const SourceUri& uri) {
 std::vector<UsedData> data_of_group(const SourceUri& uri) {
   const auto group = uri.get("group", "/");
   const auto object = group_identity(uri.path(), group);
-  return data_in({uri.path()}, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time"));
+  return data_in({uri.path()}, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time") +
+                                   (uri.has("where") ? "," + uri.get("where", "") : ""));
 }
 
 std::vector<UsedData> data_of_events(const SourceUri& uri) {

@@ -199,6 +199,8 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     kCoarse,
     kCoarseUnit,
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times that count from 1970 (0)"},
+    kChannelTable,
+    kWhere,
     {"skip-bad", "yes|no", "count rows with bad numbers as lost hits, instead of ending the run (no)"},
     kRound,
     kReorder,

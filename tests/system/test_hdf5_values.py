@@ -312,6 +312,62 @@ def test_channels_of_matlab_are_doubles(tmp_path):
     refused(tmp_path, f"{uri}unit=ns&channel=half", "half' row 0", "0.5", "whole number")
 
 
+def test_ids_above_28_bits_become_channels(tmp_path):
+    ids = 0x1A2B3C4D5E6F + 2**40 * np.arange(8, dtype="u8")
+    uri = write(tmp_path / "x.h5", time=TIME, channel=ids[CHANNEL], small=np.where(CHANNEL == 0, ids[0], CHANNEL))
+    (tmp_path / "ids.csv").write_text("id,channel\n" + "".join(f"{i:#x},{70 + n}\n" for n, i in enumerate(ids.tolist())))
+    table = f"&channels={tmp_path}/ids.csv"
+    refused(tmp_path, f"{uri}unit=ns", "channel' row 0", str(ids[0]), "channels=FILE")
+    assert convert(tmp_path, f"{uri}unit=ns{table}")[0].channel.tolist() == (CHANNEL + 70).tolist()
+    assert convert(tmp_path, f"{uri}unit=ns&channel=small{table}")[0].channel.tolist() == np.where(CHANNEL == 0, 70, CHANNEL).tolist()
+    (tmp_path / "ids.csv").write_text(f"{ids[0]},1\n")
+    refused(tmp_path, f"{uri}unit=ns{table}", "channel' row 1", str(ids[1]), "does not name it")
+
+
+# ---- rows that are no hits
+
+KIND = np.where(np.arange(N) % 50 == 7, 4, 0)
+
+
+@pytest.mark.parametrize("where, kept", [
+    ("kind==0", KIND == 0), ("kind!=0", KIND != 0), ("kind<3&&energy>=40.25", (KIND < 3) & (np.arange(N) / 8 >= 40.25)),
+    ("flag==1", np.arange(N) % 3 == 0), ("table/id==9007199254740993", np.arange(N) == 1), ("packed==-1.5", np.arange(N) == 5)])
+def test_rows_are_chosen_by_a_column(tmp_path, where, kept):
+    table = np.zeros(N, [("id", "u8")])
+    table["id"] = 2**53 + np.arange(N)
+    uri = write(tmp_path / "x.h5", [("packed", "scale_factor", 0.1), ("packed", "add_offset", -2.0)], time=TIME, channel=CHANNEL,
+                kind=KIND.astype("u1"), energy=np.arange(N) / 8, flag=np.arange(N) % 3 == 0, table=table, packed=np.arange(N))
+    run = Run(tmp_path, [f"{uri}unit=ns&payload=energy&where={where}"], "--define", "gap:0,1")
+    found = read_merged(run.merged)
+    assert found["hits/time"].tolist() == TIME[kept].tolist()
+    assert found["payload"].view("<f8").tolist() == (np.arange(N) / 8)[kept].tolist()
+    assert dropped(read_ledger(run.output))["cut"] == (~kept).sum()
+
+
+def test_conditions_that_cannot_be(tmp_path):
+    """A row without a number in the column is lost; one that is left out is not lost for another reason."""
+    kind = KIND.astype("f8")
+    kind[[3, 4]] = np.nan
+    time = TIME.astype("f8")
+    time[[5, 7]] = np.nan
+    uri = write(tmp_path / "x.h5", time=time, channel=CHANNEL, kind=kind)
+    run = Run(tmp_path, [f"{uri}unit=ns&where=kind==0"], "--define", "gap:0,1", code=3)
+    kept = (KIND == 0) & ~np.isin(np.arange(N), [3, 4, 5])
+    assert read_merged(run.merged)["hits/time"].tolist() == TIME[kept].tolist()
+    losses = dropped(read_ledger(run.output))
+    assert losses["corrupt"] == 3 and losses["cut"] == (KIND != 0).sum()
+    assert "rows 3 to 4 are lost" in run.done.stderr and "row 7 " not in run.done.stderr
+    refused(tmp_path, f"{uri}unit=ns&where=kind==photon", "x.h5:/kind'", "'photon'")
+    refused(tmp_path, f"{uri}unit=ns&where=gone==1", "x.h5:/gone'", "no such dataset")
+
+
+def test_two_sources_read_different_rows_of_one_file(tmp_path):
+    uri = write(tmp_path / "x.h5", time=TIME, channel=CHANNEL, kind=KIND)
+    run = Run(tmp_path, [f"{uri}unit=ns&where=kind=={kind}" for kind in (0, 4)], "--define", "gap:0,1")
+    found = read_merged(run.merged)
+    assert found["hits/time"].tolist() == TIME.tolist() and found["hits/source"].tolist() == (KIND // 4).tolist()
+
+
 # ---- shapes
 
 @pytest.mark.parametrize("shape", [(1, N), (N, 1)])
@@ -330,6 +386,13 @@ def test_columns_of_two_dimensions(tmp_path, shape, layout):
 def test_other_shapes_are_refused(tmp_path, shape):
     uri = write(tmp_path / "x.h5", time=TIME.reshape(shape), channel=CHANNEL)
     refused(tmp_path, f"{uri}unit=ns", "x.h5:/time'", "one dimension", " x ".join(map(str, shape)))
+
+
+def test_an_empty_column_of_matlab(tmp_path):
+    """Its dataset holds its shape."""
+    uri = write(tmp_path / "x.h5", [(name, "MATLAB_empty", np.uint8(1)) for name in ("time", "channel")],
+                time=np.array([0, 0], "u8"), channel=np.array([0, 1], "u8"))
+    assert len(convert(tmp_path, f"{uri}unit=ns")[0].time) == 0
 
 
 # ---- units
