@@ -9,6 +9,7 @@
 #include <span>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/number_type.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/packed_texts.hpp"
 #include "io/hdf5/text_heap.hpp"
@@ -136,6 +137,22 @@ std::optional<std::string> short_text(hid_t object, const char* name) {
     check(H5Aread(attribute.get(), type.get(), bytes.data()), name);
   }
   return std::string(bytes.data(), ::strnlen(bytes.data(), bytes.size()));
+}
+
+std::vector<StoredNumber> any_numbers(hid_t object, const char* name) {
+  constexpr std::size_t kMost = 64;
+  if (H5Aexists(object, name) <= 0) return {};
+  const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  const auto n = size_of_space(space.get());
+  const auto kind = number_type(type.get());
+  if (!kind || n == 0 || n > kMost) return {};
+  std::array<std::uint64_t, kMost> bits{};
+  check(H5Aread(attribute.get(), kind->in_memory, bits.data()), name);
+  std::vector<StoredNumber> numbers;
+  for (std::size_t i = 0; i < n; ++i) numbers.push_back(number_of(bits.at(i), *kind));
+  return numbers;
 }
 
 std::vector<std::string> attribute_names(hid_t object) {

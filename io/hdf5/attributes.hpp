@@ -7,6 +7,7 @@
 
 #include "io/hdf5/attribute_value.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/stored_number.hpp"
 
 namespace eventloom {
 
@@ -25,6 +26,8 @@ std::string read_text(hid_t object, const char* name);
 /// Reads an attribute of any HDF5 file. Returns std::nullopt when it does not exist, and an empty text when it is not a
 /// single short text.
 std::optional<std::string> short_text(hid_t object, const char* name);
+/// Likewise: the numbers of an attribute, at most 64; none when it does not exist or holds something else.
+std::vector<StoredNumber> any_numbers(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
 /// Reads an attribute of any of these kinds.

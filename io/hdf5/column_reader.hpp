@@ -8,6 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "io/hdf5/column_shape.hpp"
+#include "io/hdf5/number_type.hpp"
+#include "io/hdf5/row_ranges.hpp"
+#include "io/hdf5/stored_number.hpp"
+
 namespace eventloom {
 
 /// Rows of a dataset cannot be read; `what()` gives the reason: a wrong checksum, a chunk missing from its place in the
@@ -22,10 +27,9 @@ class UnreadableRows : public std::runtime_error {
   std::uint64_t end_;
 };
 
-/// Reads a one-dimensional dataset of integers or floating-point numbers of up to 64 bits, or such a field of a table
-/// ("hits/time" of the compound dataset "hits"), from any HDF5 file. Keeps one chunk in memory, so that reading in
-/// order decompresses each chunk once. Errors throw UserError with the names of file and dataset, except
-/// UnreadableRows.
+/// Reads a dataset of one column (ColumnShape) of numbers (NumberType), or such a field of a table ("hits/time" of the
+/// compound dataset "hits"), from any HDF5 file. Keeps one chunk in memory, so that reading in order decompresses each
+/// chunk once. Errors throw UserError with the names of file and dataset, except UnreadableRows.
 class ColumnReader {
  public:
   ColumnReader(const std::string& file, const std::string& dataset);
@@ -35,20 +39,29 @@ class ColumnReader {
   /// File and dataset, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] bool is_float() const { return is_float_; }
-  [[nodiscard]] bool is_signed() const { return is_signed_; }
+  [[nodiscard]] bool is_float() const { return type_.is_float; }
+  [[nodiscard]] bool is_signed() const { return type_.is_signed; }
   /// Size of a number in the file.
-  [[nodiscard]] std::size_t number_bytes() const { return number_bytes_; }
+  [[nodiscard]] std::size_t number_bytes() const { return type_.bytes; }
   /// Precision of its floating-point numbers, in bits.
-  [[nodiscard]] unsigned digits() const { return digits_; }
+  [[nodiscard]] unsigned digits() const { return type_.digits; }
   /// Reads a text or number from an attribute of the dataset; std::nullopt when it has no such attribute. A field of a
   /// table has none. text_of() returns an empty text when the attribute is not a single short text.
   [[nodiscard]] std::optional<std::string> text_of(const char* attribute) const;
   [[nodiscard]] std::optional<std::uint64_t> number_of(const char* attribute) const;
+  /// Numbers of any kind; none when there is no such attribute of numbers.
+  [[nodiscard]] std::vector<StoredNumber> numbers_of(const char* attribute) const;
+  /// The number that the writer chose for rows that were never written, if it did, and it is not 0.
+  [[nodiscard]] std::optional<StoredNumber> fill_value() const;
+  /// The rows that were never written: they read as a fill value. require_written() bounds the time that this takes.
+  [[nodiscard]] RowRanges unwritten() const;
   /// Throws UserError when most rows were never written and would read as the fill value.
   void require_written() const;
   /// One past the last row stored contiguously with `row`.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
+
+  /// From now on, rows of chunks that are not in the file are no errors: they read as the fill value.
+  void accept_unwritten() { accepts_unwritten_ = true; }
 
   /// Reads elements [from, from + n) of an integer dataset. A negative element throws UserError with its row and
   /// `advice`. Throws UnreadableRows.
@@ -62,7 +75,12 @@ class ColumnReader {
   struct Handles;
   void open(const std::string& file, const std::string& dataset);
   void learn_type();
-  void learn_layout(const std::string& file);
+  void learn_layout();
+  void learn_chunks();
+  void require_filters() const;
+  [[nodiscard]] std::uint64_t all_chunks() const;
+  /// The file that holds the dataset, to which a link may lead.
+  [[nodiscard]] std::string own_file() const;
   [[nodiscard]] bool filter_skipped(int filter) const;
   void keep_one_chunk();
   void require_stored(std::uint64_t from, std::size_t n) const;
@@ -74,15 +92,15 @@ class ColumnReader {
   std::string path_;                ///< path of the dataset
   std::vector<std::string> field_;  ///< path of the field in a table
   std::unique_ptr<Handles> handles_;
+  ColumnShape shape_;
   std::uint64_t size_ = 0;
   std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
   std::uint64_t chunks_ = 0;                     ///< chunks stored in the file
+  RowRanges mapped_;                             ///< of a virtual dataset, the rows that were ever written
   std::optional<std::uint64_t> rows_elsewhere_;  ///< rows that a virtual or external dataset has stored
-  bool is_float_ = false;
-  bool is_signed_ = false;
-  std::size_t number_bytes_ = 0;
-  unsigned digits_ = 0;
+  NumberType type_;
   std::size_t row_bytes_ = 0;
+  bool accepts_unwritten_ = false;
 };
 
 }  // namespace eventloom

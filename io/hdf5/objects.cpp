@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "io/hdf5/column_shape.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -71,8 +73,8 @@ std::uint64_t elements_of(hid_t dataset, const std::string& name) {
 
 std::optional<std::uint64_t> rows_of_column(hid_t dataset) {
   const H5Id space(H5Dget_space(dataset), H5Sclose);
-  if (H5Sget_simple_extent_ndims(space.get()) != 1) return std::nullopt;
-  return static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+  const auto shape = column_shape(space.get());
+  return shape ? std::optional(shape->rows) : std::nullopt;
 }
 
 /// Takes the reason before a handle closes, which clears it.

@@ -44,7 +44,7 @@ H5Id type_of(hid_t dataset);
 std::size_t size_of_space(hid_t space);
 /// Number of elements of a dataset of any rank.
 std::uint64_t elements_of(hid_t dataset, const std::string& name);
-/// Rows of a one-dimensional dataset; std::nullopt for any other.
+/// Rows of a dataset that is a column; std::nullopt for any other.
 std::optional<std::uint64_t> rows_of_column(hid_t dataset);
 /// Why the chunk index of a dataset cannot be read; empty when it can.
 std::string index_defect(hid_t dataset);

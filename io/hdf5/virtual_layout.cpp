@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -78,31 +77,33 @@ H5Id create_view(hid_t file, const char* path, const std::string& source, std::u
               H5Dclose);
 }
 
-std::string missing_virtual_source(hid_t creation, const fs::path& file) {
+std::vector<VirtualMapping> virtual_mappings(hid_t creation) {
+  constexpr const char* kWhat = "a virtual layout";
   std::size_t n = 0;
-  check(H5Pget_virtual_count(creation, &n), "a virtual layout");
+  check(H5Pget_virtual_count(creation, &n), kWhat);
+  std::vector<VirtualMapping> mappings(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto name = name_of(H5Pget_virtual_filename, creation, i);
-    const auto dataset = name_of(H5Pget_virtual_dsetname, creation, i);
-    if (name.find('%') != std::string::npos || dataset.find('%') != std::string::npos) continue;
-    const auto there = [&](const fs::path& place) { return holds(place, dataset); };
-    if (!std::ranges::any_of(places(name, file), there)) return name + ":" + dataset;
+    mappings[i].file = name_of(H5Pget_virtual_filename, creation, i);
+    mappings[i].dataset = name_of(H5Pget_virtual_dsetname, creation, i);
+    mappings[i].rows = H5Id(check(H5Pget_virtual_vspace(creation, i), kWhat), H5Sclose);
+    mappings[i].source_rows = H5Id(check(H5Pget_virtual_srcspace(creation, i), kWhat), H5Sclose);
   }
-  return "";
+  return mappings;
 }
 
-std::uint64_t mapped_rows(hid_t creation) {
-  std::size_t n = 0;
-  check(H5Pget_virtual_count(creation, &n), "a virtual layout");
-  std::uint64_t rows = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const H5Id space(check(H5Pget_virtual_vspace(creation, i), "a virtual layout"), H5Sclose);
-    const auto points = H5Sget_select_npoints(space.get());
-    // An unlimited selection covers all rows.
-    if (points < 0 || static_cast<hsize_t>(points) == H5S_UNLIMITED) return std::numeric_limits<std::uint64_t>::max();
-    rows += static_cast<std::uint64_t>(points);
+fs::path virtual_source(const std::string& name, const std::string& dataset, const fs::path& file) {
+  for (const auto& place : places(name, file)) {
+    if (holds(place, dataset)) return place;
   }
-  return rows;
+  return {};
+}
+
+std::string missing_virtual_source(hid_t creation, const fs::path& file) {
+  for (const auto& mapping : virtual_mappings(creation)) {
+    if (mapping.has_counter()) continue;
+    if (virtual_source(mapping.file, mapping.dataset, file).empty()) return mapping.file + ":" + mapping.dataset;
+  }
+  return "";
 }
 
 std::uint64_t external_bytes(hid_t creation, const fs::path& file) {

@@ -10,6 +10,7 @@
 #include "io/hdf5/apart.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_path.hpp"
+#include "io/hdf5/hdf5_version.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/objects.hpp"
 
@@ -32,6 +33,9 @@ void look_at(hid_t dataset) {
     (void)fields_of(type_of(dataset).get());
     for (const char* name : {"units", "unit", "offset", "start"}) (void)short_text(dataset, name);
     if (has_attribute(dataset, "tick_ps")) (void)read_number(dataset, "tick_ps");
+    for (const char* name : {"scale_factor", "add_offset", "_FillValue", "missing_value", "MATLAB_empty"}) {
+      (void)any_numbers(dataset, name);
+    }
   } catch (const std::runtime_error&) {
   }
 }
@@ -48,7 +52,7 @@ std::string column_defect(hid_t group, std::span<const std::string> columns) {
       defect = index_defect(object.get());
       look_at(object.get());
     }
-    if (!defect.empty()) return "its dataset '" + column.path + "' does not open: " + defect;
+    if (!defect.empty()) return "its dataset '" + column.path + "' does not open: " + with_remedy(defect);
   }
   return {};
 }
@@ -100,7 +104,7 @@ class GroupSearch {
   static void add(hid_t parent, const std::string& path, const std::string& name, std::vector<FoundGroup>& deeper) {
     const H5Id object = open_object(parent, name);
     if (object.get() < 0) {
-      deeper.push_back({below(path, name), std::string(kDoesNotOpen) + ": " + hdf5_reason()});
+      deeper.push_back({below(path, name), std::string(kDoesNotOpen) + ": " + with_remedy(hdf5_reason())});
     } else if (is_group(object.get())) {
       deeper.push_back({below(path, name), {}});
     }

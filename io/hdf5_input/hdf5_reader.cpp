@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
@@ -13,16 +14,19 @@
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/quiet_log.hpp"
-#include "formats/markers.hpp"
 #include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/hdf5_input/channel_column.hpp"
 #include "io/hdf5_input/group_search.hpp"
+#include "io/hdf5_input/lost_rows.hpp"
 #include "io/hdf5_input/payload_column.hpp"
+#include "io/hdf5_input/row_selection.hpp"
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/fixed_channel.hpp"
 #include "io/recorded/payload_columns.hpp"
+#include "io/recorded/row_condition.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
@@ -31,9 +35,22 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 65536;
-constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
 
 std::string time_dataset(const SourceUri& uri) { return uri.has("time") ? time_column(uri) : "time"; }
+
+/// Replaces the hits for which `goes` is true by losses. `later`: flags of the hits that are to be left out after these.
+void leave_out_rows(HitBlock& block, const std::vector<bool>& goes, DropCause cause,
+                    std::initializer_list<std::vector<bool>*> later) {
+  if (std::ranges::find(goes, true) == goes.end()) return;
+  leave_out_hits(block, goes, cause);
+  for (auto* flags : later) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < goes.size(); ++i) {
+      if (!goes[i]) (*flags)[kept++] = (*flags)[i];
+    }
+    flags->resize(kept);
+  }
+}
 
 class Hdf5Reader final : public HitReader {
  public:
@@ -42,13 +59,18 @@ class Hdf5Reader final : public HitReader {
         path_(uri.path()),
         name_(path_ + ":" + group_),
         times_(uri, place(time_dataset(uri)), place(uri.get("coarse", "")), base.tick_ps),
-        fixed_channel_(fixed_channel(uri)) {
-    if (!fixed_channel_) channel_.emplace(uri.path(), place(uri.get("channel", "channel")));
+        fixed_channel_(fixed_channel(uri)),
+        lost_(uri.get_yes("skip-bad")) {
+    if (!fixed_channel_) channel_.emplace(uri, ColumnReader(uri.path(), place(uri.get("channel", "channel"))));
     header_.source = id.value;
     header_.base = base;
     header_.text = uri.text();
     open_payload(uri);
-    if (channel_) require_channels(*channel_);
+    if (channel_) require_rows(channel_->column());
+    for (auto& term : row_condition(uri)) {
+      conditions_.emplace_back(ColumnReader(uri.path(), place(term.column())), term);
+      require_rows(conditions_.back().column());
+    }
     report_unread(uri);
   }
 
@@ -72,6 +94,8 @@ class Hdf5Reader final : public HitReader {
   bool read(HitBlock& block) override {
     block.clear();
     untimed_.clear();
+    lost_hits_.clear();
+    left_out_.clear();
     const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, rows() - row_);
     if (row_ >= end) {
       defect_log_.sum_up();
@@ -83,7 +107,7 @@ class Hdf5Reader final : public HitReader {
         if (!take(std::min(end, piece_end()), block)) lose_rows(block);
       }
     }
-    if (std::ranges::find(untimed_, true) != untimed_.end()) leave_out_hits(block, untimed_, DropCause::untimed);
+    leave_out(block);
     return true;
   }
 
@@ -111,15 +135,12 @@ class Hdf5Reader final : public HitReader {
       require_rows(column);
       payload_.emplace_back(std::move(column), kind);
       columns.push_back({name, payload_.back().kind()});
+      if (const auto n = payload_.back().unwritten(); n != 0)
+        log::warn("'{}': {} rows were never written: they have no value", payload_.back().column().name(), n);
       words_ += words_of(columns.back().kind);
     }
     require_typed_columns(uri, columns);
     set_payload(header_, columns);
-  }
-
-  void require_channels(const ColumnReader& column) const {
-    if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
-    require_rows(column);
   }
 
   /// There is one row per time.
@@ -127,6 +148,16 @@ class Hdf5Reader final : public HitReader {
     if (column.size() == rows()) return;
     throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" +
                     times_.column().name() + "' has " + std::to_string(rows()));
+  }
+
+  void leave_out(HitBlock& block) {
+    if (!lost_hits_.empty()) {
+      lost_hits_.resize(block.size());
+      left_out_.resize(block.size());
+    }
+    leave_out_rows(block, left_out_, DropCause::cut, {&lost_hits_, &untimed_});
+    leave_out_rows(block, lost_hits_, DropCause::corrupt, {&untimed_});
+    leave_out_rows(block, untimed_, DropCause::untimed, {});
   }
 
   /// Appends the rows up to `end`; appends nothing and returns false when some cannot be read.
@@ -148,24 +179,33 @@ class Hdf5Reader final : public HitReader {
 
   void append_rows(std::size_t n, HitBlock& block) {
     const auto hits = block.size();
+    lost_.begin(row_, n);
+    for (auto& condition : conditions_) condition.read(row_, n, lost_);
     if (channel_) {
-      channel_->read(row_, n, integers_, kChannelsFrom0);
-      for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, *channel_, i));
+      channel_->read(row_, n, block.channel, lost_);
     } else {
       block.channel.resize(hits + n, *fixed_channel_);
     }
+    times_.load(row_, n, lost_);
     block.payload.resize((hits + n) * words_);
     std::size_t word = hits * words_;
     for (auto& column : payload_) {
-      column.read(row_, n, std::span(block.payload).subspan(word), words_);
+      column.read(row_, n, std::span(block.payload).subspan(word), words_, lost_);
       word += words_of(column.kind());
     }
-    times_.read(row_, std::span(block.channel).subspan(hits), block.time, untimed_);
+    times_.read(std::span(block.channel).subspan(hits), block.time, untimed_, lost_);
+    if (!lost_.any()) return;
+    lost_.report(defect_log_);
+    lost_hits_.resize(hits);
+    left_out_.resize(hits);
+    lost_hits_.insert(lost_hits_.end(), lost_.gone().begin(), lost_.gone().end());
+    left_out_.insert(left_out_.end(), lost_.left_out().begin(), lost_.left_out().end());
   }
 
   [[nodiscard]] std::uint64_t piece_end() const {
     auto end = times_.piece_end(row_);
-    if (channel_) end = std::min(end, channel_->piece_end(row_));
+    if (channel_) end = std::min(end, channel_->column().piece_end(row_));
+    for (const auto& condition : conditions_) end = std::min(end, condition.column().piece_end(row_));
     for (const auto& column : payload_) end = std::min(end, column.column().piece_end(row_));
     return end;
   }
@@ -181,18 +221,11 @@ class Hdf5Reader final : public HitReader {
     row_ = failure_.end;
   }
 
-  [[nodiscard]] std::uint32_t fitting(std::uint64_t value, std::uint64_t most, const ColumnReader& column,
-                                      std::size_t i) const {
-    if (value <= most) return static_cast<std::uint32_t>(value);
-    throw UserError("'" + column.name() + "' row " + std::to_string(row_ + i) + ": " + std::to_string(value) +
-                    " is above " + std::to_string(most));
-  }
-
   std::string group_;
   std::string path_;
   std::string name_;
   TimeColumn times_;
-  std::optional<ColumnReader> channel_;         ///< std::nullopt: all hits have the fixed channel
+  std::optional<ChannelColumn> channel_;        ///< std::nullopt: all hits have the fixed channel
   std::optional<std::uint32_t> fixed_channel_;  ///< the key `fixed-channel`
   std::vector<Hdf5PayloadColumn> payload_;
   std::size_t words_ = 0;  ///< payload words of a hit
@@ -204,8 +237,11 @@ class Hdf5Reader final : public HitReader {
     std::uint64_t end = 0;
   } failure_;
   DefectLog defect_log_{name_};
-  std::vector<std::uint64_t> integers_;
-  std::vector<bool> untimed_;  ///< true for hits of the block without a time
+  LostRows lost_;
+  std::vector<RowSelection> conditions_;  ///< the key `where`
+  std::vector<bool> left_out_;            ///< true for hits of the block that conditions leave out; empty when all stay
+  std::vector<bool> lost_hits_;           ///< likewise, for those and lost ones
+  std::vector<bool> untimed_;             ///< true for hits of the block without a time
 };
 
 }  // namespace
@@ -221,6 +257,7 @@ std::vector<std::string> hdf5_columns(const SourceUri& given) {
   for (auto& key : payload_keys(uri)) columns.push_back(std::move(key.name));
   if (!uri.has("fixed-channel")) columns.insert(columns.begin(), uri.get("channel", "channel"));
   columns.insert(columns.begin(), time);
+  for (const auto& term : row_condition(uri)) columns.push_back(term.column());
   if (auto coarse = uri.get("coarse", ""); !coarse.empty()) columns.push_back(std::move(coarse));
   for (auto& column : TimeColumn::companions(time)) columns.push_back(std::move(column));
   return columns;

@@ -4,16 +4,21 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "formats/payload_kind.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/hdf5_input/lost_rows.hpp"
+#include "io/hdf5_input/missing_values.hpp"
+#include "io/hdf5_input/value_scale.hpp"
 
 namespace eventloom {
 
 /// A dataset as a payload column. Without a stated kind, floating-point numbers of up to 32 bits are f32, others f64;
 /// signed integers of up to 32 bits are i32. Integers of 64 bits are u32, or i32 if one of the first rows is negative;
-/// numbers that do not fit are refused when they are read.
+/// numbers that do not fit are refused when they are read. Numbers with a scale are f64, as are integers if one of the
+/// first rows has no value. A row without a value is NaN, and refused where the kind has none.
 class Hdf5PayloadColumn {
  public:
   /// Reads the first rows if they are needed for the kind.
@@ -21,21 +26,30 @@ class Hdf5PayloadColumn {
 
   [[nodiscard]] PayloadKind kind() const { return kind_; }
   [[nodiscard]] const ColumnReader& column() const { return column_; }
+  /// Number of rows that were never written.
+  [[nodiscard]] std::uint64_t unwritten() const { return missing_values_.unwritten(); }
 
-  /// Puts rows [from, from + n) into every `stride`-th of `words`; numbers of two words into pairs. Throws
-  /// UserError if the kind cannot hold a number exactly; throws UnreadableRows.
-  void read(std::uint64_t from, std::size_t n, std::span<std::uint32_t> words, std::size_t stride);
+  /// Puts rows [from, from + n) into every `stride`-th of `words`; numbers of two words into pairs. A number that the
+  /// kind cannot hold exactly is a bad row, unless the row is lost. Throws UnreadableRows.
+  void read(std::uint64_t from, std::size_t n, std::span<std::uint32_t> words, std::size_t stride, LostRows& lost);
 
  private:
+  [[nodiscard]] bool holds_nan() const { return kind_ == PayloadKind::f32 || kind_ == PayloadKind::f64; }
   [[nodiscard]] PayloadKind natural_kind();
   void read_numbers(std::uint64_t from, std::size_t n);
-  [[nodiscard]] std::uint64_t bits_of(std::size_t i, std::uint64_t row) const;
-  [[noreturn]] void refuse(std::size_t i, std::uint64_t row) const;
+  [[nodiscard]] std::optional<std::uint64_t> bits_of(std::size_t i) const;
+  [[nodiscard]] std::optional<std::uint64_t> real_bits(std::size_t i) const;
+  [[nodiscard]] std::optional<std::uint64_t> whole_bits(std::size_t i) const;
+  [[nodiscard]] std::optional<std::uint64_t> scaled_bits(std::size_t i) const;
+  [[nodiscard]] std::string defect(std::size_t i, std::uint64_t row) const;
 
   ColumnReader column_;
-  PayloadKind kind_;
+  MissingValues missing_values_;
+  ValueScale scale_;
+  PayloadKind kind_ = PayloadKind::u32;
   std::vector<std::uint64_t> integers_;
   std::vector<double> reals_;
+  std::vector<bool> missing_;  ///< of the rows read; empty when all have values
 };
 
 }  // namespace eventloom

@@ -59,6 +59,7 @@ PulseTimes::PulseTimes(const SourceUri& uri, const std::string& path, const Colu
       rows_(events.size()),
       start_(start_of(zero_.column())) {
   if (index_.is_float()) refuse(kRows);
+  if (index_.unwritten().any()) refuse("some of its rows were never written");
   if (index_.size() != zero_.column().size()) {
     refuse("it has " + std::to_string(index_.size()) + " rows, but 'event_time_zero' has " +
            std::to_string(zero_.column().size()));
@@ -88,7 +89,9 @@ std::optional<TimeNumbers::Time> PulseTimes::at(std::uint64_t row) {
     }
     if (first_row > row) return pulse_;
     last_first_row_ = first_row;
-    pulse_ = zero_.at(next_++, 0);
+    lacks_ = zero_.lacks(next_);
+    pulse_ = lacks_ ? TimeNumbers::Time() : zero_.at(next_, 0);
+    ++next_;
   }
 }
 

@@ -33,6 +33,10 @@ class PulseTimes {
 
   /// Returns the time of an event's pulse; std::nullopt before the first pulse. `row` must ascend from call to call.
   [[nodiscard]] std::optional<TimeNumbers::Time> at(std::uint64_t row);
+  /// Of the dataset of the pulses' times.
+  [[nodiscard]] const std::string& name() const { return zero_.column().name(); }
+  /// Whether the pulse that at() found last has no time.
+  [[nodiscard]] bool lacks_time() const { return lacks_; }
 
  private:
   void next_block();
@@ -47,6 +51,7 @@ class PulseTimes {
   std::size_t next_ = 0;                   ///< index in the block of the next pulse
   std::uint64_t last_first_row_ = 0;
   std::optional<TimeNumbers::Time> pulse_;
+  bool lacks_ = false;
 };
 
 }  // namespace eventloom

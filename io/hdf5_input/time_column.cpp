@@ -77,16 +77,32 @@ std::vector<std::string> TimeColumn::companions(const std::string& time) {
   return {PulseTimes::index_of(time), PulseTimes::zero_of(time)};
 }
 
-void TimeColumn::read(std::uint64_t row, std::span<const std::uint32_t> channels, std::vector<Tick>& out,
-                      std::vector<bool>& untimed) {
-  numbers_.read(row, channels.size());
-  if (coarse_) coarse_->read(row, channels.size());
+void TimeColumn::load(std::uint64_t row, std::size_t n, LostRows& lost) {
+  row_ = row;
+  numbers_.read(row, n);
+  numbers_.mark(lost);
+  if (!coarse_) return;
+  coarse_->read(row, n);
+  coarse_->mark(lost);
+}
+
+void TimeColumn::read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, std::vector<bool>& untimed,
+                      LostRows& lost) {
   const bool simple = !pulses_ && !coarse_ && begin_ == 0 && numbers_.whole();
+  const auto first = out.size();
+  out.resize(first + channels.size());
+  untimed.resize(first + channels.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (lost.any() && lost[i]) continue;
     auto time = simple ? numbers_.product(i) : std::nullopt;
-    if (!time) time = tick(row + i, i, channels[i]);
-    out.push_back(time.value_or(0));
-    untimed.push_back(!time);
+    if (!time) time = tick(row_ + i, i, channels[i]);
+    if (time) {
+      out[first + i] = *time;
+    } else if (pulses_ && pulses_->lacks_time()) {
+      lost.mark(i, pulses_->name());
+    } else {
+      untimed[first + i] = true;
+    }
   }
 }
 
@@ -113,6 +129,7 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
       ++before_pulses_;
       return std::nullopt;
     }
+    if (pulses_->lacks_time()) return std::nullopt;
     longest_ = std::max(longest_, time.ticks);
     time.ticks += pulse->ticks;
     time.slack += pulse->slack;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/ids.hpp"
+#include "io/hdf5_input/lost_rows.hpp"
 #include "io/hdf5_input/time_numbers.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -29,11 +30,14 @@ class TimeColumn {
   /// One past the last row stored contiguously with `row` in each of its datasets.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// Appends the times of the rows from `row`, whose hits have these channels, and a flag for each without a time: it
-  /// lies before tick 0 or before the first pulse. `row` must ascend from call to call. Throws UnreadableRows, and
-  /// UserError for a time that is not a tick.
-  void read(std::uint64_t row, std::span<const std::uint32_t> channels, std::vector<Tick>& out,
-            std::vector<bool>& untimed);
+  /// Reads the numbers of the rows [row, row + n), and marks those that have none as lost. `row` must ascend from call
+  /// to call. Throws UnreadableRows.
+  void load(std::uint64_t row, std::size_t n, LostRows& lost);
+  /// Appends the times of these rows, whose hits have these channels, and a flag for each without a time: it lies
+  /// before tick 0 or before the first pulse. A row that is lost gets time 0; marks those as lost whose pulse has no
+  /// time. Throws UserError for a time that is not a tick.
+  void read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, std::vector<bool>& untimed,
+            LostRows& lost);
   /// The counter, if the times are one: the coarse dataset's, if there is one.
   [[nodiscard]] ClockTurns& turns() { return (coarse_ ? *coarse_ : numbers_).turns(); }
   [[nodiscard]] const ClockTurns& turns() const { return (coarse_ ? *coarse_ : numbers_).turns(); }
@@ -54,6 +58,7 @@ class TimeColumn {
   std::unique_ptr<PulseTimes> pulses_;  ///< null when times do not count from pulses
   bool shifted_;                        ///< has an origin or offset: negative times are not an error
   FineTicks begin_;                     ///< the time that becomes tick 0
+  std::uint64_t row_ = 0;               ///< first of the loaded rows
   FineTicks longest_ = 0;               ///< longest time since a pulse
   std::uint64_t before_tick_0_ = 0;
   std::uint64_t before_pulses_ = 0;

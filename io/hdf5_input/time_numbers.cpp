@@ -1,6 +1,8 @@
 #include "io/hdf5_input/time_numbers.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
@@ -9,32 +11,66 @@ namespace eventloom {
 
 void TimeNumbers::read(std::uint64_t row, std::size_t n) {
   row_ = row;
+  missing_.clear();
   if (column_.is_float()) {
     column_.read(row, n, doubles_);
+    const auto finite = [](double number) { return std::isfinite(number); };
+    if (!missing_values_.any() && std::ranges::all_of(doubles_, finite)) return;
+    missing_.resize(n);
+    missing_values_.mark(row, doubles_, missing_);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!finite(doubles_[i])) missing_[i] = true;
+    }
   } else {
     column_.read(row, n, integers_);
+    if (!missing_values_.any()) return;
+    missing_.resize(n);
+    missing_values_.mark(row, integers_, missing_);
   }
 }
 
-TimeNumbers::TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns, TimeSign sign)
-    : column_(std::move(column)), scale_(std::move(scale)), turns_(std::move(turns)), sign_(sign) {}
+TimeNumbers::TimeNumbers(ColumnReader column, TimeScale scale, ClockTurns turns, TimeSign sign)
+    : column_(std::move(column)),
+      missing_values_(column_),
+      scale_(std::move(scale)),
+      turns_(std::move(turns)),
+      sign_(sign) {}
 
 std::optional<Tick> TimeNumbers::product(std::size_t i) const {
   const auto number = integers_[i];
   const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
   Tick ticks = 0;
-  if (negative || __builtin_mul_overflow(number, scale_.factor(), &ticks.value)) return std::nullopt;
+  if (negative || __builtin_mul_overflow(number, scale().factor(), &ticks.value)) return std::nullopt;
   return ticks;
 }
 
 TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
   if (turns_.any()) return unwrapped_at(i, channel);
   if (column_.is_float()) return float_at(i);
-  const auto number = integers_[i];
-  const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
-  const auto time = scale_.ratio().fine(negative ? -number : number, negative != (sign_ == TimeSign::negated));
-  if (!time) reject(i, scale_.range_defect(text_of(i)));
-  return {*time, 0};
+  auto number = integers_[i];
+  bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
+  if (negative) number = -number;
+  if (scale_.steps != 0) add_steps(i, number, negative);
+  const auto time = scale().ratio().fine(number, negative != (sign_ == TimeSign::negated));
+  if (!time) reject(i, scale().range_defect(text_of(i)));
+  return with_offset(*time, 0);
+}
+
+/// Adds the steps of the scale to a number of this size and sign.
+void TimeNumbers::add_steps(std::size_t i, std::uint64_t& size, bool& negative) const {
+  const auto sum = (negative ? -FineTicks{size} : FineTicks{size}) + scale_.steps;
+  negative = sum < 0;
+  const auto wide = negative ? -sum : sum;
+  if (wide > FineTicks{std::numeric_limits<std::uint64_t>::max()}) reject(i, scale().range_defect(text_of(i)));
+  size = static_cast<std::uint64_t>(wide);
+}
+
+/// Both are rounded down to fine ticks, so that a whole or half tick may fall short by one of these.
+TimeNumbers::Time TimeNumbers::with_offset(FineTicks time, double slack) const {
+  constexpr double kRoundedDown = 2.0 / static_cast<double>(kFineTick);
+  if (scale_.offset == 0) return {time, slack};
+  const FineTicks offset = scale_.offset + (scale().rounding() == Rounding::nearest ? 1 : 0);
+  return {sign_ == TimeSign::negated ? time - offset : time + offset, std::max(slack, kRoundedDown)};
 }
 
 /// The time of a counter, which is the whole part of the number.
@@ -42,12 +78,15 @@ TimeNumbers::Time TimeNumbers::unwrapped_at(std::size_t i, std::uint32_t channel
   const auto raw = column_.is_float() ? float_at(i) : Time{};
   const auto extended = extend(i, channel);
   if (!extended) reject(i, turns_.defect(text_of(i), channel));
+  auto number = *extended;
+  bool negative = false;
+  if (scale_.steps != 0) add_steps(i, number, negative);
   const bool negated = sign_ == TimeSign::negated;
-  const auto time = scale_.ratio().fine(*extended, negated);
-  if (!time) reject(i, scale_.range_defect(text_of(i)));
-  if (!column_.is_float()) return {*time, 0};
+  const auto time = scale().ratio().fine(number, negative != negated);
+  if (!time) reject(i, scale().range_defect(text_of(i)));
+  if (!column_.is_float()) return with_offset(*time, 0);
   const double part = doubles_[i] - std::floor(doubles_[i]);
-  return {*time + scale_.ratio().fine(negated ? -part : part).value_or(0), raw.slack};
+  return with_offset(*time + scale().ratio().fine(negated ? -part : part).value_or(0), raw.slack);
 }
 
 std::optional<std::uint64_t> TimeNumbers::extend(std::size_t i, std::uint32_t channel) {
@@ -64,12 +103,11 @@ std::optional<std::uint64_t> TimeNumbers::extend(std::size_t i, std::uint32_t ch
 TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {
   const double value = doubles_[i];
   const auto digits = column_.digits();
-  if (!std::isfinite(value)) reject(i, fmt::format("the time {} is not a finite number; leave such rows out", value));
-  const auto time = scale_.ratio().fine(sign_ == TimeSign::negated ? -value : value);
-  if (!time) reject(i, scale_.range_defect(text_of(i)));
-  if (scale_.lacks_precision(value, digits)) reject(i, scale_.coarse_defect(value, digits));
-  if (scale_.rounding() == Rounding::nearest) return {*time, 0};
-  return {*time, scale_.slack(scale_.spacing(value, digits))};
+  const auto time = scale().ratio().fine(sign_ == TimeSign::negated ? -value : value);
+  if (!time) reject(i, scale().range_defect(text_of(i)));
+  if (scale().lacks_precision(value, digits)) reject(i, scale().coarse_defect(value, digits));
+  if (scale().rounding() == Rounding::nearest) return with_offset(*time, 0);
+  return with_offset(*time, scale().slack(scale().spacing(value, digits)));
 }
 
 std::string TimeNumbers::text_of(std::size_t i) const {

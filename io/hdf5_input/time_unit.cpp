@@ -1,10 +1,16 @@
 #include "io/hdf5_input/time_unit.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <optional>
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "formats/units.hpp"
+#include "io/hdf5_input/value_scale.hpp"
+#include "io/recorded/clock_unit.hpp"
 #include "io/recorded/column_name.hpp"
 
 namespace eventloom {
@@ -35,15 +41,26 @@ bool is_same(const TimeUnit& unit, std::uint64_t ps) {
 
 /// The unit that an attribute states.
 struct StatedUnit {
-  std::string attribute;  ///< attribute and text, for messages; empty without an attribute
-  std::string_view unit;  ///< empty when unknown
+  std::string attribute;    ///< attribute and text, for messages; empty without an attribute
+  std::string_view unit;    ///< empty when unknown
+  bool of_a_clock = false;  ///< counts the ticks of a clock
 };
+
+bool names_ticks(std::string_view word) {
+  constexpr std::array<std::string_view, 8> kWords = {"tick",  "ticks",  "count",  "counts",
+                                                      "cycle", "cycles", "sample", "samples"};
+  std::string lower(word);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(kWords, lower) != kWords.end();
+}
 
 StatedUnit stated_unit(const ColumnReader& column) {
   for (const std::string name : {"units", "unit"}) {
     const auto text = column.text_of(name.c_str());
     if (!text || without_blanks(*text).empty()) continue;
-    return {name + "='" + *text + "'", unit_of_time(without_blanks(*text))};
+    const auto word = without_blanks(*text);
+    if (names_ticks(word)) return {name + "='" + *text + "'", {}, true};
+    return {name + "='" + *text + "'", unit_of_time(word)};
   }
   return {};
 }
@@ -52,45 +69,90 @@ StatedUnit stated_unit(const ColumnReader& column) {
 StatedUnit understood_unit(const SourceUri& uri, const ColumnReader& column) {
   auto stated = stated_unit(column);
   if (stated.attribute.empty() || !stated.unit.empty() || uri.has("unit")) return stated;
+  if (stated.of_a_clock) {
+    refuse(column, "its attribute " + stated.attribute + " does not say how long a tick of the clock is: add unit=, " +
+                       "the length of a tick such as unit=12.5ns, to the source");
+  }
   refuse(column, "its attribute " + stated.attribute + " is not a unit of time that is known: " + kAdd);
+}
+
+/// add_offset as a time in the unit of `uri`.
+FineTicks offset_of(const SourceUri& uri, const ColumnReader& column, const SignedDecimal& offset, const TimeUnit& unit,
+                    std::uint64_t tick_ps) {
+  std::uint64_t divisor = 0;
+  if (!__builtin_mul_overflow(tick_ps, unit.divisor, &divisor)) {
+    const auto ratio = TickRatio::of({unit.ps.digits, unit.ps.exponent + offset.size.exponent}, divisor);
+    const auto time = ratio ? ratio->fine(offset.size.digits, offset.is_negative) : std::nullopt;
+    if (time) return *time;
+  }
+  refuse(column, "its attribute add_offset is too large, or has too many digits, for times in " + uri.get("unit", ""));
+}
+
+/// `own_scale`: what the number 1 stands for in the unit of `uri`, apart from the attributes.
+TimeScale packed_scale(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps,
+                       Decimal own_scale = {1, 0}) {
+  const ValueScale packing(column);
+  if (!packing.any()) return {TickScale(uri, tick_ps, own_scale)};
+  const auto& factor = packing.factor();
+  if (factor.is_negative) refuse(column, "its attribute scale_factor is negative, so that times would run backwards");
+  const auto unit = clock_unit(uri, "unit", tick_ps, own_scale);
+  auto packed = unit;
+  if (__builtin_mul_overflow(unit.ps.digits, factor.size.digits, &packed.ps.digits))
+    refuse(column, "its attribute scale_factor has too many digits");
+  packed.ps.exponent += factor.size.exponent;
+  packed.ps = shortest(packed.ps);
+  const auto words = fmt::format("{} {}", to_double(factor.size), uri.get("unit", "ns"));
+  const auto rounding = uri.has("drift") ? Rounding::nearest : Rounding::none;
+  TimeScale scale{TickScale(uri, words, packed, tick_ps, rounding)};
+  const auto steps = column.is_float() ? std::nullopt : packing.offset_in_steps();
+  if (steps) {
+    scale.steps = *steps;
+  } else {
+    scale.offset = offset_of(uri, column, packing.offset(), unit, tick_ps);
+  }
+  return scale;
 }
 
 }  // namespace
 
-TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
+TimeScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
   const bool has_key = uri.has("unit");
   const auto key = uri.get("unit", "");
   if (const auto own_tick_ps = column.number_of("tick_ps"); own_tick_ps && *own_tick_ps != 0) {
     if (has_key && !is_same(uri.get_unit("unit", tick_ps), *own_tick_ps)) {
       refuse(column, "unit=" + key + kContradicts + "tick_ps=" + std::to_string(*own_tick_ps));
     }
-    return TickScale(uri.with("unit", "ps"), tick_ps, {*own_tick_ps, 0});
+    return packed_scale(uri.with("unit", "ps"), column, tick_ps, {*own_tick_ps, 0});
   }
-  const auto [attribute, unit] = understood_unit(uri, column);
+  const auto [attribute, unit, of_a_clock] = understood_unit(uri, column);
   if (has_key) {
     const auto given = uri.get_unit("unit", tick_ps);
-    // A length may be that of the ticks of the clock that wrote the file.
-    const bool explains = unit == "tick" && key.find_first_of("0123456789") == 0;
-    if (!unit.empty() && !explains && !is_same(given, unit_ps(unit, tick_ps)))
+    if (!unit.empty() && !is_same(given, unit_ps(unit, tick_ps)))
       refuse(column, "unit=" + key + kContradicts + attribute);
-    return TickScale(uri, tick_ps);
+    return packed_scale(uri, column, tick_ps);
   }
   const auto name = ColumnName(column.name().substr(column.name().find_last_of('/') + 1)).unit;
   if (!unit.empty()) {
     if (!name.empty() && name != unit) refuse(column, std::string("its name") + kContradicts + attribute);
-    return TickScale(uri.with("unit", std::string(unit)), tick_ps);
+    return packed_scale(uri.with("unit", std::string(unit)), column, tick_ps);
   }
-  if (!name.empty()) return TickScale(uri.with("unit", name), tick_ps);
+  if (name == "tick") {
+    refuse(column,
+           "its name does not say how long a tick of the clock is: add unit=, the length of a tick such as "
+           "unit=12.5ns, to the source");
+  }
+  if (!name.empty()) return packed_scale(uri.with("unit", name), column, tick_ps);
   refuse(column,
          std::string("the times have no unit: the dataset has no attribute 'units', and its name does not end in "
                      "one, as time_us does; ") +
              kAdd);
 }
 
-TickScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
+TimeScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
   if (column.number_of("tick_ps")) return time_scale_of(uri, column, tick_ps);
   const auto unit = understood_unit(uri, column).unit;
-  return unit.empty() ? time_scale_of(uri, column, tick_ps) : TickScale(uri.with("unit", std::string(unit)), tick_ps);
+  if (unit.empty()) return time_scale_of(uri, column, tick_ps);
+  return packed_scale(uri.with("unit", std::string(unit)), column, tick_ps);
 }
 
 }  // namespace eventloom

@@ -9,13 +9,23 @@
 
 namespace eventloom {
 
-/// Scale from the numbers of a dataset of times to ticks. The unit comes from the key `unit`, from the attribute
-/// `units` or `unit` ("ns", "seconds"; or `tick_ps` in Eventloom's own files), or from the dataset's name (time_ns).
-/// Throws UserError when none of them states it, or when the attribute contradicts the key or, without a key, the name.
-TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
+/// From the numbers of a dataset of times to ticks. The dataset's add_offset is to be added, either to the numbers or
+/// to the times.
+struct TimeScale {
+  TickScale ticks;
+  std::int64_t steps = 0;  ///< for whole numbers
+  FineTicks offset = 0;
+};
+
+/// Scale from the numbers of a dataset of times to ticks, with its attributes `scale_factor` and `add_offset`. The unit
+/// comes from the key `unit`, from the attribute `units` or `unit` ("ns", "seconds"; or `tick_ps` in Eventloom's own
+/// files), or from the dataset's name (time_ns). Throws UserError when none of them states it, or when the attribute
+/// contradicts the key or, without a key, the name. "ticks" and "counts" of a clock that the file does not describe are
+/// no units.
+TimeScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
 
 /// Likewise for the times of pulses, but the attribute has priority: `unit` is also the unit of the times since a
 /// pulse.
-TickScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
+TimeScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
 
 }  // namespace eventloom

@@ -39,7 +39,8 @@ std::vector<UsedData> data_of_group(const SourceUri& uri) {
   std::vector<UsedData> data;
   for (const auto& file : files_at_path(uri)) {
     const auto object = group_identity(file, group);
-    data.push_back({file, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time")});
+    data.push_back({file, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time") +
+                              (uri.has("where") ? "," + uri.get("where", "") : "")});
   }
   return data;
 }
