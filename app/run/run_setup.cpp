@@ -20,6 +20,7 @@
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/text_error.hpp"
+#include "io/registry/clock_eras.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
 
@@ -47,6 +48,7 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   info.followed = is_followed(spec.uri);
+  if (spec.uri.get("jumps", "") == "new-era") info.era_clock = spec.clock;
   if (!info.live) info.epoch_bytes = epoch_bytes(source, settings.loops);
   info.joined = peer.joined;
   info.had_run = settings.shelf != nullptr && settings.shelf->had_run(local.id);
@@ -352,12 +354,29 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
   for (const auto& contradiction : origin.contradictions) log::warn("{}", contradiction);
 }
 
-/// Only rank 0 has compared the files.
-void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
-  auto copies = nlohmann::json::array();
-  for (const auto& spec : specs) copies.push_back(spec.copy);
-  copies = broadcast_json(ranks, copies);
-  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies.at(s);
+/// What rank 0 alone has found out about a source: only it has compared the files and looked for jumps.
+nlohmann::json found_of(const SourceSpec& spec) {
+  auto eras = nlohmann::json::array();
+  for (const auto& era : spec.eras) eras.push_back({era.begin.value, era.added.value});
+  return {spec.copy, eras};
+}
+
+void share_found(std::vector<SourceSpec>& specs, const Collective& ranks) {
+  auto found = nlohmann::json::array();
+  for (const auto& spec : specs) found.push_back(found_of(spec));
+  found = broadcast_json(ranks, found);
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    specs[s].copy = found.at(s).at(0);
+    specs[s].eras.clear();
+    for (const auto& era : found.at(s).at(1)) {
+      specs[s].eras.push_back({Tick(era.at(0).get<std::uint64_t>()), Tick(era.at(1).get<std::uint64_t>())});
+    }
+  }
+}
+
+/// Whether events are defined by their numbers.
+bool is_by_number(const BuildingSettings& building) {
+  return std::ranges::any_of(building.definitions, [](const auto& define) { return define.text == "tag"; });
 }
 
 }  // namespace
@@ -379,10 +398,12 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
     specs = communicator.rank() == 0 ? expand_and_compare(sources.uris) : expand_sources(sources.uris);
+    if (communicator.rank() == 0) place_eras_of_clocks(specs, sources.time_base);
+    for (auto& spec : specs) spec.by_number = is_by_number(building);
     setup.roles = assign_roles(exchange, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(building.detector.map, specs));
-  share_copies(specs, communicator);
+  share_found(specs, communicator);
   setup.schedule = exchange.schedule;
   setup.schedule.table_text = schedule_table_text(exchange.schedule.name, communicator);
   setup.hosts = communicator.all_gather(host_name());

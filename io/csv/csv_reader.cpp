@@ -19,6 +19,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/numbered_times.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
@@ -35,6 +36,7 @@ class CsvReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return time_.raw_clock(); }
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
     counts.counters[Metric::clock_turns] = time_.turns();
@@ -90,7 +92,7 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Fo
       names_(names_of(uri, columns_, followed != nullptr)),
       rows_(uri.path(), columns_, std::move(followed)),
       skip_bad_(uri.get_yes("skip-bad")) {
-  header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
+  header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text(), .flags = flags_of_columns(uri)};
   set_payload(header_, payload_.columns());
   if (names_.any()) header_.text += "\nChannels: " + names_.list() + ".\n";
   reports_names_ = names_.any() && !uri.has("channels");
@@ -242,7 +244,7 @@ bool has_whole_row(const std::vector<std::byte>& head) {
 }  // namespace
 
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed) {
-  return std::make_unique<CsvReader>(with_time_pair(uri), id, base, std::move(followed));
+  return std::make_unique<CsvReader>(with_numbers(with_time_pair(uri)), id, base, std::move(followed));
 }
 
 /// An error may be due to a line that is still being written, unless another line follows: then the caller must see it.

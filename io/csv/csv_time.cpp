@@ -18,7 +18,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kShownOfTime = 40;
-constexpr const char* kNegative = "a time: it is negative; say which time becomes tick 0, such as origin=-1s";
+constexpr const char* kNegative =
+    "a time: it is negative; say which time becomes tick 0, such as origin=-1s, or bits=N if it is a signed counter "
+    "of N bits that wraps around";
 constexpr const char* kNoNumber = "a time: a decimal number of at most 19 digits";
 
 std::string is_not(std::string_view text, const std::string& reason) {
@@ -156,6 +158,15 @@ std::optional<Tick> CsvTime::sum_of(std::string_view text, std::string_view coar
       std::string(coarse.substr(0, kShownOfTime)) + (subtracts_ ? " steps less " : " steps and ") + std::string(text);
   if (!time) reject_time(both, "a time below 2^64 ticks");
   return since_origin(both, *time);
+}
+
+std::optional<RawClock> CsvTime::raw_clock() const {
+  if (utc_) return std::nullopt;
+  const auto origin = static_cast<double>(origin_.value_or(0)) / static_cast<double>(kAttosecondsPerPs);
+  const double zero = -origin / static_cast<double>(tick_ps_);
+  if (!coarse_ps_) return scale_.raw_clock(zero);
+  const double step_ps = to_double(*coarse_ps_) / static_cast<double>(length_.divisor);
+  return RawClock{zero, step_ps / static_cast<double>(tick_ps_), "coarse steps"};
 }
 
 std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) const {

@@ -21,6 +21,7 @@
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/fixed_channel.hpp"
+#include "io/recorded/numbered_times.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
@@ -46,6 +47,7 @@ class Hdf5Reader final : public HitReader {
     header_.source = id.value;
     header_.base = base;
     header_.text = uri.text();
+    header_.flags = flags_of_columns(uri);
     open_payload(uri);
     if (channel_) require_channels(*channel_);
     report_unread(uri);
@@ -65,6 +67,7 @@ class Hdf5Reader final : public HitReader {
     return counts;
   }
 
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return times_.raw_clock(); }
   [[nodiscard]] Tick unordered_within() const override { return times_.longest_since_pulse(); }
 
   bool read(HitBlock& block) override {
@@ -209,7 +212,7 @@ class Hdf5Reader final : public HitReader {
 }  // namespace
 
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return std::make_unique<Hdf5Reader>(with_time_pair(uri), id, base);
+  return std::make_unique<Hdf5Reader>(with_numbers(with_time_pair(uri)), id, base);
 }
 
 std::vector<std::string> hdf5_columns(const SourceUri& given) {

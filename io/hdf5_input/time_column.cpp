@@ -123,7 +123,7 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
     if (!shifted_) {
       numbers_.reject(i, "the time " + text() +
                              " is negative: say which time becomes tick 0, such as origin=-1ms, the same for all files "
-                             "of a run");
+                             "of a run, or bits=N if it is a signed counter of N bits that wraps around");
     }
     ++before_tick_0_;
     return std::nullopt;
@@ -132,6 +132,13 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
   if (*whole > FineTicks{std::numeric_limits<std::uint64_t>::max()})
     numbers_.reject(i, numbers_.scale().range_defect(text()));
   return Tick(static_cast<std::uint64_t>(*whole));
+}
+
+std::optional<RawClock> TimeColumn::raw_clock() const {
+  if (pulses_) return std::nullopt;
+  return (coarse_ ? *coarse_ : numbers_)
+      .scale()
+      .raw_clock(-static_cast<double>(begin_) / static_cast<double>(kFineTick));
 }
 
 Tick TimeColumn::longest_since_pulse() const {

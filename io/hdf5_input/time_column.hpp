@@ -36,6 +36,8 @@ class TimeColumn {
             std::vector<bool>& untimed);
   /// Number of times that counters have wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return (coarse_ ? *coarse_ : numbers_).turns().turns(); }
+  /// The counter of the times, the coarse one if there are two; std::nullopt if times count from pulses.
+  [[nodiscard]] std::optional<RawClock> raw_clock() const;
   /// The longest time since a pulse read so far: the events of a pulse are unordered.
   [[nodiscard]] Tick longest_since_pulse() const;
   /// Reports the hits without a time, once.

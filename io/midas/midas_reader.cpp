@@ -64,6 +64,9 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override {
+    return records_ ? records_->raw_clock() : std::nullopt;
+  }
   [[nodiscard]] SourceCounts counts() const override;
 
   /// Number of events read so far, by id.

@@ -25,6 +25,7 @@ class PackedClock {
   /// Whether the type of a number that convert() accepts has too few digits for its value, unless `round` allows that.
   [[nodiscard]] bool is_imprecise(std::uint64_t number) const;
   [[nodiscard]] std::string precision_defect(std::uint64_t number) const;
+  [[nodiscard]] RawClock raw_clock() const { return scale_.raw_clock(0); }
   /// How often the counter has wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
 

@@ -26,6 +26,7 @@ class PackedReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return records_.raw_clock(); }
   [[nodiscard]] SourceCounts counts() const override { return {records_.counters(), {}}; }
 
  private:

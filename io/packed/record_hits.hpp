@@ -29,6 +29,10 @@ class RecordHits {
   [[nodiscard]] const RecordFormat& format() const { return format_; }
   /// Whether times are event numbers.
   [[nodiscard]] bool numbered() const { return clock_ && clock_->numbered(); }
+  /// The counter of the times; std::nullopt if the records hold none.
+  [[nodiscard]] std::optional<RawClock> raw_clock() const {
+    return clock_ ? std::optional(clock_->raw_clock()) : std::nullopt;
+  }
   /// Counts `records`, `bad_records`, `imprecise_times` and `clock_turns`.
   [[nodiscard]] Counters counters() const;
   /// Reports the number of bad records if not all have been reported.

@@ -41,6 +41,7 @@ bool take(std::string_view& text, char c) {
 ClockTurns::ClockTurns(const SourceUri& uri) {
   if (!uri.has("bits")) return;
   const auto key = uri.get("bits", "");
+  if (key == "none") return;  // the times are not a counter that turns
   std::string_view text = key;
   do {
     Clock clock;

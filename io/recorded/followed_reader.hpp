@@ -31,6 +31,7 @@ class FollowedReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return {}; }
   bool read(HitBlock& block) override;
   [[nodiscard]] Tick unordered_within() const override { return reader_->unordered_within(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return reader_->raw_clock(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_before_ + reader_->anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 

@@ -44,14 +44,19 @@ inline constexpr SourceKey kReorderEvents{
     "reorder", "TIME|N", "how late an event may come by its time stamp (10ms,10000); numbers must ascend"};
 inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where times go back by more (refused)"};
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
+inline constexpr SourceKey kClock{"clock", "NAME", "sources of one name share a clock, as those of one URI do"};
 inline constexpr SourceKey kClockBits{
-    "bits", "N", "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel"};
+    "bits", "N|none",
+    "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel; none: it never does"};
 inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "channel of all hits, if the data have none"};
 inline constexpr SourceKey kMayLack{"optional", "[yes|no]",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
 inline constexpr SourceKey kNumberWord{"number", "word:OFFSET[:LOW-HIGH]",
                                        "event number in a word of the data, or some of its bits (that of the header)"};
+inline constexpr SourceKey kBadStamps{"bad-stamps", "drop|keep",
+                                      "events whose White Rabbit stamp its front end marks as wrong (drop)"};
+inline constexpr SourceKey kNumberedTimes{"numbered", "yes|no", "times are event numbers (no)"};
 inline constexpr SourceKey kConcat{"concat", "", "the files of a glob, one after the other, are one source"};
 
 inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
@@ -60,10 +65,12 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     kBits,
     {"wr", "ID", "of the White Rabbit stamp's subsystem (any)"},
     {"from", "CCRRPPPP", "of the subevents with the words: control, crate, procid as hexadecimal digits (any)"},
+    kBadStamps,
     kUnit,
     kRound,
     kReorderEvents,
     kJumps,
+    kClock,
     kMayLack,
     kConcat,
 });
@@ -77,6 +84,7 @@ inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     kUnit,
     kReorderEvents,
     kJumps,
+    kClock,
     kMayLack,
     kConcat,
 });
@@ -86,6 +94,7 @@ inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
     kRound,
     kReorder,
     kJumps,
+    kClock,
 });
 
 inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
@@ -100,12 +109,13 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     {"payload", "FIELD,...",
      "a word each, two for more than 32 bits; i8, i16 and i32, too; perhaps named, energy:u16le@8"},
     {"skip", "BYTES", "before the first record (0)"},
-    {"numbered", "yes|no", "times are event numbers (no)"},
+    kNumberedTimes,
     kUnit,
     kDrift,
     kRound,
     kReorder,
     kClockJumps,
+    kClock,
     kClockBits,
 });
 
@@ -119,6 +129,7 @@ inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
     kRoundOff,
     kReorder,
     kJumps,
+    kClock,
 });
 
 inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({
@@ -126,6 +137,7 @@ inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({
     kRoundOff,
     {"reorder", "TIME|N", "how late a hit may come: a time, a number of hits, or both (1s,1e6)"},
     kJumps,
+    kClock,
     kConcat,
 });
 
@@ -148,6 +160,7 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     kRound,
     kReorderEvents,
     kJumps,
+    kClock,
     kMayLack,
     kConcat,
 });
@@ -169,9 +182,11 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"channels", "FILE", "a table of names and channels"},
     {"skip", "N", "lines before the header or the first row (0)"},
     {"skip-bad", "yes|no", "count lines that are not rows as lost hits, instead of ending the run (no)"},
+    kNumberedTimes,
     kRound,
     kReorder,
     kClockJumps,
+    kClock,
     kClockBits,
 });
 
@@ -189,9 +204,11 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     kCoarse,
     kCoarseUnit,
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times that count from 1970 (0)"},
+    kNumberedTimes,
     kRound,
     kReorder,
     kClockJumps,
+    kClock,
     kClockBits,
 });
 
@@ -210,6 +227,7 @@ inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
     kBits,
     kLmdKeys[3],
     kLmdKeys[4],
+    kBadStamps,
     kUnit,
     kRound,
     {"reorder", "N", "events that one may come late by, by its time stamp (10000); numbers must ascend"},

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "io/recorded/time_order.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -20,6 +22,10 @@ struct SourceSpec {
   std::uint32_t board = 0;  ///< index of the board at the port
   std::string defect = {};  ///< why the source exists but cannot be read; empty when it can
   std::string copy = {};    ///< why its data, if any, would enter the run twice; empty when they would not
+  /// Name of its clock, which it shares with the other sources of its URI and with those of the same key `clock`.
+  std::string clock = {};
+  std::vector<EraPlace> eras = {};  ///< see TimeOrder::eras
+  bool by_number = false;           ///< hits are matched by number: a time in plain ticks is an event number
 };
 
 /// The user's choice of clock. Importers default to TimeBase, .epochs files to their own clock.
