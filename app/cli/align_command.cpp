@@ -17,6 +17,7 @@
 #include "core/runtime/log.hpp"
 #include "formats/units.hpp"
 #include "io/files/partial_file.hpp"
+#include "io/registry/clock_eras.hpp"
 
 namespace eventloom {
 
@@ -97,7 +98,8 @@ int align_command(int argc, const char* const* argv) {
   if (!values) return kExitOk;
   if (values->count("source") == 0) throw UserError("no source given; see 'eventloom align --help'");
   if (values->count("output") == 0) throw UserError("no output given; use --output NEW.csv");
-  const auto specs = expand_and_compare((*values)["source"].as<std::vector<std::string>>());
+  auto specs = expand_and_compare((*values)["source"].as<std::vector<std::string>>());
+  place_eras_of_clocks(specs, time_base_options(*values));
   check_files(*values, specs);
   DetectorMap map;
   if (const auto& file = (*values)["detector"].as<std::string>(); !file.empty()) map = read_detector_map(file);

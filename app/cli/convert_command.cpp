@@ -17,6 +17,7 @@
 #include "io/epochs/epoch_steps.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/durable.hpp"
+#include "io/registry/clock_eras.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/spikes/spikes_writer.hpp"
 #include "io/uri/source_uri.hpp"
@@ -213,7 +214,8 @@ int convert_command(int argc, const char* const* argv) {
   live.reconnect_seconds = std::chrono::duration<double>(duration_option(*values, "reconnect")).count();
   SourceOpener opener(time_base_options(*values), live);
   const auto format = format_of(*values);
-  const auto specs = expand_and_compare((*values)["source"].as<std::vector<std::string>>());
+  auto specs = expand_and_compare((*values)["source"].as<std::vector<std::string>>());
+  place_eras_of_clocks(specs, time_base_options(*values));
   const auto outputs = outputs_of(output, specs, format.ending());
   check_files(*values, specs, outputs, format);
   bool whole = true;

@@ -153,6 +153,7 @@ RunResult RankRun::common_result() {
     result.input_cut = sources->report().cut_off_recorded();
     sources->report().add_counts(result.sources);
     sources->report().add_remarks(result.remarks);
+    sources->report().add_ends(result.ends);
   }
   return result;
 }

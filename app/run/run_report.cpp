@@ -223,6 +223,7 @@ void report_warnings(const OutputSettings& output, const RunSetup& setup, const 
   report_left_out(result.totals);
   if (!result.unplaced.empty() && !result.unfinished) report_unplaced(setup, result.unplaced);
   if (result.unused && !result.unfinished) report_unused(*result.unused);
+  report_clocks(setup, result);
   report_remarks(setup, result);
 }
 
@@ -293,10 +294,13 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   }
   Json explained = Json::array();
   for (const auto& [time, text] : mine.explained) explained.push_back({time.value, text});
+  Json ends = Json::array();
+  for (const auto& [source, end] : mine.ends) ends.push_back({source, end.value});
   const Json lists = {{"latency", mine.latency.packed()},
                       {"explained", explained},
                       {"remarks", mine.remarks},
                       {"unplaced", to_json(mine.unplaced)},
+                      {"ends", ends},
                       {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     for (const auto& [time, text] : json.at("explained").get<std::map<std::uint64_t, std::string>>()) {
@@ -304,6 +308,9 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
     }
     all.remarks.merge(json.at("remarks").get<decltype(all.remarks)>());
     add_unplaced(json.at("unplaced"), all.unplaced);
+    for (const auto& [source, end] : json.at("ends").get<std::map<std::uint32_t, std::uint64_t>>()) {
+      all.ends.emplace(source, end);
+    }
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }

@@ -21,6 +21,7 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/text_error.hpp"
 #include "io/recorded/channel_words.hpp"
+#include "io/registry/clock_eras.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
 
@@ -48,6 +49,7 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   info.followed = is_followed(spec.uri);
+  if (spec.uri.get("jumps", "") == "new-era") info.era_clock = spec.clock;
   if (!info.live) info.epoch_bytes = epoch_bytes(source, settings.loops);
   info.joined = peer.joined;
   info.had_run = settings.shelf != nullptr && settings.shelf->had_run(local.id);
@@ -364,20 +366,34 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
   for (const auto& contradiction : origin.contradictions) log::warn("{}", contradiction);
 }
 
-/// Only rank 0 has compared the files.
-void share_comparison(std::vector<SourceSpec>& specs, const Collective& ranks) {
+/// What rank 0 alone has found out about a source: only it has compared the files and looked for turns and jumps.
+nlohmann::json found_of(const SourceSpec& spec) {
+  auto eras = nlohmann::json::array();
+  for (const auto& era : spec.eras) eras.push_back({era.begin.value, era.added.value});
+  nlohmann::json found{{"copy", spec.copy}, {"turns", spec.turns}, {"eras", eras}};
+  if (spec.next_first) found["next_first"] = *spec.next_first;
+  return found;
+}
+
+void share_found(std::vector<SourceSpec>& specs, const Collective& ranks) {
   auto found = nlohmann::json::array();
-  for (const auto& spec : specs) {
-    found.push_back({{"copy", spec.copy}, {"turns", spec.turns}});
-    if (spec.next_first) found.back()["next_first"] = *spec.next_first;
-  }
+  for (const auto& spec : specs) found.push_back(found_of(spec));
   found = broadcast_json(ranks, found);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const auto& of_source = found.at(s);
     specs[s].copy = of_source.at("copy");
     specs[s].turns = of_source.at("turns");
     if (of_source.contains("next_first")) specs[s].next_first = of_source.at("next_first").get<std::uint64_t>();
+    specs[s].eras.clear();
+    for (const auto& era : of_source.at("eras")) {
+      specs[s].eras.push_back({Tick(era.at(0).get<std::uint64_t>()), Tick(era.at(1).get<std::uint64_t>())});
+    }
   }
+}
+
+/// Whether events are defined by their numbers.
+bool is_by_number(const BuildingSettings& building) {
+  return std::ranges::any_of(building.definitions, [](const auto& define) { return define.text == "tag"; });
 }
 
 }  // namespace
@@ -399,10 +415,12 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
     specs = communicator.rank() == 0 ? expand_and_compare(sources.uris) : expand_sources(sources.uris);
+    if (communicator.rank() == 0) place_eras_of_clocks(specs, sources.time_base);
+    for (auto& spec : specs) spec.by_number = is_by_number(building);
     setup.roles = assign_roles(exchange, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(building.detector.map, specs));
-  share_comparison(specs, communicator);
+  share_found(specs, communicator);
   setup.schedule = exchange.schedule;
   setup.schedule.table_text = schedule_table_text(exchange.schedule.name, communicator);
   setup.hosts = communicator.all_gather(host_name());

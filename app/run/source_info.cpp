@@ -24,6 +24,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"joined", info.joined},
                       {"had_run", info.had_run},
                       {"wraps_after", info.wraps_after.value},
+                      {"era_clock", info.era_clock},
                       {"counts_tai", info.counts_tai},
                       {"started_ns", info.started_ns}};
   if (info.first_epoch) json["first_epoch"] = info.first_epoch->value;
@@ -51,6 +52,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.joined = json.at("joined");
   info.had_run = json.at("had_run");
   info.wraps_after = Epoch(json.at("wraps_after").get<std::uint64_t>());
+  info.era_clock = json.at("era_clock");
   info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");
   if (json.contains("first_epoch")) info.first_epoch = Epoch(json["first_epoch"].get<std::uint64_t>());

@@ -33,6 +33,7 @@ struct SourceInfo {
   bool joined = false;                          ///< a live source that sent data before the first that was received
   bool had_run = false;                         ///< an earlier run of the series received its data up to some time
   Epoch wraps_after = 0;                        ///< see LivePeer
+  std::string era_clock;                        ///< the source's clock, if its times continue after jumps; else empty
   bool counts_tai = false;                      ///< times are White Rabbit stamps
   std::int64_t started_ns = 0;                  ///< Unix time of tick 0 as stated by a live source; 0: unknown
   std::optional<std::int64_t> clock_behind_ns;  ///< see LivePeer

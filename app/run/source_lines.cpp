@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -53,7 +54,67 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
   out << "times go back by up to " << text << '\n';
 }
 
+/// The data of a source, in corrected times.
+struct SourceSpan {
+  std::uint32_t source = 0;
+  EpochRange epochs;
+};
+
+/// The spans of the recordings with data.
+std::vector<SourceSpan> spans_of(const RunSetup& setup, const RunResult& result) {
+  std::vector<SourceSpan> spans;
+  for (const auto& [source, end] : result.ends) {
+    const auto& info = setup.streams.at(source);
+    if (info.live || !info.first_epoch || end <= *info.first_epoch) continue;
+    const auto offsets = setup.offsets.empty() ? OffsetSpan{} : setup.offsets.at(source);
+    const auto ticks = info.base.epoch_ticks;
+    spans.push_back(
+        {source, {first_corrected(*info.first_epoch, offsets, ticks), last_corrected(end - 1, offsets, ticks) + 1}});
+  }
+  return spans;
+}
+
+/// Names the source that ends first and the one that begins last.
+void report_apart(const RunSetup& setup, const RunResult& result) {
+  if (setup.sorted || result.unfinished || setup.run.stretch != kAllTime) return;
+  const auto spans = spans_of(setup, result);
+  if (spans.size() < 2) return;
+  const auto& first = *std::ranges::min_element(spans, {}, [](const auto& span) { return span.epochs.end; });
+  const auto& last = *std::ranges::max_element(spans, {}, [](const auto& span) { return span.epochs.begin; });
+  if (first.epochs.end > last.epochs.begin) return;
+  const auto& base = setup.run.geometry.base;
+  const auto text = [&](Epoch epoch) {
+    const Tick tick = tick_of_epoch(epoch, base.epoch_ticks);
+    return setup.numbered ? fmt::format("number {}", tick.value) : duration_text(tick, base.tick_ps);
+  };
+  log::warn("the times of {}, which ends by {}, and of {}, which begins at {}, do not overlap: no event has both{}",
+            source_name(setup, first.source, setup.streams.at(first.source)), text(first.epochs.end),
+            source_name(setup, last.source, setup.streams.at(last.source)), text(last.epochs.begin),
+            setup.numbered ? "" : "; are their clocks and units the same? offset= shifts a clock");
+}
+
+/// Names two sources whose eras were placed without regard to each other.
+void report_eras_apart(const RunSetup& setup, const RunResult& result) {
+  std::optional<std::uint32_t> first;
+  for (std::uint32_t s = 0; s < setup.streams.size(); ++s) {
+    const auto& clock = setup.streams[s].era_clock;
+    if (clock.empty() || counts_of(result, s).counters[Metric::jumps] == 0) continue;
+    if (!first) first = s;
+    if (clock == setup.streams[*first].era_clock) continue;
+    log::warn(
+        "after their jumps, the times of {} and {} are not aligned with each other: jumps=new-era continues each "
+        "clock after its own last hit; clock=NAME in both URIs says that they share one",
+        source_name(setup, *first, setup.streams[*first]), source_name(setup, s, setup.streams[s]));
+    return;
+  }
+}
+
 }  // namespace
+
+void report_clocks(const RunSetup& setup, const RunResult& result) {
+  report_apart(setup, result);
+  report_eras_apart(setup, result);
+}
 
 void show_labels(RunSetup& setup) {
   const KnownChannels known(setup.detector.record);

@@ -15,6 +15,9 @@ void show_labels(RunSetup& setup);
 /// the sources whose times go back, the largest step first.
 void print_sources(std::ostream& out, const RunSetup& setup, const RunResult& result);
 
+/// Warns of sources that share no time: their spans do not overlap, or their clocks jump and none knows the others.
+void report_clocks(const RunSetup& setup, const RunResult& result);
+
 /// Logs the remarks of live sources as warnings, the last messages of a run.
 void report_remarks(const RunSetup& setup, const RunResult& result);
 nlohmann::ordered_json remarks_json(const RunResult& result);

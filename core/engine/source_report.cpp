@@ -66,6 +66,12 @@ void SourceReport::add_remarks(std::map<std::uint32_t, std::vector<std::string>>
   }
 }
 
+void SourceReport::add_ends(std::map<std::uint32_t, Epoch>& ends) const {
+  for (const auto& stream : streams_) {
+    if (const auto end = stream.data().source().end_epoch()) ends[stream.data().id().value] = *end;
+  }
+}
+
 SourceState SourceReport::state_of(const SourceStream& stream) const {
   if (stream.ended()) return SourceState::ended;
   return stream.live() ? shared_.live.state(*stream.live()) : SourceState::recorded;

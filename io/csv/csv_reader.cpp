@@ -23,6 +23,7 @@
 #include "io/recorded/channel_ids.hpp"
 #include "io/recorded/channel_words.hpp"
 #include "io/recorded/clocks_by_channel.hpp"
+#include "io/recorded/numbered_times.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
 
@@ -42,6 +43,7 @@ class CsvReader final : public HitReader {
     return times_.first().turns().any() ? &times_.first().turns() : nullptr;
   }
   [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return times_.first().raw_clock(); }
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
     counts.counters[Metric::clock_turns] = times_.first().turns().turns();
@@ -98,7 +100,7 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Fo
       names_(names_of(uri, columns_, followed != nullptr)),
       rows_(uri.path(), columns_, std::move(followed)),
       skip_bad_(uri.get_yes("skip-bad")) {
-  header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
+  header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text(), .flags = flags_of_columns(uri)};
   set_payload(header_, payload_.columns());
   reports_names_ = names_.any() && !uri.has("channels");
   if (names_.any())
@@ -267,7 +269,7 @@ bool has_whole_row(const std::vector<std::byte>& head) {
 }  // namespace
 
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed) {
-  return std::make_unique<CsvReader>(with_time_pair(uri), id, base, std::move(followed));
+  return std::make_unique<CsvReader>(with_numbers(with_time_pair(uri)), id, base, std::move(followed));
 }
 
 /// An error may be due to a line that is still being written, unless another line follows: then the caller must see it.

@@ -181,6 +181,15 @@ std::optional<Tick> CsvTime::sum_of(std::string_view text, std::string_view coar
   return since_origin(both, *time);
 }
 
+std::optional<RawClock> CsvTime::raw_clock() const {
+  if (utc_) return std::nullopt;
+  const auto origin = static_cast<double>(origin_.value_or(0)) / static_cast<double>(kAttosecondsPerPs);
+  const double zero = -origin / static_cast<double>(tick_ps_);
+  if (!coarse_ps_) return scale_.raw_clock(zero);
+  const double step_ps = to_double(*coarse_ps_) / static_cast<double>(length_.divisor);
+  return RawClock{zero, step_ps / static_cast<double>(tick_ps_), "coarse steps"};
+}
+
 std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) const {
   if (!utc_) return std::nullopt;
   const auto second_of = [this](Tick tick) {

@@ -37,6 +37,8 @@ class CsvTime {
   std::optional<Tick> ticks(const Fields& fields, std::uint32_t channel);
   [[nodiscard]] ClockTurns& turns() { return turns_; }
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }
+  /// The counter of the times, the coarse one if there are two; std::nullopt if they are UTC.
+  [[nodiscard]] std::optional<RawClock> raw_clock() const;
   /// Whether the times are UTC.
   [[nodiscard]] bool is_utc() const { return utc_; }
   /// A leap second between two ticks, which are a second closer than in reality, as UTC does not count it. std::nullopt

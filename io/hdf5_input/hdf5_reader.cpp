@@ -25,6 +25,7 @@
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/fixed_channel.hpp"
+#include "io/recorded/numbered_times.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/row_condition.hpp"
 #include "io/recorded/time_pair.hpp"
@@ -65,6 +66,7 @@ class Hdf5Reader final : public HitReader {
     header_.source = id.value;
     header_.base = base;
     header_.text = uri.text();
+    header_.flags = flags_of_columns(uri);
     open_payload(uri);
     if (channel_) require_rows(channel_->column());
     for (auto& term : row_condition(uri)) {
@@ -89,6 +91,7 @@ class Hdf5Reader final : public HitReader {
     return counts;
   }
 
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return times_.raw_clock(); }
   [[nodiscard]] Tick unordered_within() const override { return times_.longest_since_pulse(); }
 
   bool read(HitBlock& block) override {
@@ -247,7 +250,7 @@ class Hdf5Reader final : public HitReader {
 }  // namespace
 
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return std::make_unique<Hdf5Reader>(with_time_pair(uri), id, base);
+  return std::make_unique<Hdf5Reader>(with_numbers(with_time_pair(uri)), id, base);
 }
 
 std::vector<std::string> hdf5_columns(const SourceUri& given) {

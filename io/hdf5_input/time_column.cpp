@@ -153,6 +153,13 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
   return Tick(static_cast<std::uint64_t>(*whole));
 }
 
+std::optional<RawClock> TimeColumn::raw_clock() const {
+  if (pulses_) return std::nullopt;
+  return (coarse_ ? *coarse_ : numbers_)
+      .scale()
+      .raw_clock(-static_cast<double>(begin_) / static_cast<double>(kFineTick));
+}
+
 Tick TimeColumn::longest_since_pulse() const {
   constexpr FineTicks kMost = std::numeric_limits<std::uint64_t>::max();
   return Tick(static_cast<std::uint64_t>(std::min((longest_ + kFineTick - 1) >> kFineBits, kMost)));

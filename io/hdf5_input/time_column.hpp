@@ -41,6 +41,8 @@ class TimeColumn {
   /// The counter, if the times are one: the coarse dataset's, if there is one.
   [[nodiscard]] ClockTurns& turns() { return (coarse_ ? *coarse_ : numbers_).turns(); }
   [[nodiscard]] const ClockTurns& turns() const { return (coarse_ ? *coarse_ : numbers_).turns(); }
+  /// The counter of the times, the coarse one if there are two; std::nullopt if times count from pulses.
+  [[nodiscard]] std::optional<RawClock> raw_clock() const;
   /// The longest time since a pulse read so far: the events of a pulse are unordered.
   [[nodiscard]] Tick longest_since_pulse() const;
   /// Reports the hits without a time, once.

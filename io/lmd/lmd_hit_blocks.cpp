@@ -164,7 +164,7 @@ void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& b
   lose(event, cause, block);
   if (cause != DropCause::untimed) return report_left_out(*defect_log_, event.offset, event.number, "", cause);
   defect_log_->say(Defect::remark, event.offset,
-                   [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none()); });
+                   [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none(event)); });
 }
 
 void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block) {

@@ -1,5 +1,6 @@
 #include "io/lmd/lmd_time.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace {
 
 /// High halves of the words after the system id; the low halves are the time, lowest 16 bits first.
 constexpr std::array<std::uint32_t, 4> kStampTags = {0x03e1, 0x04e1, 0x05e1, 0x06e1};
+/// Bit of the first word by which a front end marks its stamp as wrong (error_bit in ucesb).
+constexpr std::uint32_t kStampError = 1U << 16;
 constexpr const char* kIdForm = "the hexadecimal digits of control, crate and procid, CCRRPPPP";
 
 template <class Number>
@@ -31,6 +34,12 @@ std::optional<std::uint32_t> read_system(const SourceUri& uri) {
   return id;
 }
 
+bool keeps_bad_stamps(const SourceUri& uri) {
+  const auto text = uri.get("bad-stamps", "drop");
+  if (text != "drop" && text != "keep") uri.refuse("bad-stamps=" + text + " is not known; use drop or keep");
+  return text == "keep";
+}
+
 }  // namespace
 
 LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick_ps), unit_(uri.get("unit", "ns")) {
@@ -38,6 +47,7 @@ LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick
   if (time == "wr") {
     kind_ = Kind::white_rabbit;
     id_ = read_system(uri);
+    keeps_marked_ = keeps_bad_stamps(uri);
   } else if (time.starts_with("word:")) {
     kind_ = Kind::words;
     read_words(uri, time);
@@ -55,6 +65,7 @@ void LmdTime::refuse_misplaced(const SourceUri& uri) const {
     if (!uri.get(key, "").empty() && !valid) uri.refuse(std::string(key) + "= is valid only " + what);
   };
   demand("wr", kind_ == Kind::white_rabbit, "with time=wr");
+  demand("bad-stamps", kind_ == Kind::white_rabbit, "with time=wr");
   demand("from", kind_ == Kind::words || number_.word.has_value(), "with time=word:OFFSET,COUNT or number=");
   if (numbered()) TickScale::refuse_keys(uri);
 }
@@ -74,7 +85,9 @@ void LmdTime::read_words(const SourceUri& uri, const std::string& text) {
 std::optional<Tick> LmdTime::of(const LmdEvent& event) const {
   for (const auto& sub : event.subevents) {
     const auto value = kind_ == Kind::white_rabbit ? stamp(sub) : words(sub, offset_, count_);
-    if (value) return scale_.ticks(*value);
+    if (!value) continue;
+    const bool marked = kind_ == Kind::white_rabbit && (sub.word(0) & kStampError) != 0;
+    return marked && !keeps_marked_ ? std::nullopt : scale_.ticks(*value);
   }
   return std::nullopt;
 }
@@ -90,7 +103,7 @@ std::optional<std::uint32_t> LmdTime::number_of(const LmdEvent& event) const {
 
 std::optional<std::uint64_t> LmdTime::stamp(const LmdSubevent& sub) const {
   if (sub.data.size() < 4 * (1 + kStampTags.size())) return std::nullopt;
-  if (id_ && sub.word(0) != *id_) return std::nullopt;
+  if (id_ && (sub.word(0) & ~kStampError) != *id_) return std::nullopt;
   std::uint64_t time = 0;
   for (std::size_t i = 0; i < kStampTags.size(); ++i) {
     const auto word = sub.word(1 + i);
@@ -123,7 +136,17 @@ std::string LmdTime::description() const {
   return bits() == 32 ? "the event number, unwrapped" : fmt::format("the event number, {} bits, unwrapped", bits());
 }
 
-std::string LmdTime::reason_for_none() const {
+/// Whether the first stamp of the event is marked as wrong.
+bool LmdTime::is_marked(const LmdEvent& event) const {
+  const auto first = std::ranges::find_if(event.subevents, [this](const auto& sub) { return stamp(sub).has_value(); });
+  return first != event.subevents.end() && (first->word(0) & kStampError) != 0;
+}
+
+std::string LmdTime::reason_for_none(const LmdEvent& event) const {
+  if (kind_ == Kind::white_rabbit && !keeps_marked_ && is_marked(event)) {
+    return "its White Rabbit stamp is marked as wrong by its front end (error bit, bit 16 of the first word); "
+           "bad-stamps=keep uses such stamps";
+  }
   if (kind_ == Kind::white_rabbit) {
     return fmt::format("no subevent begins with a White Rabbit stamp{} of a valid time",
                        id_ ? fmt::format(" of system {:#x} and", *id_) : "");

@@ -17,7 +17,8 @@ namespace eventloom {
 ///   time=tag[&bits=N][&number=word:OFFSET[:LOW-HIGH]][&from=ID]
 ///                                     event number (default): the lowest N bits (32) of that in the event header, or
 ///                                     bits of a data word
-///   time=wr[&wr=ID]                   the first White Rabbit stamp at the start of a subevent, of system ID
+///   time=wr[&wr=ID]                   the first White Rabbit stamp at the start of a subevent, of system ID; an event
+///                                     whose stamp has its error bit set has no time, unless bad-stamps=keep
 ///   time=word:OFFSET,COUNT[&from=ID]  data words; COUNT is 1 or 2, the low word first
 ///
 /// Data words come from the first subevent that has them, or that also has the control, crate and procid of `from`.
@@ -39,7 +40,7 @@ class LmdTime {
   /// Description for the stream header, such as "the event number, unwrapped".
   [[nodiscard]] std::string description() const;
   /// Why an event has no number or time, such as "no subevent has data word 3 with its number".
-  [[nodiscard]] std::string reason_for_none() const;
+  [[nodiscard]] std::string reason_for_none(const LmdEvent& event) const;
 
  private:
   enum class Kind : std::uint8_t { number, white_rabbit, words };
@@ -47,6 +48,7 @@ class LmdTime {
   void read_words(const SourceUri& uri, const std::string& text);
   void refuse_misplaced(const SourceUri& uri) const;
   [[nodiscard]] std::optional<std::uint64_t> stamp(const LmdSubevent& sub) const;
+  [[nodiscard]] bool is_marked(const LmdEvent& event) const;
   [[nodiscard]] std::string subevent() const;
   [[nodiscard]] std::optional<std::uint64_t> words(const LmdSubevent& sub, std::size_t offset, std::size_t count) const;
 
@@ -54,6 +56,7 @@ class LmdTime {
   TickScale scale_;
   std::string unit_;
   std::optional<std::uint32_t> id_;  ///< id of the White Rabbit system or of the subevent
+  bool keeps_marked_ = false;        ///< stamps with the error bit are times, too
   std::size_t offset_ = 0;           ///< offset of the words with the time
   std::size_t count_ = 1;
   NumberPlace number_;

@@ -65,6 +65,9 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   bool read(HitBlock& block) override;
   [[nodiscard]] ClockTurns* counter() override { return records_ ? records_->counter() : nullptr; }
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override {
+    return records_ ? records_->raw_clock() : std::nullopt;
+  }
   [[nodiscard]] SourceCounts counts() const override;
 
   /// Number of events read so far, by id.

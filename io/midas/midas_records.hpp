@@ -31,6 +31,8 @@ class MidasRecords {
   /// Number of records in the event.
   [[nodiscard]] std::size_t count(const MidasEvent& event) const;
   [[nodiscard]] ClockTurns* counter() { return records_.counter(); }
+  /// See RecordHits::raw_clock().
+  [[nodiscard]] std::optional<RawClock> raw_clock() const { return records_.raw_clock(); }
   [[nodiscard]] Counters counters() const { return records_.counters(); }
   void sum_up() const { records_.sum_up(); }
 

@@ -27,6 +27,7 @@ class PackedClock {
   [[nodiscard]] std::string precision_defect(std::uint64_t number) const;
   [[nodiscard]] ClockTurns& turns() { return turns_; }
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }
+  [[nodiscard]] RawClock raw_clock() const { return scale_.raw_clock(0); }
 
  private:
   /// Significant binary digits of the type.

@@ -27,6 +27,7 @@ class PackedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] ClockTurns* counter() override { return records_.counter(); }
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return records_.raw_clock(); }
   [[nodiscard]] SourceCounts counts() const override { return {records_.counters(), {}}; }
 
  private:

@@ -34,6 +34,10 @@ class RecordHits {
   [[nodiscard]] ClockTurns* counter() {
     return clocks_ && clocks_->first().turns().any() ? &clocks_->first().turns() : nullptr;
   }
+  /// The counter of the times; std::nullopt if the records hold none.
+  [[nodiscard]] std::optional<RawClock> raw_clock() const {
+    return clocks_ ? std::optional(clocks_->first().raw_clock()) : std::nullopt;
+  }
   /// Counts `records`, `bad_records`, `imprecise_times` and `clock_turns`.
   [[nodiscard]] Counters counters() const;
   /// Reports the number of bad records if not all have been reported.

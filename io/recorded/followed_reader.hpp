@@ -32,6 +32,7 @@ class FollowedReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return {}; }
   bool read(HitBlock& block) override;
   [[nodiscard]] Tick unordered_within() const override { return chain_.reader().unordered_within(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return chain_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return chain_.counts(); }
 

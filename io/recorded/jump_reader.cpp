@@ -1,15 +1,15 @@
 #include "io/recorded/jump_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
-#include "formats/duration_text.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/jump_message.hpp"
+#include "io/recorded/step_back.hpp"
 
 namespace eventloom {
 
@@ -17,23 +17,6 @@ namespace {
 
 constexpr std::uint64_t kFarthestPs = 1'000'000'000'000;  ///< 1 s: limit for frames and hits of a pulse that go back
 constexpr std::uint64_t kReported = 3;                    ///< jumps reported individually per source
-
-/// Width and unit of a counter that wraps around after about `ps` and counts ps, ns, us or ms, not finer than a tick;
-/// std::nullopt if no counter matches.
-std::optional<std::pair<int, const char*>> turned_counter(double ps, std::uint64_t tick_ps) {
-  constexpr double kNear = 0.005;  // tolerance, relative to the period
-  constexpr int kNarrowest = 16;
-  constexpr std::pair<double, const char*> kSteps[] = {{1, "ps"}, {1e3, "ns"}, {1e6, "us"}, {1e9, "ms"}};
-  for (const auto& [step_ps, unit] : kSteps) {
-    const double bits = std::log2(ps / step_ps);
-    const double whole = std::round(bits);
-    const bool finer = step_ps < static_cast<double>(tick_ps);
-    if (!finer && whole >= kNarrowest && whole <= 63 && std::abs(std::exp2(bits - whole) - 1) < kNear) {
-      return std::pair(static_cast<int>(whole), unit);
-    }
-  }
-  return std::nullopt;
-}
 
 std::uint64_t ns_of(Tick ticks, std::uint64_t tick_ps) {
   __extension__ using Wide = unsigned __int128;
@@ -47,6 +30,8 @@ std::uint64_t ns_of(Tick ticks, std::uint64_t tick_ps) {
 JumpReader::JumpReader(std::unique_ptr<HitReader> reader, const TimeOrder& order)
     : reader_(std::move(reader)), order_(order) {
   if (order.frames_in_any_order) covered_.emplace(order.disorder, Tick(kFarthestPs / order.tick_ps));
+  if (auto clock = order.watches_turns ? reader_->raw_clock() : std::nullopt) watch_.emplace(*std::move(clock));
+  if (order.policy == JumpPolicy::refuse && !order.numbers) seen_.emplace();
 }
 
 bool JumpReader::read(HitBlock& block) {
@@ -81,6 +66,8 @@ bool JumpReader::take_in_order(HitBlock& block) {
   if ((foremost_ && times.front() < foremost_->time) || !std::ranges::is_sorted(times)) return false;
   behind_ = false;
   if (covered_) covered_->run_on(times);
+  if (seen_) seen_->run_on(times);
+  if (watch_) watch_->run_on(times.back());
   if (times.size() > 1) take(times[times.size() - 2], hits_ + times.size() - 1);
   take(times.back(), hits_ + times.size());
   if (added_ != 0) {
@@ -95,6 +82,7 @@ void JumpReader::judge(HitBlock& block) {
     const Tick time = block.time[i];
     const bool fits = covered_ && covered_->take(time);
     if (!foremost_ || time >= foremost_->time) {
+      if (seen_) seen_->run_on({&time, 1});
       take(time, hits_ + i + 1);
       behind_ = false;
     } else if (fits || is_ordinary(foremost_->time - time)) {
@@ -103,9 +91,18 @@ void JumpReader::judge(HitBlock& block) {
       behind_ = false;
     } else {
       step_back(block, i);
+      if (watch_) watch_->run_on(time);
     }
+    if (watch_) watch_->take(time);
     block.time[i] = in_era(time);
   }
+  if (watch_) require_no_turn(true);
+}
+
+/// Throws UserError if ordinary disorder hides turns of a counter.
+void JumpReader::require_no_turn(bool certain) const {
+  const auto turn = watch_->found(certain);
+  if (turn) throw UserError("'" + name() + "': " + JumpMessage(order_, &*watch_).turn(*turn));
 }
 
 /// Whether a step back from the foremost hit is ordinary disorder and stays in this era.
@@ -115,6 +112,7 @@ bool JumpReader::is_ordinary(Tick step) const {
 
 /// Takes a hit that is not before any other.
 void JumpReader::take(Tick time, std::uint64_t hit) {
+  if (eras_.empty()) eras_.push_back({time, time});
   const bool leapt = !foremost_ || time - foremost_->time > order_.disorder;
   const auto before = foremost_ ? std::optional(foremost_->time) : std::nullopt;
   foremost_ = Foremost{time, hit, leapt, before};
@@ -125,10 +123,10 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
   const auto hit = hits_ + i + 1;
   const auto [ahead, ahead_hit, leapt, before] = *foremost_;
   note_step(ahead - time);
+  const JumpMessage message(order_, watch_ ? &*watch_ : nullptr);
+  if (order_.numbers) refuse(message.number_back({hit, time}, {ahead_hit, ahead}));
   if (leapt && (!before || time + order_.disorder >= *before)) {
-    report(fmt::format("{} is {} ahead of the next one and of all before it (a damaged time?)", place(ahead_hit, ahead),
-                       length(ahead - time)),
-           "it is dropped");
+    report(message.ahead({ahead_hit, ahead}, ahead - time), "it is dropped");
     leave_out_leap(block, ahead_hit);
     foremost_->time = std::max(time, before.value_or(time));
     foremost_->hit = hit;
@@ -136,8 +134,8 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
     return;
   }
   if (behind_) return drop(i);
-  report(fmt::format("{} lies {} before {}: {}", place(hit, time), length(ahead - time), place(ahead_hit, ahead),
-                     meaning(ahead - time)),
+  if (seen_) require_jump(block, i);
+  report(message.jump({hit, time}, {ahead_hit, ahead}),
          order_.policy == JumpPolicy::drop ? "hits that go back are dropped" : "time continues after the last hit");
   if (order_.policy == JumpPolicy::new_era) return begin_era(time, hit);
   behind_ = true;
@@ -159,15 +157,49 @@ void JumpReader::leave_out_leap(HitBlock& block, std::uint64_t hit) {
   block.losses.insert(block.losses.begin(), losses.begin(), losses.end());
 }
 
+/// Reads on, since the input is refused in any case, to learn what the hit that goes back begins. Throws UserError if
+/// it is disorder.
+void JumpReader::require_jump(const HitBlock& block, std::size_t i) {
+  constexpr int kMostBlocks = 1024;
+  const Tick time = block.time[i];
+  StepBack step(*seen_, foremost_->time, time, order_.disorder);
+  for (std::size_t next = i + 1; next < block.size(); ++next) step.take(block.time[next]);
+  HitBlock ahead;
+  try {
+    for (int n = 0; n < kMostBlocks && reader_->read(ahead) && ahead.size() != 0; ++n) {
+      for (const Tick later : ahead.time) step.take(later);
+    }
+  } catch (const UserError& e) {
+    log::error("{}", e.what());
+  }
+  if (!step.is_disorder()) return;
+  refuse(
+      JumpMessage(order_, nullptr).disorder({hits_ + i + 1, time}, {foremost_->hit, foremost_->time}, step.farthest()));
+}
+
 /// Begins an era: time continues one length of disorder after the last hit, so that hits slightly out of order after
-/// the jump stay after it.
+/// the jump stay after it; or where the other sources of its clock continue.
 void JumpReader::begin_era(Tick time, std::uint64_t hit) {
   const Tick end = in_era(foremost_->time);
   const Tick pause = std::max<Tick>(order_.disorder, 1);
   if (end > std::numeric_limits<Tick>::max() - 2 * pause) refuse_era(hit);
-  era_begin_ = end + 1;
-  added_ = end + pause + 1 - time;
+  eras_.back().last = foremost_->time;
+  if (order_.eras.empty()) {
+    era_begin_ = end;
+    added_ = end + pause - time;
+  } else {
+    if (eras_.size() > order_.eras.size()) refuse("it has changed while it was read");
+    era_begin_ = order_.eras[eras_.size() - 1].begin;
+    added_ = order_.eras[eras_.size() - 1].added;
+  }
+  eras_.push_back({time, time});
   foremost_ = Foremost{time, hit, false, std::nullopt};
+}
+
+std::vector<EraSpan> JumpReader::eras() const {
+  auto eras = eras_;
+  if (foremost_) eras.back().last = foremost_->time;
+  return eras;
 }
 
 Tick JumpReader::in_era(Tick time) const {
@@ -185,7 +217,8 @@ void JumpReader::hold_back_leap(HitBlock& block) {
 }
 
 bool JumpReader::finish() {
-  if (!std::exchange(summed_up_, true) && jumps_ > kReported) {
+  if (watch_) require_no_turn(false);
+  if (!std::exchange(summed_up_, true) && jumps_ > kReported && !order_.quiet) {
     log::error("{}: times jump {} times in all", name(), jumps_);
   }
   return false;
@@ -193,37 +226,15 @@ bool JumpReader::finish() {
 
 /// Reports a jump. `outcome`: the consequence, unless jumps are refused.
 void JumpReader::report(const std::string& what, const char* outcome) {
-  if (order_.policy == JumpPolicy::refuse) refuse(what);
-  if (++jumps_ <= kReported) log::error("{}: {}; {}", name(), what, outcome);
+  if (order_.policy == JumpPolicy::refuse) refuse(what + ". " + JumpMessage(order_, nullptr).remedies());
+  if (++jumps_ <= kReported && !order_.quiet) log::error("{}: {}; {}", name(), what, outcome);
 }
 
-void JumpReader::refuse(const std::string& what) const {
-  throw UserError("'" + name() + "': " + what + ". Only hits within " + length(order_.disorder) +
-                  " are put in order, nothing across such a jump: " + remedies());
-}
+void JumpReader::refuse(const std::string& what) const { throw UserError("'" + name() + "': " + what); }
 
 void JumpReader::refuse_era(std::uint64_t hit) const {
   throw UserError(fmt::format("'{}': hit {} would come later than 2^64 ticks with jumps=new-era", name(), hit));
 }
-
-std::string JumpReader::meaning(Tick step) const {
-  std::string text = "its clock wrapped around or was reset, or a second measurement follows";
-  const auto counter = turned_counter(static_cast<double>(step) * static_cast<double>(order_.tick_ps), order_.tick_ps);
-  if (counter) text += fmt::format(" (nearly 2^{0} {1}: a counter of {0} bits?)", counter->first, counter->second);
-  return text;
-}
-
-std::string JumpReader::remedies() const {
-  std::string text = "jumps=new-era continues the time after the last hit, jumps=drop drops hits that go back";
-  if (order_.has_bits && !order_.unwraps) text += ", bits=N unwraps a counter of N bits";
-  return text;
-}
-
-std::string JumpReader::place(std::uint64_t hit, Tick time) const {
-  return fmt::format("hit {} at {}", hit, length(time));
-}
-
-std::string JumpReader::length(Tick ticks) const { return duration_text(ticks, order_.tick_ps); }
 
 SourceCounts JumpReader::counts() const {
   auto counts = reader_->counts();

@@ -9,14 +9,20 @@
 #include <vector>
 
 #include "io/recorded/covered_time.hpp"
+#include "io/recorded/era_plan.hpp"
 #include "io/recorded/hit_reader.hpp"
+#include "io/recorded/seen_time.hpp"
 #include "io/recorded/time_order.hpp"
+#include "io/recorded/turn_watch.hpp"
 
 namespace eventloom {
 
 /// Delivers the hits of another reader so that their times go back by no more than ordinary disorder. A larger step
 /// back is a jump: a counter that wrapped around, a clock that was reset, a second measurement, or a damaged time. If
 /// it were sorted, parts of a run would overlap; instead it is counted, reported, and handled as TimeOrder specifies.
+///
+/// A step back within ordinary disorder that looks like a turn of a counter is refused, too: see TurnWatch. So is any
+/// step back of event numbers. The message on a jump that is refused says what it looks like: see StepBack.
 ///
 /// Frames stored in any order are not jumps: unless the key `reorder` defines ordinary disorder, they are sorted if
 /// they fit between others and go back by at most a second. Neither are hits of a pulse stored in any order: see
@@ -39,6 +45,9 @@ class JumpReader final : public HitReader {
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 
+  /// The eras so far.
+  [[nodiscard]] std::vector<EraSpan> eras() const;
+
  private:
   /// The hit with the greatest time since the last jump.
   struct Foremost {
@@ -58,22 +67,23 @@ class JumpReader final : public HitReader {
   void drop(std::size_t i);
   void leave_out_leap(HitBlock& block, std::uint64_t hit);
   void hold_back_leap(HitBlock& block);
+  void require_jump(const HitBlock& block, std::size_t i);
+  void require_no_turn(bool certain) const;
   void begin_era(Tick time, std::uint64_t hit);
   [[nodiscard]] Tick in_era(Tick time) const;
   bool finish();
   void report(const std::string& what, const char* outcome);
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void refuse_era(std::uint64_t hit) const;
-  [[nodiscard]] std::string meaning(Tick step) const;
-  [[nodiscard]] std::string remedies() const;
-  [[nodiscard]] std::string place(std::uint64_t hit, Tick time) const;
-  [[nodiscard]] std::string length(Tick ticks) const;
 
   std::unique_ptr<HitReader> reader_;
   TimeOrder order_;
   HitBlock held_;  ///< a last hit that leapt ahead, held until the next one confirms it or not
   std::optional<Foremost> foremost_;
   std::optional<CoveredTime> covered_;  ///< set if frames may be stored in any order
+  std::optional<SeenTime> seen_;        ///< set if jumps are refused, to tell disorder from them
+  std::optional<TurnWatch> watch_;      ///< set if ordinary disorder could hide turns of a counter
+  std::vector<EraSpan> eras_;           ///< all so far; the last hit of the current one is foremost_
   std::vector<bool> out_;               ///< marks hits of the block to drop
   bool any_out_ = false;
   std::uint64_t hits_ = 0;  ///< number of hits in the blocks before this one

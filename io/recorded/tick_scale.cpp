@@ -124,6 +124,10 @@ bool TickScale::needs_rounding(Decimal value) const {
   return rounding_ == Rounding::none && to_ticks(value, unit_ps_, divisor_, Rounding::down) && !ticks(value);
 }
 
+RawClock TickScale::raw_clock(double zero) const {
+  return {zero, to_double(unit_ps_) / static_cast<double>(divisor_) / static_cast<double>(tick_ps_), unit_};
+}
+
 std::string TickScale::in_words(const std::string& value) const {
   if (unit_ == "tick") return "the time " + value;
   const bool length = unit_.front() >= '0' && unit_.front() <= '9';

@@ -7,6 +7,7 @@
 #include "formats/ids.hpp"
 #include "formats/units.hpp"
 #include "io/recorded/fine_ticks.hpp"
+#include "io/recorded/raw_clock.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -46,6 +47,8 @@ class TickScale {
   [[nodiscard]] bool lacks_precision(double value, unsigned bits) const;
   /// Whether ticks() fails only because it must not round.
   [[nodiscard]] bool needs_rounding(Decimal value) const;
+  /// The clock whose numbers are `zero` ticks less than the times.
+  [[nodiscard]] RawClock raw_clock(double zero) const;
   /// Ticks per unit, for numbers that are not integers or are signed.
   [[nodiscard]] const TickRatio& ratio() const { return ratio_; }
 

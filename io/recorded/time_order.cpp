@@ -44,6 +44,11 @@ Tick time_of(const SourceUri& uri, const std::string& text, std::uint64_t tick_p
   }
 }
 
+/// Whether the URI says that its times are no counter that turns.
+bool turns_denied(const SourceUri& uri) { return uri.get("bits", "") == "none"; }
+
+bool unwraps(const SourceUri& uri) { return (uri.has("bits") && !turns_denied(uri)) || uri.has("modulus"); }
+
 JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
   const auto text = uri.get("jumps", "");
   if (text == "new-era") return JumpPolicy::new_era;
@@ -51,8 +56,7 @@ JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
   if (text == "unwrap" && !has_bits) {
     uri.refuse("jumps=unwrap: only csv:, hdf5: and packed: sources unwrap a counter; use new-era or drop");
   }
-  if (text == "unwrap" && !uri.has("bits") && !uri.has("modulus"))
-    uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
+  if (text == "unwrap" && !unwraps(uri)) uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
   if (text != "unwrap" && uri.has("jumps")) uri.refuse("jumps=" + text + " is not known; use unwrap, new-era or drop");
   return JumpPolicy::refuse;
 }
@@ -64,7 +68,8 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   TimeOrder order;
   order.tick_ps = tick_ps;
   order.has_bits = defaults.has_bits;
-  order.unwraps = defaults.has_bits && (uri.has("bits") || uri.has("modulus"));
+  order.unwraps = defaults.has_bits && unwraps(uri);
+  order.watches_turns = defaults.has_bits && !order.unwraps && !turns_denied(uri);
   order.policy = policy_of(uri, defaults.has_bits);
   order.disorder = key.time.empty() ? Tick(defaults.disorder_ps / tick_ps) : time_of(uri, key.time, tick_ps);
   order.stated = !key.time.empty();
@@ -83,6 +88,18 @@ ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits) {
   const auto key = split_reorder(uri);
   if (!key.time.empty()) uri.refuse("reorder=" + key.time + " is not a number of hits; times are event numbers here");
   return {.hits = key.hits.empty() ? hits : hits_of(uri, key.hits)};
+}
+
+bool refuses_disorder_of_numbers(const SourceUri& uri) { return !uri.has("reorder") && !turns_denied(uri); }
+
+TimeOrder order_of_numbers(const SourceUri& uri, bool has_bits) {
+  TimeOrder order;
+  order.numbers = true;
+  order.has_bits = has_bits;
+  order.unwraps = has_bits && unwraps(uri);
+  order.watches_turns = has_bits && !order.unwraps;
+  order.tick_ps = 1;
+  return order;
 }
 
 }  // namespace eventloom

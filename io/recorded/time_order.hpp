@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "formats/ids.hpp"
 #include "io/recorded/reorder_buffer.hpp"
@@ -17,6 +18,12 @@ enum class JumpPolicy : std::uint8_t {
   drop,     ///< hits are dropped (jump) until times have caught up
 };
 
+/// Where an era of a clock lies, beginning with a jump.
+struct EraPlace {
+  Tick begin = 0;  ///< earliest possible time
+  Tick added = 0;  ///< to the times of the recording, modulo 2^64
+};
+
 /// How far the times of a recording may go back, according to the keys `reorder` and `jumps` of its URI.
 struct TimeOrder {
   ReorderLimits reorder;
@@ -25,7 +32,11 @@ struct TimeOrder {
   bool stated = false;               ///< the key gives `disorder`
   bool frames_in_any_order = false;  ///< frames that fit between others are not jumps: see CoveredTime
   bool has_bits = false;             ///< the scheme has the key `bits`, which unwraps counters
-  bool unwraps = false;              ///< the URI has the key `bits`
+  bool unwraps = false;              ///< the URI says how its counter turns
+  bool watches_turns = false;        ///< a step back that looks like a turn is refused: see TurnWatch
+  bool quiet = false;                ///< jumps are not reported
+  bool numbers = false;              ///< times are event numbers, which never go back
+  std::vector<EraPlace> eras = {};   ///< of JumpPolicy::new_era, after the first; empty: each follows from its source
   std::uint64_t tick_ps = 0;
 };
 
@@ -43,5 +54,9 @@ struct TimeOrderDefaults {
 TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults, std::uint64_t tick_ps);
 /// Likewise for sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
 ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits);
+/// Likewise where no tolerance is given: each number that goes back is refused.
+TimeOrder order_of_numbers(const SourceUri& uri, bool has_bits);
+/// Whether the URI leaves open whether steps back are disorder of numbers: it has neither `reorder` nor `bits=none`.
+bool refuses_disorder_of_numbers(const SourceUri& uri);
 
 }  // namespace eventloom

@@ -9,13 +9,13 @@
 #include "io/live/encoded_feed.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/feed_stream.hpp"
-#include "io/recorded/default_epoch.hpp"
 #include "io/recorded/encoded_stream.hpp"
 #include "io/recorded/jump_reader.hpp"
 #include "io/recorded/lost_source.hpp"
 #include "io/recorded/parts_check.hpp"
 #include "io/recorded/shifted_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
+#include "io/registry/order_of_times.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/same_source.hpp"
 #include "io/registry/source_turns.hpp"
@@ -49,19 +49,29 @@ struct UnorderedHits {
   ReorderLimits reorder;
 };
 
+/// Whether times are event numbers, of which none may be before an earlier one. Formats of events judge their numbers
+/// themselves.
+bool refuses_numbers_that_go_back(const SourceSpec& spec) {
+  const auto& uri = spec.uri;
+  const bool plain = spec.by_number && uri.get("unit", "") == "tick" && !uri.has("jumps");
+  return !scheme_of(uri).holds_events && (holds_event_numbers(uri) || plain) && refuses_disorder_of_numbers(uri);
+}
+
 /// Handles jumps in time, and shifts, as the keys of `uri` request.
-UnorderedHits prepared(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
-  const auto& scheme = scheme_of(uri);
-  const auto shift = scheme.adds_offset ? uri.with("offset", "0") : uri;
-  if (holds_event_numbers(uri)) {
-    return {shifted(std::move(reader), shift), reorder_of_numbers(uri, kReorderNumbered)};
+UnorderedHits prepared(std::unique_ptr<HitReader> reader, const SourceSpec& spec) {
+  const auto& uri = spec.uri;
+  const auto shift = scheme_of(uri).adds_offset ? uri.with("offset", "0") : uri;
+  const bool numbered = holds_event_numbers(uri);
+  auto order = numbered ? TimeOrder{.reorder = reorder_of_numbers(uri, kReorderNumbered)}
+                        : order_of_times(uri, reader->header().base.tick_ps);
+  if (refuses_numbers_that_go_back(spec)) {
+    const auto reorder = order.reorder;
+    order = order_of_numbers(uri, unwraps_counters(uri));
+    order.reorder = reorder;
+  } else if (numbered) {
+    return {shifted(std::move(reader), shift), order.reorder};
   }
-  TimeOrderDefaults defaults{.disorder_ps = scheme.disorder_ps};
-  if (scheme.holds_events && !uri.has("bank")) defaults.hits = kReorderStamped;
-  // The key `bits` of an event-number format is the width of the numbers, not of the times.
-  defaults.has_bits =
-      !scheme.holds_events && std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
-  const auto order = time_order_of(uri, defaults, reader->header().base.tick_ps);
+  order.eras = spec.eras;
   auto guarded = std::make_unique<JumpReader>(std::move(reader), order);
   return {shifted(std::move(guarded), shift), order.reorder};
 }
@@ -75,9 +85,9 @@ std::unique_ptr<HitReader> placed_reader(const SourceSpec& spec, SourceId id, co
 }
 
 /// Encodes the hits of a file into epoch buffers.
-std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
-  auto hits = prepared(std::move(reader), uri);
-  return std::make_unique<EncodedStream>(std::move(hits.reader), hits.reorder, std::nullopt, is_unique(uri));
+std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceSpec& spec) {
+  auto hits = prepared(std::move(reader), spec);
+  return std::make_unique<EncodedStream>(std::move(hits.reader), hits.reorder, std::nullopt, is_unique(spec.uri));
 }
 
 /// Likewise for followed files.
@@ -85,7 +95,7 @@ std::unique_ptr<LiveFeed> followed(const SourceSpec& spec, const FeedOpening& op
   const auto& scheme = scheme_of(spec.uri);
   if (scheme.follow_stream != nullptr) return scheme.follow_stream(spec, opening);
   const auto files = std::make_shared<FollowedFiles>(spec.uri.path());
-  auto hits = prepared(scheme.follow(spec.uri, opening.id, opening.base, files), spec.uri);
+  auto hits = prepared(scheme.follow(spec.uri, opening.id, opening.base, files), spec);
   ReaderControl control{.stop = [files] { files->stop(); }, .is_connected = [files] { return !files->stopped(); }};
   return std::make_unique<EncodedFeed>(std::move(hits.reader), std::move(control), hits.reorder,
                                        opening.settings.buffer_bytes, LiveReading{.as_recorded = true});
@@ -121,6 +131,8 @@ std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& sa
     scheme_of(uri).expand(uri, specs);
     for (auto s = first; s < specs.size(); ++s) specs[s].given = given;
     ++given;
+    const auto clock = uri.get("clock", "");
+    for (auto s = first; s < specs.size(); ++s) specs[s].clock = clock.empty() ? text : "clock=" + clock;
   }
   for (const auto& spec : specs) {
     const bool readable = spec.defect.empty();
@@ -205,16 +217,10 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   if (scheme.stream != nullptr) return {changed_stream(scheme.stream(uri, base_), uri)};
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
-  return {encoded(placed_reader(spec, id, base), uri)};
+  return {encoded(placed_reader(spec, id, base), spec)};
 }
 
-TimeBase SourceOpener::base_of(const SourceUri& uri) const {
-  TimeBase base;
-  base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
-  base.epoch_ticks =
-      base_.epoch_ticks.value_or(holds_event_numbers(uri) ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps));
-  return base;
-}
+TimeBase SourceOpener::base_of(const SourceUri& uri) const { return time_base_of(base_, holds_event_numbers(uri)); }
 
 LiveInputSettings SourceOpener::input_settings() const {
   LiveInputSettings input;

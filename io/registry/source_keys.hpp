@@ -51,8 +51,9 @@ inline constexpr SourceKey kReorderEvents{
     "reorder", "TIME|N", "how late an event may come by its time stamp (10ms,10000); numbers must ascend"};
 inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where times go back by more (refused)"};
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
+inline constexpr SourceKey kClock{"clock", "NAME", "sources of one name share a clock, as those of one URI do"};
 inline constexpr SourceKey kClockBits{
-    "bits", "N",
+    "bits", "N|none",
     "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel; none: it never does"};
 inline constexpr SourceKey kModulus{"modulus", "N", "where that counter starts again, if it is no power of two"};
 inline constexpr SourceKey kTurns{"turns", "N",
@@ -66,6 +67,9 @@ inline constexpr SourceKey kMayLack{"optional", "[yes|no]",
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
 inline constexpr SourceKey kNumberWord{"number", "word:OFFSET[:LOW-HIGH]",
                                        "event number in a word of the data, or some of its bits (that of the header)"};
+inline constexpr SourceKey kBadStamps{"bad-stamps", "drop|keep",
+                                      "events whose White Rabbit stamp its front end marks as wrong (drop)"};
+inline constexpr SourceKey kNumberedTimes{"numbered", "yes|no", "times are event numbers (no)"};
 inline constexpr SourceKey kConcat{"concat", "", "the files of a glob, one after the other, are one source"};
 
 inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
@@ -74,10 +78,12 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     kBits,
     {"wr", "ID", "of the White Rabbit stamp's subsystem (any)"},
     {"from", "CCRRPPPP", "of the subevents with the words: control, crate, procid as hexadecimal digits (any)"},
+    kBadStamps,
     kUnit,
     kRound,
     kReorderEvents,
     kJumps,
+    kClock,
     kMayLack,
     kConcat,
 });
@@ -92,6 +98,7 @@ inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     kUnit,
     kReorderEvents,
     kJumps,
+    kClock,
     kMayLack,
     kConcat,
 });
@@ -101,6 +108,7 @@ inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
     kRound,
     kReorder,
     kJumps,
+    kClock,
     kConcat,
 });
 
@@ -118,12 +126,13 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     {"channels", "FILE", "a table of channels of more than 28 bits, and the channels that they become"},
     {"where", "FIELD==VALUE", "records that make hits; also with != < <= > or >=, several joined by && (all)"},
     {"skip", "BYTES", "before the first record (0)"},
-    {"numbered", "yes|no", "times are event numbers (no)"},
+    kNumberedTimes,
     kChannelUnits,
     kDrift,
     kRound,
     kReorder,
     kClockJumps,
+    kClock,
     kClockBits,
     kModulus,
     {"overflow", "FIELD", "records in which it is not 0 mark turns, as many as their time says; or FIELD==VALUE"},
@@ -141,6 +150,7 @@ inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
     kRoundOff,
     kReorder,
     kJumps,
+    kClock,
     kConcat,
 });
 
@@ -149,6 +159,7 @@ inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({
     kRoundOff,
     {"reorder", "TIME|N", "how late a hit may come: a time, a number of hits, or both (1s,1e6)"},
     kJumps,
+    kClock,
     kConcat,
 });
 
@@ -173,6 +184,7 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     kRound,
     kReorderEvents,
     kJumps,
+    kClock,
     kMayLack,
     kConcat,
 });
@@ -196,9 +208,11 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     kWhere,
     {"skip", "N", "lines before the header or the first row (0)"},
     {"skip-bad", "yes|no", "count lines that are not rows as lost hits, instead of ending the run (no)"},
+    kNumberedTimes,
     kRound,
     kReorder,
     kClockJumps,
+    kClock,
     kClockBits,
     kModulus,
     {"overflow", "COLUMN", "rows in which it is not 0 mark turns, as many as their time says; or COLUMN==VALUE"},
@@ -223,9 +237,11 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     kChannelTable,
     kWhere,
     {"skip-bad", "yes|no", "count rows with bad numbers as lost hits, instead of ending the run (no)"},
+    kNumberedTimes,
     kRound,
     kReorder,
     kClockJumps,
+    kClock,
     kClockBits,
     kModulus,
     kTurns,
@@ -247,6 +263,7 @@ inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
     kBits,
     kLmdKeys[3],
     kLmdKeys[4],
+    kBadStamps,
     kUnit,
     kRound,
     {"reorder", "N", "events that one may come late by, by its time stamp (10000); numbers must ascend"},

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "io/recorded/time_order.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -25,6 +27,10 @@ struct SourceSpec {
   std::uint64_t turns = 0;  ///< turn of its counter in which its first time lies
   /// First number of the counter of the next source of the same kind.
   std::optional<std::uint64_t> next_first = {};
+  /// Name of its clock, which it shares with the other sources of its URI and with those of the same key `clock`.
+  std::string clock = {};
+  std::vector<EraPlace> eras = {};  ///< see TimeOrder::eras
+  bool by_number = false;           ///< hits are matched by number: a time in plain ticks is an event number
 };
 
 /// The user's choice of clock. Importers default to TimeBase, .epochs files to their own clock.

@@ -519,6 +519,20 @@ def test_events_without_a_stamp(tmp_path):
     check_times(tmp_path / "one", events, "time=wr&wr=0x300", [None] * 5 + [6000])
 
 
+@pytest.mark.parametrize("query", ["time=wr", "time=wr&wr=0x100"])
+def test_stamps_that_their_front_end_marks_as_wrong(tmp_path, query):
+    """Bit 16 of the first word, error_bit of TIMESTAMP_WHITERABBIT in ucesb."""
+    events = [stamped(n, (10_000 * n - (29_996 if n % 20 == 0 else 0), 0x100 | (n % 20 == 0) << 16)) for n in range(4, 104)]
+    path = write(tmp_path / "made.lmd", flat_file(events))
+    run = Run(tmp_path / "run", [lmd(path, query)], "--define", "gap:5us,1", code=3)
+    assert read_merged(run.merged)["events/time"].tolist() == [10_000 * n for n in range(4, 104) if n % 20]
+    assert dropped(read_ledger(run.output))["untimed"] == 10  # five events of two hits
+    assert "marked as wrong" in run.done.stderr and "bad-stamps=keep" in run.done.stderr
+    kept = Run(tmp_path / "kept", [lmd(path, query + "&bad-stamps=keep")], "--define", "gap:0,1")
+    times = [10_000 * n - (29_996 if n % 20 == 0 else 0) for n in range(4, 104)]
+    assert read_merged(kept.merged)["events/time"].tolist() == sorted(times)
+
+
 def test_time_in_data_words(tmp_path):
     events = [Event(n, [Subevent(7, [n]), Subevent(9, [0xABC, 1000 * n, n // 3, 5 * n])]) for n in range(1, 9)]
     low = [1000 * n for n in range(1, 9)]

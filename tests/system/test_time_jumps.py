@@ -2,9 +2,11 @@
 
 Hits of single ticks (`gap:0,1`) show what was read; the reference is numpy's unwrapped time."""
 
+import re
 import struct
 
 import h5py
+import midas
 import numpy as np
 import pytest
 
@@ -35,7 +37,17 @@ def write_hdf5(path, times, channels=None):
     return f"hdf5:{path}?unit=ns"
 
 
+def write_midas(path, times, channels=None):
+    """Records in banks of 100."""
+    records = np.zeros(len(times), dtype=[("t", "<u8"), ("c", "<u4")])
+    records["t"], records["c"] = times, 1 if channels is None else channels
+    banks = [midas.Bank("HITS", records[at:at + 100].tobytes()) for at in range(0, len(records), 100)]
+    midas.midas_file(path, [midas.Event(n, [bank]) for n, bank in enumerate(banks, 1)])
+    return f"midas:{path}?bank=HITS&record=12&time=u64le@0&channel=u32le@8"
+
+
 WRITERS = {"csv": write_table, "packed": write_packed, "hdf5": write_hdf5}
+ALL_WRITERS = WRITERS | {"midas": write_midas}
 
 
 def with_keys(uri, *keys):
@@ -44,8 +56,8 @@ def with_keys(uri, *keys):
     return uri
 
 
-def refused(uri, *words, folder):
-    done = eventloom("run", uri, "--define", "gap:25ns,2", "--output", folder / "refused.h5", code=2)
+def refused(uri, *words, folder, define="gap:25ns,2"):
+    done = eventloom("run", uri, "--define", define, "--output", folder / "refused.h5", code=2)
     for word in words:
         assert word in done.stderr, done.stderr
     assert "add reorder" not in done.stderr and "add ?reorder" not in done.stderr
@@ -74,7 +86,7 @@ def test_a_clock_that_is_reset(tmp_path, kind):
     refused(uri, "a.bin", "hit 2001 at", "before hit 2000", "jumps=new-era", "jumps=drop", "bits=N", folder=tmp_path)
     eras = run_all(tmp_path / "eras", with_keys(uri, "jumps=new-era"))
     times = times_of(eras)
-    assert (times[:2000] == first).all() and times[2000] == first[-1] + DISORDER + 1
+    assert (times[:2000] == first).all() and times[2000] == first[-1] + DISORDER
     assert (np.diff(times[2000:]) == np.diff(second)).all()
     counts = eras.report()["per_source"][0]["counts"]
     assert counts["jumps"] == 1 and counts["step_back_ns"] == first[-1] - second[0]
@@ -103,6 +115,118 @@ def test_a_counter_that_wraps_around(tmp_path, kind, bits):
 
 
 @pytest.mark.parametrize("kind", WRITERS)
+COUNTERS = [(24, 50), (16, 1), (20, 25)]  # bits, ns
+
+
+def counter_near_its_turns(bits, unit_ns, turns=3):
+    """Times in units, out of order by a little, and their remainders."""
+    random = np.random.default_rng(bits)
+    true = np.cumsum(random.integers(1, (1 << bits) // 500, 1000 * turns))
+    true = true + random.integers(0, (1 << bits) // 100, len(true))
+    return true, true % (1 << bits)
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("bits, unit_ns", COUNTERS)
+def test_turns_within_the_tolerance_are_not_sorted_away(tmp_path, kind, bits, unit_ns):
+    """A turn of such a counter is shorter than 10 ms, or than the second in which frames may come in any order."""
+    true, raw = counter_near_its_turns(bits, unit_ns)
+    assert raw.max() < 1 << bits <= true.max()
+    uri = with_keys(ALL_WRITERS[kind](tmp_path / "a.bin", raw), f"unit={unit_ns}ns").replace("?unit=ns&", "?")
+    refused(uri, f"bits={bits}", folder=tmp_path)
+    refused(with_keys(uri, "reorder=1s"), f"bits={bits}", folder=tmp_path)
+    run = run_all(tmp_path / "run", with_keys(uri, f"bits={bits}"))
+    assert (times_of(run) == np.sort(true) * unit_ns).all()
+    run = run_all(tmp_path / "none", with_keys(uri, "bits=none", "reorder=1s"))
+    assert (times_of(run) == np.sort(raw) * unit_ns).all()
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+def test_a_single_turn_of_a_short_recording(tmp_path, kind):
+    true = np.arange(1 << 23, (1 << 24) + (1 << 22), 1000)
+    uri = with_keys(ALL_WRITERS[kind](tmp_path / "a.bin", true % (1 << 24)), "unit=0.5ns", "round=down").replace("?unit=ns&", "?")
+    refused(uri, "bits=24", "bits=none", folder=tmp_path)
+    assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=24"))) == true // 2).all()
+
+
+@pytest.mark.parametrize("kind", ["csv", "hdf5"])
+def test_a_signed_counter_that_turns(tmp_path, kind):
+    """With an origin, negative times are times."""
+    true = np.arange(0, 1 << 18, 37)
+    raw = (true + (1 << 15)) % (1 << 16) - (1 << 15)
+    if kind == "csv":
+        uri = write_table(tmp_path / "a.csv", raw)
+    else:
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            file["time"], file["channel"] = raw.astype("i4"), np.ones(len(raw), "u1")
+        uri = f"hdf5:{tmp_path}/a.h5?unit=ns"
+    refused(with_keys(uri, "origin=-40us"), "bits=16", "-2^15", folder=tmp_path)
+    assert "bits=" in refused(uri, folder=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("most", [65_000, 1 << 16, 40_000_000, (1 << 23) - 9])
+def test_hits_in_any_order_are_no_turns(tmp_path, kind, most):
+    """Although some step from near a power of two to near 0."""
+    times = np.random.default_rng(most).permutation(np.append(np.arange(0, most, most // 3000), most))
+    uri = ALL_WRITERS[kind](tmp_path / "a.bin", times)
+    run = run_all(tmp_path / "run", uri if most < DISORDER else with_keys(uri, "reorder=1s"))
+    assert (times_of(run) == np.sort(times)).all()
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+def test_a_source_that_goes_beyond_has_not_turned(tmp_path, kind):
+    """Two buffers of hits in turn, read out one after the other."""
+    times = np.concatenate([np.arange(0, 65_000, 13), np.arange(5, 65_000, 17), np.arange(65_001, 140_000, 13)])
+    assert (times_of(run_all(tmp_path / "run", ALL_WRITERS[kind](tmp_path / "a.bin", times))) == np.sort(times)).all()
+
+
+def frames_in_any_order(late_by, n=400):
+    """Frames of 100 ms with 100 hits each, stored up to `late_by` frames late; the first two are in order."""
+    random = np.random.default_rng(late_by)
+    order = np.argsort(np.arange(n) + np.where(np.arange(n) < 2, 0, random.integers(0, late_by + 1, n)), kind="stable")
+    return np.concatenate([f * 100_000_000 + np.sort(random.choice(99_000_000, 100, replace=False)) for f in order])
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+def test_frames_in_any_order_are_offered_an_order(tmp_path, kind):
+    """As in a KM3NeT supernova stream, which goes back by up to 9 s again and again."""
+    times = frames_in_any_order(90)
+    back = (np.maximum.accumulate(times) - times).max()
+    uri = ALL_WRITERS[kind](tmp_path / "a.bin", times)
+    text = refused(uri, "reorder=", folder=tmp_path)
+    assert "jumps=" not in text and "bits=" not in text, text
+    offered = re.search(r"reorder=(\d+)s ", text)
+    assert 5 * SECOND < back <= int(offered[1]) * SECOND, text
+    run = run_all(tmp_path / "run", with_keys(uri, "reorder=" + offered[1] + "s"))
+    assert (times_of(run) == np.sort(times)).all()
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+def test_a_late_stretch_at_the_end(tmp_path, kind):
+    hits = np.arange(0, 30 * SECOND, 1_000_003)
+    times = np.concatenate([hits[hits < 10 * SECOND], hits[hits >= 20 * SECOND], hits[(hits >= 10 * SECOND) & (hits < 20 * SECOND)]])
+    text = refused(ALL_WRITERS[kind](tmp_path / "a.bin", times), "reorder=20s", folder=tmp_path)
+    assert "jumps=" not in text
+
+
+RESTARTS = {
+    "two_measurements": lambda: np.concatenate(two_measurements()),
+    "a_shorter_one": lambda: np.concatenate([np.arange(5_000, 60 * SECOND, 9_000_011), np.arange(7_000, SECOND, 9_000_011)]),
+    "every_spill": lambda: np.concatenate([np.arange(n, 3 * SECOND, 1_000_003) for n in range(9)]),
+    "counter_from_the_middle_of_its_turn": lambda: np.arange(0xB000_0000, 0x3_0000_0000, 1_000_003) % (1 << 32),
+    "a_tail_of_zeros": lambda: np.append(np.arange(1, 5000) * 10_000, np.zeros(700, int)),
+}
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("made", RESTARTS)
+def test_a_clock_that_begins_again_is_no_disorder(tmp_path, kind, made):
+    uri = ALL_WRITERS[kind](tmp_path / "a.bin", RESTARTS[made]())
+    text = refused(uri, "jumps=new-era", "jumps=drop", "bits=N", "modulus=M", folder=tmp_path)
+    assert "reorder=" not in text, text
+
+
 def test_two_clocks_of_different_width(tmp_path, kind):
     true = np.arange(1, 400) * 100_000_000
     channels = np.arange(1, 400) % 2 * 20
@@ -172,6 +296,107 @@ def test_event_numbers_have_no_jumps(tmp_path):
     uri = with_keys(write_packed(tmp_path / "a.bin", range(9)), "numbered=yes", "jumps=drop")
     done = eventloom("run", uri, "--define", "tag", "--output", tmp_path / "x.h5", code=2)
     assert "jumps= is not valid where times are event numbers" in done.stderr
+
+
+def number_uris(folder, kind, keys, numbers):
+    """Two sources with the same numbers, on channels 1 and 2."""
+    uris = []
+    for name, channel in (("a", 1), ("b", 2)):
+        uri = WRITERS[kind](folder / f"{name}.bin", numbers, np.full(len(numbers), channel))
+        uris.append(with_keys(uri, keys).replace("?unit=ns&", "?"))
+    return uris
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("keys", ["unit=tick", "numbered=yes"])
+def test_event_numbers_have_no_tolerance(tmp_path, kind, keys):
+    """150,000 triggers of 16 bits are not folded into 65,536, nor is any number that goes back sorted."""
+    numbers = np.arange(1, 150_001) % 65_536
+    uris = number_uris(tmp_path, kind, keys, numbers)
+    text = refused(uris[0], "hit 65536 has number 0", "bits=16", folder=tmp_path, define="tag")
+    assert "reorder=10 " not in text
+    run = Run(tmp_path / "run", [with_keys(uri, "bits=16") for uri in uris], "--define", "tag")
+    merged = read_merged(run.merged)
+    assert (merged["events/time"] == np.arange(1, 150_001)).all() and (merged["events/n_hits"] == 2).all()
+    back = number_uris(tmp_path, kind, keys, [5, 6, 4, 7])
+    refused(back[0], "hit 3 has number 4", "bits=N", folder=tmp_path, define="tag")
+    run = Run(tmp_path / "late", [with_keys(uri, "reorder=10") for uri in back], "--define", "tag")
+    assert (read_merged(run.merged)["events/time"] == [4, 5, 6, 7]).all()
+
+
+@pytest.mark.parametrize("kind", ["csv", "hdf5"])
+def test_numbers_have_no_unit(tmp_path, kind):
+    uri = number_uris(tmp_path, kind, "numbered=yes", [1, 2])[0]
+    refused(with_keys(uri, "unit=ns"), "omit unit=", folder=tmp_path, define="tag")
+
+
+def one_clock_reset_once():
+    """Two detectors that a second T0 signal resets: the last hit before it and the first behind it are in one only."""
+    random = np.random.default_rng(11)
+    before = np.sort(random.choice(np.arange(0, 5 * SECOND, 100), 3000, replace=False))
+    behind = np.sort(random.choice(np.arange(20_000_000, 5 * SECOND, 100), 3000, replace=False))
+    seen = [random.random(3000) < 0.9, random.random(3000) < 0.9]
+    seen[0][-1] = seen[1][0] = False
+    seen[1][1] = True
+    return (before, behind), (before[seen[0]] + 30, behind[seen[1]] + 30)
+
+
+def written_detectors(folder, kind, keys, detectors):
+    folder.mkdir(exist_ok=True)
+    return [with_keys(WRITERS[kind](folder / f"det{name}.bin", np.concatenate(times)), "jumps=new-era", *keys)
+            for name, times in zip("ab", detectors)]
+
+
+def joined_eras(detectors):
+    """All hits, sources in order: the first of the second era `reorder` after the last of the first, of any source."""
+    end = max(before[-1] for before, _ in detectors)
+    begin = min(behind[0] for _, behind in detectors)
+    hits = [(t, s) for s, (before, behind) in enumerate(detectors)
+            for t in [*before, *(behind - begin + end + DISORDER)]]
+    return np.array(sorted(hits))
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("np_ranks", [None, 2, 3])
+def test_new_eras_keep_the_sources_of_a_clock_in_step(tmp_path, kind, np_ranks):
+    detectors = one_clock_reset_once()
+    uri = written_detectors(tmp_path / "data", kind, [], detectors)[0].replace("deta", "det*")
+    run = Run(tmp_path / "run", [uri], "--define", "gap:0,1", code=3, np=np_ranks)
+    merged = read_merged(run.merged)
+    found = np.stack([merged["hits/time"].astype(np.int64), merged["hits/source"].astype(np.int64)], axis=1)
+    assert (found == joined_eras(detectors)).all()
+    assert "not aligned" not in run.done.stderr
+
+
+def test_new_eras_of_clocks_that_are_named(tmp_path):
+    """`clock` joins sources of several URIs; without it, a warning says that their eras are not aligned."""
+    detectors = one_clock_reset_once()
+    uris = written_detectors(tmp_path / "data", "csv", ["clock=T0"], detectors)
+    run = Run(tmp_path / "run", uris, "--define", "coincidence:50ns,sources>=2", code=3)
+    assert len(read_merged(run.merged)["events/time"]) == sum(map(len, detectors[1]))
+    apart = [uri.replace("&clock=T0", "").replace("?clock=T0", "") for uri in uris]
+    run = Run(tmp_path / "apart", apart, "--define", "coincidence:50ns,sources>=2", code=3)
+    last = run.done.stderr.splitlines()[-10:]
+    assert any("not aligned" in line and "deta.bin" in line and "detb.bin" in line and "clock=NAME" in line for line in last)
+
+
+def test_new_eras_that_do_not_correspond(tmp_path):
+    (before, behind), other = one_clock_reset_once()
+    uri = written_detectors(tmp_path, "csv", [], [(before, behind), (other[0], other[1], other[1])])[0]
+    text = refused(uri.replace("deta", "det*"), "deta.bin", "1 times", "detb.bin", "2 times", folder=tmp_path)
+    assert len([line for line in text.splitlines() if "jumps=new-era" in line]) == 1
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_sources_that_share_no_time(tmp_path, kind):
+    """A warning at the end names both; the exit code stays."""
+    first, late = np.arange(0, SECOND, 1000), np.arange(1_700 * SECOND, 1_701 * SECOND, 1000)
+    uris = [WRITERS[kind](tmp_path / f"{name}.bin", times) for name, times in (("first", first), ("late", late))]
+    run = Run(tmp_path / "apart", uris, "--define", "gap:25ns,2")
+    last = run.done.stderr.splitlines()[-10:]
+    assert any("first.bin" in line and "late.bin" in line and "do not overlap" in line for line in last), run.done.stderr
+    shifted = [uris[0], with_keys(uris[1], "offset=-1699.5s")]
+    assert "do not overlap" not in Run(tmp_path / "shifted", shifted, "--define", "gap:25ns,2").done.stderr
 
 
 def test_inspect_shows_the_largest_step(tmp_path):

@@ -358,6 +358,23 @@ TEST_F(LmdReading, WhiteRabbitStamps) {
   EXPECT_EQ(read(path, "time=wr&wr=0x300").all.size(), 0U);
 }
 
+TEST_F(LmdReading, StampsThatTheirFrontEndMarksAsWrong) {
+  constexpr std::uint32_t kError = 1U << 16;
+  const auto good = event(1, subevent(2, stamp(0x100, 1000)));
+  const auto bad = event(2, subevent(2, stamp(0x100 | kError, 40)) + subevent(3, stamp(0x200, 2000)));
+  const auto path = flat(good + bad + event(3, subevent(2, stamp(0x100, 3000))));
+  for (const char* query : {"time=wr", "time=wr&wr=0x100"}) {
+    const auto dropped = read(path, query);
+    EXPECT_EQ(dropped.all.time, (Ticks{1000, 3000}));
+    ASSERT_EQ(dropped.all.losses.size(), 1U);
+    EXPECT_EQ(dropped.all.losses[0].cause, DropCause::untimed);
+    EXPECT_EQ(dropped.all.losses[0].hits, 2U);
+    EXPECT_EQ(dropped.counts.at("untimed_events"), 1U);
+    EXPECT_EQ(read(path, std::string(query) + "&bad-stamps=keep").all.time, (Ticks{1000, 40, 40, 3000}));
+  }
+  EXPECT_EQ(read(path, "time=wr&wr=0x200").all.time, (Ticks{2000, 2000})) << "the stamp of another system";
+}
+
 TEST_F(LmdReading, TimesInDataWords) {
   const auto first = event(1, subevent(0x01000007, {11}) + subevent(9, {1, 2, 3}));
   const auto second = event(2, subevent(0x01000007, {12}) + subevent(9, {4, 0xffffffff, 6}));
@@ -399,6 +416,8 @@ TEST_F(LmdReading, KeysThatMakeNoSense) {
                                   "time=word:0,1,2",
                                   "time=word:99999999999,1",
                                   "time=wr&wr=blue",
+                                  "time=wr&bad-stamps=some",
+                                  "bad-stamps=keep",
                                   "time=wr&wr=0x1ffffffff",
                                   "wr=1",
                                   "time=word:0,1&from=xyz",
