@@ -20,7 +20,6 @@
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/time_pair.hpp"
-#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -65,7 +64,6 @@ class CsvReader final : public HitReader {
   bool skip_bad_;     ///< bad lines are losses; without the key, the first one is an error
   MessageLimit bad_;  ///< lines skipped
   bool reports_names_ = false;
-  bool reported_unread_ = false;
   bool reported_bad_ = false;
   bool any_row_ = false;  ///< a row has been read
   std::uint64_t untimed_ = 0;
@@ -109,8 +107,6 @@ bool CsvReader::read(HitBlock& block) {
     log::error("{}: {} lines in all are skipped", name_, bad_.count());
   }
   if (any && std::exchange(reports_names_, false)) report_names();
-  if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
-    log::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {
     log::error("{}: {} hits come before tick 0 with this origin: they are dropped (untimed)", name_, untimed_);
     untimed_ = 0;

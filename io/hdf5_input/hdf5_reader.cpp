@@ -1,7 +1,6 @@
 #include "io/hdf5_input/hdf5_reader.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <optional>
 #include <span>
@@ -16,14 +15,12 @@
 #include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
-#include "io/hdf5_input/group_search.hpp"
 #include "io/hdf5_input/payload_column.hpp"
 #include "io/hdf5_input/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/fixed_channel.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/time_pair.hpp"
-#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -48,7 +45,6 @@ class Hdf5Reader final : public HitReader {
     header_.text = uri.text();
     open_payload(uri);
     if (channel_) require_channels(*channel_);
-    report_unread(uri);
   }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -89,17 +85,6 @@ class Hdf5Reader final : public HitReader {
   [[nodiscard]] std::uint64_t rows() const { return times_.column().size(); }
   [[nodiscard]] std::string place(const std::string& column) const {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
-  }
-
-  /// Reports only for the first groups that a rank opens: the groups of a file are alike, and each search costs a
-  /// process.
-  void report_unread(const SourceUri& uri) const {
-    constexpr int kMostReported = 8;
-    static std::atomic<int> reported = 0;
-    if (reported.fetch_add(1) >= kMostReported) return;
-    auto names = datasets_of_rows(uri.path(), group_, rows());
-    for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
-    if (!names.empty()) log::info("{}: {}", name_, unread_columns(names));
   }
 
   void open_payload(const SourceUri& uri) {
