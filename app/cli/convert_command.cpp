@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <vector>
 
 #include "app/cli/commands.hpp"
@@ -18,7 +19,9 @@
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/durable.hpp"
 #include "io/registry/clock_eras.hpp"
+#include "io/recorded/unread_columns.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/registry/unread_columns.hpp"
 #include "io/spikes/spikes_writer.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -174,6 +177,17 @@ bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, cons
   return result.damaged == 0 && !result.left_out.any();
 }
 
+void report_unread(std::span<const SourceSpec> specs) {
+  std::vector<UnreadColumns> unread;
+  const auto columns = unread_columns(specs);
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    const auto& uri = specs[s].uri;
+    const auto group = uri.has("group") ? ":" + uri.get("group", "") : "";
+    if (!columns[s].empty()) unread.push_back({uri.path() + group, columns[s]});
+  }
+  if (const auto message = unread_message(unread); !message.empty()) log::info("{}", message);
+}
+
 ConvertFormat format_of(const po::variables_map& values) {
   const auto& name = values["format"].as<std::string>();
   if (name != "epochs" && name != "spikes") {
@@ -222,6 +236,7 @@ int convert_command(int argc, const char* const* argv) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, opener, format, outputs.paths[i]) && whole;
   }
+  report_unread(specs);
   return whole ? kExitOk : kExitLosses;
 }
 

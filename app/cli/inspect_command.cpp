@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,9 +20,12 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "formats/units.hpp"
+#include "io/files/found_files.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/hdf5/output_kind.hpp"
+#include "io/hdf5_input/inspect_hdf5.hpp"
+#include "io/registry/inspect_source.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/scheme_list.hpp"
@@ -163,30 +167,75 @@ struct FileLook {
   std::optional<std::uint64_t> tick_ps = {};  ///< ticks of the times; std::nullopt: chosen by file
 };
 
-SourceUri with_tdc(const SourceUri& uri) {
-  const auto keys = scheme_of(uri).all_keys();
-  if (std::ranges::find(keys, "tdc", &SourceKey::name) == keys.end()) uri.refuse("--tdc is for .hld files");
-  return uri.has("tdc") ? uri : uri.with("tdc", "yes");
+SourceSpec with_tdc(const SourceSpec& spec) {
+  const auto keys = scheme_of(spec.uri).all_keys();
+  if (std::ranges::find(keys, "tdc", &SourceKey::name) == keys.end()) spec.uri.refuse("--tdc is for .hld files");
+  auto other = spec;
+  if (!spec.uri.has("tdc")) other.uri = spec.uri.with("tdc", "yes");
+  return other;
 }
 
-OrderedJson inspect_source(const SourceUri& uri, const FileLook& look) {
-  const auto inspect = scheme_of(uri).inspect;
-  if (inspect != nullptr) return inspect(look.tdc ? with_tdc(uri) : uri, look.events, look.tick_ps);
-  throw UserError("'" + uri.text() + "': inspect shows files, and sources of " + list_schemes([](const auto& scheme) {
-                    return scheme.inspect != nullptr ? std::string(scheme.name) + ":" : "";
-                  }));
+bool is_file(const std::string& text) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(text, error);
+}
+
+/// The path of an HDF5 file that is to be shown as a whole, named alone or by hdf5:PATH.
+std::optional<std::string> whole_hdf5(const std::string& text) {
+  constexpr std::string_view kScheme = "hdf5:";
+  if (is_file(text)) return is_hdf5(text) ? std::optional(text) : std::nullopt;
+  const auto path = text.starts_with(kScheme) ? text.substr(kScheme.size()) : std::string();
+  return is_file(path) && is_hdf5(path) ? std::optional(path) : std::nullopt;
+}
+
+/// The files that patterns without a scheme match, each of which is shown as what it is.
+std::vector<std::string> named_files(const std::vector<std::string>& texts) {
+  constexpr std::string_view kScheme = "hdf5:";
+  std::vector<std::string> all;
+  for (const auto& text : texts) {
+    std::error_code error;
+    if (std::filesystem::is_directory(text, error)) throw UserError("'" + text + "' is a folder; give the files in it");
+    const bool is_whole = text.starts_with(kScheme) && text.find('?') == std::string::npos;
+    auto found = found_files(is_whole ? text.substr(kScheme.size()) : text);
+    if (found.empty() && text.find_first_of(":?*[") == std::string::npos) {
+      throw UserError("cannot open '" + text + "': no such file");
+    }
+    if (found.empty()) {
+      all.push_back(text);
+      continue;
+    }
+    for (auto& file : found) all.push_back((is_whole ? std::string(kScheme) : "") + file);
+  }
+  return all;
+}
+
+OrderedJson shown_hdf5(const std::string& path, const FileLook& look) {
+  if (!output_format_of(path).empty()) return inspect_output(path, look.events);
+  return inspect_hdf5_file(path, look.events, look.tick_ps);
 }
 
 /// The contents or the name of a file identify it; a URI states how to read it.
-OrderedJson inspect(const std::string& text, const FileLook& look) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(text, error)) {
-    if (text.find_first_of(":?") != std::string::npos) return inspect_source(parse_source_uri(text), look);
-    if (std::filesystem::is_directory(text, error)) throw UserError("'" + text + "' is a folder; give the files in it");
-    throw UserError("cannot open '" + text + "': no such file");
+OrderedJson inspect_all(const std::vector<std::string>& texts, const FileLook& look) {
+  const auto files = named_files(texts);
+  std::vector<std::string> uris;
+  std::ranges::remove_copy_if(files, std::back_inserter(uris),
+                              [](const auto& text) { return whole_hdf5(text).has_value(); });
+  const auto expanded = expand_uris(uris);
+  OrderedJson shown = OrderedJson::array();
+  std::size_t uri = 0;
+  std::size_t next = 0;
+  for (const auto& text : files) {
+    if (const auto path = whole_hdf5(text)) {
+      shown.push_back(shown_hdf5(*path, look));
+      continue;
+    }
+    for (; next < expanded.ends[uri]; ++next) {
+      const auto& spec = expanded.specs[next];
+      shown.push_back(inspect_source(look.tdc ? with_tdc(spec) : spec, look.events, look.tick_ps));
+    }
+    ++uri;
   }
-  if (is_hdf5(text)) return inspect_output(text, look.events);
-  return inspect_source(parse_source_uri(text), look);
+  return shown;
 }
 
 /// Writes the first map. The sources are those of a run with the same arguments; "-" is standard output.
@@ -279,10 +328,7 @@ int inspect_command(int argc, const char* const* argv) {
   const FileLook look{.events = count_option(*values, "events", 0, std::numeric_limits<std::uint64_t>::max()),
                       .tdc = (*values)["tdc"].as<bool>(),
                       .tick_ps = time_base_options(*values).tick_ps};
-  OrderedJson files = OrderedJson::array();
-  for (const auto& path : (*values)["file"].as<std::vector<std::string>>()) {
-    files.push_back(inspect(path, look));
-  }
+  const auto files = inspect_all((*values)["file"].as<std::vector<std::string>>(), look);
   if ((*values)["json"].as<bool>()) {
     const OrderedJson json = files.size() == 1 ? files[0] : OrderedJson{{"files", files}};
     std::cout << json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << '\n';

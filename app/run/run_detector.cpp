@@ -136,6 +136,7 @@ DetectorPtr named_groups(const DetectorOptions& options) {
 
 void take_kept_detector(DetectorOptions& options, std::span<const std::string> sources) {
   for (const auto& text : sources) {
+    if (!text.starts_with("sorted:")) continue;  // no file's name or contents imply this scheme
     if (auto manifest = sorted_manifest(parse_source_uri(text))) options.kept = std::move(manifest->detector);
   }
   auto& kept = options.kept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
@@ -22,8 +23,10 @@
 #include "core/runtime/text_error.hpp"
 #include "io/recorded/channel_words.hpp"
 #include "io/registry/clock_eras.hpp"
+#include "io/recorded/unread_columns.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
+#include "io/registry/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -67,6 +70,33 @@ nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, const 
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
   return json;
+}
+
+/// The sources of this rank, for take_info().
+nlohmann::json describe_local(const RunSetup& setup, const std::vector<SourceSpec>& specs,
+                              const SourceSettings& settings) {
+  std::vector<SourceSpec> local;
+  for (const auto& source : setup.local) local.push_back(specs[source.id.value]);
+  const auto unread = unread_columns(local);
+  auto described = nlohmann::json::array();
+  for (std::size_t s = 0; s < local.size(); ++s) {
+    described.push_back(describe(local[s], setup.local[s], settings));
+    if (!unread[s].empty()) described.back()["unread"] = unread[s];
+  }
+  return described;
+}
+
+/// Rank 0 reports once for all sources.
+void report_unread(const RunSetup& setup, const std::vector<nlohmann::json>& described) {
+  std::map<std::size_t, std::vector<std::string>> by_source;
+  for (const auto& of_rank : described) {
+    for (const auto& json : of_rank) {
+      if (json.contains("unread")) by_source[json.at("id").get<std::size_t>()] = json["unread"];
+    }
+  }
+  std::vector<UnreadColumns> unread;
+  for (auto& [id, columns] : by_source) unread.push_back({setup.streams[id].name, std::move(columns)});
+  if (const auto message = unread_message(unread); !message.empty()) log::info("{}", message);
 }
 
 /// Whether builders change times of hits or drop hits at the user's request.
@@ -430,11 +460,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   loop_recordings(setup.local, specs, sources, building, communicator);
   if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch);
   nlohmann::json mine = nlohmann::json::array();
-  agree(communicator, [&] {
-    for (const auto& source : setup.local) {
-      mine.push_back(describe(specs[source.id.value], source, sources));
-    }
-  });
+  agree(communicator, [&] { mine = describe_local(setup, specs, sources); });
   const auto described = all_gather_json(communicator, mine);
   agree(communicator, [&] {
     const auto sorted = take_info(setup, described);
@@ -450,6 +476,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   if (communicator.rank() == 0) {
     report_sources_beyond(setup);
     report_far_clocks(setup.streams);
+    report_unread(setup, described);
   }
   setup.first_slice = first_slice_of(setup);
   return setup;

@@ -25,7 +25,6 @@
 #include "io/recorded/clocks_by_channel.hpp"
 #include "io/recorded/numbered_times.hpp"
 #include "io/recorded/time_pair.hpp"
-#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -74,7 +73,6 @@ class CsvReader final : public HitReader {
   bool skip_bad_;     ///< bad lines are losses; without the key, the first one is an error
   MessageLimit bad_;  ///< lines skipped
   bool reports_names_ = false;
-  bool reported_unread_ = false;
   bool reported_bad_ = false;
   bool reported_commas_ = false;
   bool any_row_ = false;  ///< a row has been read
@@ -124,8 +122,6 @@ bool CsvReader::read(HitBlock& block) {
   if (any && std::exchange(reports_names_, false)) report_names();
   if (rows_.has_commas() && !std::exchange(reported_commas_, true))
     log::info("{}: numbers have decimal commas: 12,5 is 12.5", name_);
-  if (any && !std::exchange(reported_unread_, true) && !columns_.unread.empty())
-    log::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {
     log::error("{}: {} hits come before tick 0 with this origin: they are dropped (untimed)", name_, untimed_);
     untimed_ = 0;

@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "core/runtime/error.hpp"
+#include "io/files/frame_sequence.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -21,7 +23,7 @@ ByteStream::ByteStream(const std::string& path) : file_(path) {
   packing_ = packing_of(head, path);
   if (packing_ == Packing::none) return;
   if (!is_unpacked(packing_)) refuse_packed(path, packing_);
-  unpacker_ = make_unpacker(packing_);
+  unpacker_ = make_unpacker();
   packed_.resize(kPackedBytes);
 }
 
@@ -41,14 +43,12 @@ std::size_t ByteStream::read(std::span<std::byte> out) {
 std::size_t ByteStream::unpack(std::span<std::byte> out) {
   std::size_t done = 0;
   while (done < out.size() && failure_.empty()) {
-    if (whole_) skip_padding();
     const bool more = begin_ < end_ || refill();
-    if (more && whole_ && packed_[begin_] == std::byte{}) continue;
     if (!more && whole_) break;
     const auto step = unpacker_->step(std::span(packed_).subspan(begin_, end_ - begin_), out.subspan(done));
     begin_ += step.taken;
     done += step.given;
-    whole_ = step.whole || (whole_ && step.taken == 0 && step.given == 0);
+    whole_ = step.whole;
     if (!step.defect.empty()) {
       failure_ = "the compressed data (" + std::string(name_of(packing_)) + ") are damaged: " + step.defect;
     } else if (!more && step.given == 0 && !step.whole && failure_.empty()) {
@@ -56,11 +56,6 @@ std::size_t ByteStream::unpack(std::span<std::byte> out) {
     }
   }
   return done;
-}
-
-/// Skips zeros after packed data, as found on tape; no packed data begin with zeros.
-void ByteStream::skip_padding() {
-  while (begin_ < end_ && packed_[begin_] == std::byte{}) ++begin_;
 }
 
 /// Reads more packed data. Returns false at the end of the file.

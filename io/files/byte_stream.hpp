@@ -40,7 +40,6 @@ class ByteStream {
  private:
   std::size_t unpack(std::span<std::byte> out);
   bool refill();
-  void skip_padding();
 
   InputHandle file_;
   Packing packing_ = Packing::none;

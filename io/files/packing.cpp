@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "core/runtime/error.hpp"
 #include "io/files/ending.hpp"
+#include "io/files/frame_sequence.hpp"
+#include "io/files/input_handle.hpp"
 #include "io/files/own_file.hpp"
 
 namespace eventloom {
@@ -27,6 +30,7 @@ constexpr auto kKinds = std::to_array<Kind>({
     {Packing::gzip, "gzip", "\x1f\x8b\x08"sv, ".gz", "gunzip -k"},
     {Packing::zstd, "zstd", "\x28\xb5\x2f\xfd"sv, ".zst", "unzstd"},
     {Packing::lz4, "lz4", "\x04\x22\x4d\x18"sv, ".lz4", "unlz4 -k"},
+    {Packing::lz4, "lz4", "\x02\x21\x4c\x18"sv, ".lz4", "unlz4 -k"},
     {Packing::bzip2, "bzip2", "BZh"sv, ".bz2", "bunzip2 -k"},
     {Packing::xz, "xz", "\xfd\x37zXZ\x00"sv, ".xz", "unxz -k"},
     {Packing::zip, "zip", "PK\x03\x04"sv, ".zip", "unzip"},
@@ -42,9 +46,35 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool begins_to_unpack(Packing packing, std::span<const std::byte> head) {
+bool begins_to_unpack(std::span<const std::byte> head) {
   std::vector<std::byte> out(head.size());
-  return make_unpacker(packing)->step(head, out).defect.empty();
+  const auto unpacker = make_unpacker();
+  for (std::size_t given = 0; given < out.size();) {
+    const auto step = unpacker->step(head, std::span(out).subspan(given));
+    if (!step.defect.empty()) return false;
+    if (step.taken == 0 && step.given == 0) break;
+    head = head.subspan(step.taken);
+    given += step.given;
+  }
+  return true;
+}
+
+/// The first bytes of the first frame that holds data, behind those to be skipped; empty if there is none.
+std::vector<std::byte> first_data_frame(std::span<const std::byte> head, const std::string& path) {
+  constexpr int kMostSkipped = 1000;
+  const auto bytes = std::max(head.size(), kSkippedFrameHead);
+  std::vector<std::byte> frame(head.begin(), head.end());
+  std::error_code error;
+  if (frame_kind(head) != FrameKind::skipped || !std::filesystem::is_regular_file(path, error)) return frame;
+  InputHandle file(path);
+  std::uint64_t offset = 0;
+  for (int n = 0; n < kMostSkipped && frame.size() >= kSkippedFrameHead; ++n) {
+    if (frame_kind(frame) != FrameKind::skipped) break;
+    offset += skipped_frame_bytes(frame);
+    frame.resize(bytes);
+    frame.resize(file.read_at(offset, frame));
+  }
+  return frame;
 }
 
 bool is_of_kind(const Kind& kind, std::span<const std::byte> head) {
@@ -53,17 +83,21 @@ bool is_of_kind(const Kind& kind, std::span<const std::byte> head) {
     case Packing::zip: return false;
     case Packing::bzip2:
       return head.size() > kBzip2BlockOffset && text_of(head.subspan(kBzip2BlockOffset)).starts_with(kBzip2Block);
-    default: return begins_to_unpack(kind.packing, head);
+    default: return begins_to_unpack(head);
   }
 }
 
 }  // namespace
 
-Packing packing_of(std::span<const std::byte> head, std::string_view path) {
-  const auto begins = [head](const Kind& kind) { return text_of(head).starts_with(kind.magic); };
-  const auto kind = std::ranges::find_if(kKinds, begins);
+Packing packing_of(std::span<const std::byte> head, const std::string& path) {
+  const auto frame = first_data_frame(head, path);
+  const auto begins = [&frame](const Kind& kind) { return text_of(frame).starts_with(kind.magic); };
+  const auto is_named = [&path](const Kind& kind) { return ends_with_any_case(path, kind.ending); };
+  auto kind = std::ranges::find_if(kKinds, begins);
+  // A file of nothing but frames to be skipped, or one that is cut inside them, is what its name says.
+  if (kind == kKinds.end() && frame_kind(head) == FrameKind::skipped) kind = std::ranges::find_if(kKinds, is_named);
   if (kind == kKinds.end()) return Packing::none;
-  return ends_with_any_case(path, kind->ending) || is_of_kind(*kind, head) ? kind->packing : Packing::none;
+  return is_named(*kind) || is_of_kind(*kind, frame) ? kind->packing : Packing::none;
 }
 
 bool is_unpacked(Packing packing) {

@@ -3,10 +3,13 @@
 #include <lz4frame.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <limits>
 #include <new>
+
+#include "io/files/frame_sequence.hpp"
 
 namespace eventloom {
 
@@ -45,14 +48,26 @@ class GzipUnpacker final : public Unpacker {
   z_stream stream_{};
 };
 
+/// Accepts every window of the format, also those of `zstd --long=31`. A frame takes the memory of the window it
+/// states.
 class ZstdUnpacker final : public Unpacker {
  public:
+  ZstdUnpacker() {
+    if (stream_ == nullptr) throw std::bad_alloc();
+    const auto widest = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound;
+    ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, widest);
+  }
+
   Step step(std::span<const std::byte> in, std::span<std::byte> out) override {
     ZSTD_inBuffer input{in.data(), in.size(), 0};
     ZSTD_outBuffer output{out.data(), out.size(), 0};
     const auto result = ZSTD_decompressStream(stream_.get(), &output, &input);
     Step done{.taken = input.pos, .given = output.pos, .whole = result == 0};
-    if (ZSTD_isError(result) != 0) done.defect = ZSTD_getErrorName(result);
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) {
+      done.defect = "there is not enough memory for the window of its frame (zstd --long); compress it without --long";
+    } else if (ZSTD_isError(result) != 0) {
+      done.defect = ZSTD_getErrorName(result);
+    }
     return done;
   }
 
@@ -89,9 +104,9 @@ class Lz4Unpacker final : public Unpacker {
 
 }  // namespace
 
-std::unique_ptr<Unpacker> make_unpacker(Packing packing) {
-  if (packing == Packing::gzip) return std::make_unique<GzipUnpacker>();
-  if (packing == Packing::zstd) return std::make_unique<ZstdUnpacker>();
+std::unique_ptr<Unpacker> make_frame_unpacker(FrameKind kind) {
+  if (kind == FrameKind::gzip) return std::make_unique<GzipUnpacker>();
+  if (kind == FrameKind::zstd) return std::make_unique<ZstdUnpacker>();
   return std::make_unique<Lz4Unpacker>();
 }
 

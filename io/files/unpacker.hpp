@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -11,7 +10,8 @@ namespace eventloom {
 /// Compression format of a file.
 enum class Packing : std::uint8_t { none, gzip, zstd, lz4, bzip2, xz, zip };
 
-/// Unpacks compressed data incrementally, in memory independent of their length. Verifies the format's checksums.
+/// Unpacks compressed data incrementally, in memory independent of their length: that of a window, which zstd frames
+/// state (2 GiB at most, usually 8 MiB), or of a block. Verifies the checksums that the data have.
 class Unpacker {
  public:
   struct Step {
@@ -22,11 +22,8 @@ class Unpacker {
   };
 
   virtual ~Unpacker() = default;
-  /// Consumes as much of `in` and fills as much of `out` as possible. Packed streams may be concatenated.
+  /// Consumes some of `in` and fills some of `out`: as much as possible, or up to the end of a frame.
   virtual Step step(std::span<const std::byte> in, std::span<std::byte> out) = 0;
 };
-
-/// `packing` must be gzip, zstd or lz4.
-std::unique_ptr<Unpacker> make_unpacker(Packing packing);
 
 }  // namespace eventloom

@@ -84,8 +84,11 @@ class GroupSearch {
     if (!group.defect.empty()) return deeper.push_back(group);
     const H5Id parent = open_object(file_.get(), group.path.empty() ? "/" : group.path);
     if (parent.get() < 0) return deeper.push_back({group.path, kDoesNotOpen});
-    if (part.find_first_of("*?[") == std::string::npos) {
-      if (find_link(parent.get(), part) != 0) add(parent.get(), group.path, part, deeper);
+    // As of files, a group of exactly this name takes precedence over the pattern.
+    const bool pattern = part.find_first_of("*?[") != std::string::npos;
+    const auto exists = find_link(parent.get(), part);
+    if (!pattern || exists > 0) {
+      if (exists != 0) add(parent.get(), group.path, part, deeper);
       return;
     }
     std::vector<Link> links;
@@ -121,30 +124,7 @@ class GroupSearch {
   std::span<const std::string> columns_;
 };
 
-bool is_column(hid_t group, const std::string& name, std::uint64_t rows) {
-  const H5Id object = open_object(group, name);
-  return object.get() >= 0 && is_dataset(object.get()) && rows_of_column(object.get()) == rows;
-}
-
-std::vector<std::string> list_columns(const std::string& file, const std::string& group, std::uint64_t rows) {
-  const H5Id opened = open_for_reading(file);
-  const H5Id parent = open_object(opened.get(), group);
-  std::vector<Link> links;
-  if (parent.get() < 0 || list_links(parent.get(), links) < 0) return {};
-  std::vector<std::string> names;
-  for (const auto& link : links) {
-    if (is_column(parent.get(), link.name, rows)) names.push_back(link.name);
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 }  // namespace
-
-std::vector<std::string> datasets_of_rows(const std::string& file, const std::string& group, std::uint64_t rows) {
-  if (dies_apart([&] { list_columns(file, group, rows); }, limits_for(file))) return {};
-  return list_columns(file, group, rows);
-}
 
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns) {

@@ -13,7 +13,8 @@ struct FoundGroup {
   std::string defect;  ///< why it cannot be read; empty when it can
 };
 
-/// Finds the groups of a file that match `pattern` ('*', '?' and '[' match within one name of the path), ordered by
+/// Finds the groups of a file that match `pattern` ('*', '?' and '[' match within one name of the path; an
+/// object of exactly this name takes precedence), ordered by
 /// name. A group has a defect when it exists but does not open, or when its datasets `columns` exist but do not open. A
 /// damaged list of names adds one more entry with a defect, whose path ends with the unresolved part of the pattern.
 /// Missing objects, and objects of another kind, are not found. The file may be damaged in any way: anything that would
@@ -23,9 +24,6 @@ std::vector<FoundGroup> find_groups(const std::string& file, const std::string& 
 
 /// True when `path` is a dataset, for a path at which find_groups() found no group.
 bool names_dataset(const std::string& file, const std::string& path);
-
-/// Names of the group's one-dimensional datasets with this many rows, sorted; none when the group is damaged.
-std::vector<std::string> datasets_of_rows(const std::string& file, const std::string& group, std::uint64_t rows);
 
 /// Address of a group in its file: equal for all paths to one group. 0 when it does not open. HDF5 may crash on a
 /// group with a defect.

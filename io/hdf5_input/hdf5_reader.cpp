@@ -1,7 +1,6 @@
 #include "io/hdf5_input/hdf5_reader.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -13,12 +12,10 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
-#include "core/runtime/quiet_log.hpp"
 #include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
 #include "io/hdf5_input/channel_column.hpp"
-#include "io/hdf5_input/group_search.hpp"
 #include "io/hdf5_input/lost_rows.hpp"
 #include "io/hdf5_input/payload_column.hpp"
 #include "io/hdf5_input/row_selection.hpp"
@@ -29,7 +26,6 @@
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/row_condition.hpp"
 #include "io/recorded/time_pair.hpp"
-#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -73,7 +69,6 @@ class Hdf5Reader final : public HitReader {
       conditions_.emplace_back(ColumnReader(uri.path(), place(term.column())), term);
       require_rows(conditions_.back().column());
     }
-    report_unread(uri);
   }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -118,17 +113,6 @@ class Hdf5Reader final : public HitReader {
   [[nodiscard]] std::uint64_t rows() const { return times_.column().size(); }
   [[nodiscard]] std::string place(const std::string& column) const {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
-  }
-
-  /// Reports only for the first groups that a rank opens: the groups of a file are alike, and each search costs a
-  /// process.
-  void report_unread(const SourceUri& uri) const {
-    constexpr int kMostReported = 8;
-    static std::atomic<int> reported = 0;
-    if (QuietLog::exists() || reported.fetch_add(1) >= kMostReported) return;
-    auto names = datasets_of_rows(uri.path(), group_, rows());
-    for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
-    if (!names.empty()) log::info("{}: {}", name_, unread_columns(names));
   }
 
   void open_payload(const SourceUri& uri) {

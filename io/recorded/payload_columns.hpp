@@ -22,14 +22,9 @@ inline constexpr std::size_t kMaxPayloadWords = PayloadTable::kLengthInFirstWord
 /// The columns that `payload=a,b,c` names; empty if the key is absent. Throws UserError for an empty name, or for more
 /// columns than a hit can have words.
 inline std::vector<std::string> payload_columns(const SourceUri& uri) {
-  std::vector<std::string> columns;
-  const auto list = uri.get("payload", "");
-  for (std::size_t begin = 0; !list.empty() && begin <= list.size();) {
-    const auto end = std::min(list.find(',', begin), list.size());
-    columns.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-    if (columns.back().empty()) throw UserError("source '" + uri.text() + "': payload= has an empty name");
-  }
+  auto columns = uri.get_list("payload");
+  if (std::ranges::find(columns, "") != columns.end())
+    throw UserError("source '" + uri.text() + "': payload= has an empty name");
   if (columns.size() > kMaxPayloadWords) {
     throw UserError("source '" + uri.text() + "': payload= names more than " + std::to_string(kMaxPayloadWords) +
                     " columns");

@@ -72,6 +72,22 @@ void expand_segments(const SourceUri& uri, std::vector<SourceSpec>& out) {
   for (const auto& segment : compass_segments(uri, matching_files(uri.path()))) out.push_back({segment});
 }
 
+void join_segments(std::vector<SourceSpec>& specs) {
+  std::vector<SourceUri*> unstated;
+  std::vector<std::string> paths;
+  for (auto& spec : specs) {
+    const auto& uri = spec.uri;
+    if (uri.scheme() != "compass" || uri.has("header") || uri.has("follow") || uri.has("concat")) continue;
+    unstated.push_back(&spec.uri);
+    paths.push_back(uri.path());
+  }
+  if (unstated.size() < 2) return;
+  const auto segments = compass_segments(*unstated.front(), paths);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (segments[i].has("header")) *unstated[i] = unstated[i]->with("header", segments[i].require("header"));
+  }
+}
+
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out) { out.push_back({uri}); }
 
 void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out) {

@@ -18,6 +18,8 @@ using Expand = void (*)(const SourceUri& uri, std::vector<SourceSpec>& out);
 void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// Sources likewise; CoMPASS files without a header get that of the others, see compass_segments().
 void expand_segments(const SourceUri& uri, std::vector<SourceSpec>& out);
+/// Gives CoMPASS files without a header that of the others among `specs`, likewise, where URIs name them one by one.
+void join_segments(std::vector<SourceSpec>& specs);
 /// One source, whatever the path.
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// One source per HDF5 group of each file, ordered by name; a damaged group remains a source. With the key `concat`,

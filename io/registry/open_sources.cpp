@@ -1,6 +1,7 @@
 #include "io/registry/open_sources.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -122,18 +123,14 @@ void require_together(std::span<const SourceSpec> specs) {
   }
 }
 
+/// Whether neither name nor contents say what a file is: it may be a later file of a split run.
+bool is_unknown_file(const std::string& text) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(text, error) && scheme_of_file(text) == nullptr;
+}
+
 std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& same) {
-  std::vector<SourceSpec> specs;
-  std::size_t given = 0;
-  for (const auto& text : uris) {
-    const auto uri = parse_source_uri(text);
-    const auto first = specs.size();
-    scheme_of(uri).expand(uri, specs);
-    for (auto s = first; s < specs.size(); ++s) specs[s].given = given;
-    ++given;
-    const auto clock = uri.get("clock", "");
-    for (auto s = first; s < specs.size(); ++s) specs[s].clock = clock.empty() ? text : "clock=" + clock;
-  }
+  auto specs = expand_uris(uris).specs;
   for (const auto& spec : specs) {
     const bool readable = spec.defect.empty();
     same.take(spec.uri, readable ? scheme_of(spec.uri).data(spec.uri) : std::vector<UsedData>());
@@ -145,6 +142,33 @@ std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& sa
 }
 
 }  // namespace
+
+ExpandedUris expand_uris(std::span<const std::string> uris) {
+  ExpandedUris all;
+  std::vector<std::size_t> unknown;
+  for (const auto& text : uris) {
+    const auto first = all.specs.size();
+    std::string clock;
+    if (uris.size() > 1 && is_unknown_file(text)) {
+      unknown.push_back(first);
+      all.specs.push_back({SourceUri::of_path("compass", text)});
+    } else {
+      const auto uri = parse_source_uri(text);
+      scheme_of(uri).expand(uri, all.specs);
+      clock = uri.get("clock", "");
+    }
+    for (auto s = first; s < all.specs.size(); ++s) {
+      all.specs[s].given = all.ends.size();
+      all.specs[s].clock = clock.empty() ? text : "clock=" + clock;
+    }
+    all.ends.push_back(all.specs.size());
+  }
+  if (uris.size() > 1) join_segments(all.specs);
+  for (const auto s : unknown) {
+    if (!all.specs[s].uri.has("header")) (void)parse_source_uri(all.specs[s].uri.path());  // refuses it
+  }
+  return all;
+}
 
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   SameSource same;

@@ -24,6 +24,13 @@ namespace eventloom {
 /// no source, two sources have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
+/// The sources of several URIs, whose data are not compared.
+struct ExpandedUris {
+  std::vector<SourceSpec> specs;
+  std::vector<std::size_t> ends;  ///< for each URI: the number of sources up to its last one
+};
+ExpandedUris expand_uris(std::span<const std::string> uris);
+
 /// Like expand_sources(), but also compares file contents. Copies are marked (SourceSpec::copy), and counters are
 /// placed (SourceSpec::turns). Throws UserError for
 /// copies within one source, and for sources that cannot be read together. Calling it on one rank of a run is enough.

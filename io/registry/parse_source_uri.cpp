@@ -96,11 +96,40 @@ SourceUri as_compass(const SourceUri& uri) {
   return uri.with_scheme("compass");
 }
 
+/// Refuses what is not a file: no scheme would help. A colon in the name of a folder makes no scheme.
+void refuse_missing(const SourceUri& uri) {
+  const bool in_folder = uri.scheme().find('/') != std::string::npos;
+  if (!uri.scheme().empty() && !in_folder) return;
+  const auto path = in_folder ? uri.scheme() + ":" + uri.path() : uri.path();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    uri.refuse("it is a folder; name the files in it, as in '" + (std::filesystem::path(path) / "*").string() +
+               "', or a folder of sorted hits as sorted:DIR");
+  }
+  if (!found_files(path).empty()) return;
+  const bool has_keys = uri.text().find('?') != std::string::npos;
+  uri.refuse(std::string(has_wildcard(path) ? "no file matches this pattern" : "there is no such file") +
+             (has_keys ? ", and the keys belong to an unknown scheme: put it before the name, as in csv:FILE" : ""));
+}
+
+/// A file whose name contains what would be quoted characters is meant as it is.
+SourceUri with_literal_path(const SourceUri& uri, const std::string& text) {
+  const auto place = text.substr(0, text.find('?'));
+  const auto literal = place.substr(uri.scheme().empty() ? 0 : uri.scheme().size() + 1);
+  if (literal == uri.path() || found_files(literal).empty()) return uri;
+  if (!found_files(uri.path()).empty()) {
+    uri.refuse("there are '" + literal + "' and '" + uri.path() +
+               "', which it may mean, too: write %25 for each % of the former, or rename one");
+  }
+  return uri.with_path(literal);
+}
+
 }  // namespace
 
 const SourceScheme& scheme_of(const SourceUri& uri) {
   const auto* scheme = find_scheme(uri.scheme());
   if (scheme != nullptr) return *scheme;
+  refuse_missing(uri);
   if (uri.scheme().empty()) {
     uri.refuse(
         "unknown scheme: neither the contents nor the ending of the file say what it is; put one before its "
@@ -121,8 +150,8 @@ const SourceScheme* scheme_of_file(const std::string& path) {
 }
 
 SourceUri parse_source_uri(const std::string& text) {
-  const bool is_name = is_file(text);
-  auto uri = is_name ? SourceUri::of_path("", text) : SourceUri::parse(text);
+  const bool is_name = !found_files(text).empty();
+  auto uri = is_name ? SourceUri::of_path("", text) : with_literal_path(SourceUri::parse(text), text);
   if (uri.scheme().empty()) {
     if (const auto* scheme = scheme_of_files(uri)) uri = uri.with_scheme(scheme->name);
     if (uri.scheme() == "compass") uri = as_compass(uri);

@@ -9,6 +9,7 @@
 #include "io/compass/compass_segments.hpp"
 #include "io/compass/compass_text.hpp"
 #include "io/compass/inspect_compass.hpp"
+#include "io/csv/csv_columns.hpp"
 #include "io/csv/csv_reader.hpp"
 #include "io/csv/inspect_csv.hpp"
 #include "io/epochs/epochs_source.hpp"
@@ -19,6 +20,8 @@
 #include "io/generator/generator_reader.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5_input/hdf5_reader.hpp"
+#include "io/hdf5_input/inspect_hdf5.hpp"
+#include "io/hdf5_input/unread_hdf5.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_reader.hpp"
 #include "io/hld/inspect_hld.hpp"
@@ -39,6 +42,7 @@
 #include "io/recorded/followed_reader.hpp"
 #include "io/recorded/joined_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
+#include "io/recorded/time_pair.hpp"
 #include "io/run_input/output_reader.hpp"
 #include "io/serve/hits_player.hpp"
 #include "io/serve/play_lmd.hpp"
@@ -139,6 +143,20 @@ std::unique_ptr<HitReader> follow_csv(const SourceUri& uri, SourceId id, const T
   return follow_one_by_one(
       files, {.can_open = [uri](const std::string& path) { return can_open_csv(uri.with_path(path)); },
               .open = [=](const std::string& path) { return open_csv(uri.with_path(path), id, base, files); }});
+}
+
+std::vector<std::vector<std::string>> unread_in_tables(std::span<const SourceUri> uris) {
+  std::vector<std::vector<std::string>> unread;
+  for (const auto& uri : uris) {
+    auto& names = unread.emplace_back();
+    for (const auto& file : files_at_path(uri)) {
+      for (const auto& name : find_columns(with_time_pair(uri.with_path(file))).unread) {
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      }
+      if (uri.has("follow")) break;  // later files may not be complete
+    }
+  }
+  return unread;
 }
 
 /// The URI of one of the files of a split run, with the header of the first.
@@ -249,6 +267,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .recognise = begins_compass_file,
      .read = read_compass,
      .follow = follow_compass,
+     .suitable_tick_ps = 1,
      .inspect = inspect_compass},
     {.name = "tpx3",
      .form = "tpx3:PATH",
@@ -258,6 +277,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .together = require_placed_tpx3,
      .recognise = begins_tpx3_file,
      .read = read_tpx3,
+     .suitable_tick_ps = 1,
      .inspect = inspect_tpx3},
     {.name = "midas",
      .form = "midas:PATH",
@@ -279,6 +299,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .turns = ClockTurns::are_stated,
      .read = read_joined<read_csv>,
      .follow = follow_csv,
+     .unread = unread_in_tables,
      .inspect = inspect_csv},
     {.name = "hdf5",
      .form = "hdf5:PATH[?group=/dom_*&time=time&channel=channel&unit=ns]",
@@ -291,7 +312,9 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .turns = ClockTurns::are_stated,
      .recognise = begins_hdf5_file,
      .read = read_joined<open_hdf5>,
-     .play = play_run},
+     .play = play_run,
+     .unread = unread_hdf5,
+     .inspect = inspect_hdf5},
     {.name = "sorted",
      .form = "sorted:DIR",
      .shifts = false,

@@ -84,6 +84,10 @@ struct SourceScheme {
   OpenPlayer play = nullptr;
   double most_jump_s = 0;  ///< largest clock jump of a feed that is accepted at once; 0: any
 
+  /// Finds the columns of each source that are not read; null: there are none.
+  std::vector<std::vector<std::string>> (*unread)(std::span<const SourceUri> uris) = nullptr;
+
+  std::uint64_t suitable_tick_ps = TimeBase{}.tick_ps;  ///< ticks in which `inspect` shows its times
   /// Describes its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported.
   /// Times are in ticks of `tick_ps`; std::nullopt: the length that suits the file.
   nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events,

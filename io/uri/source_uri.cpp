@@ -11,6 +11,45 @@ namespace eventloom {
 
 namespace {
 
+int hexadecimal_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/// Whether a character is quoted at `at`.
+bool is_quoted(std::string_view text, std::size_t at) {
+  return text[at] == '%' && at + 2 < text.size() && hexadecimal_digit(text[at + 1]) >= 0 &&
+         hexadecimal_digit(text[at + 2]) >= 0;
+}
+
+std::string unquoted(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool quoted = is_quoted(text, at);
+    plain +=
+        quoted ? static_cast<char>(hexadecimal_digit(text[at + 1]) << 4 | hexadecimal_digit(text[at + 2])) : text[at];
+    if (quoted) at += 2;
+  }
+  return plain;
+}
+
+/// Quotes the characters of `reserved`, and whatever would be taken for a quoted one.
+std::string quoted(std::string_view text, std::string_view reserved) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool plain = reserved.find(text[at]) == std::string_view::npos && !is_quoted(text, at);
+    if (plain) {
+      out += text[at];
+    } else {
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(text[at]);
+      out += {'%', kDigits[byte / kDigits.size()], kDigits[byte % kDigits.size()]};
+    }
+  }
+  return out;
+}
+
 std::string in_quotes(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
 
 /// Where the key that begins at `at` ends: at the next &. Conditions are joined by &&.
@@ -31,7 +70,7 @@ SourceUri SourceUri::parse(const std::string& text, const std::string& role) {
   const std::string place = text.substr(0, question);
   const auto colon = place.find(':');
   if (colon != std::string::npos) uri.scheme_ = place.substr(0, colon);
-  uri.path_ = place.substr(colon == std::string::npos ? 0 : colon + 1);
+  uri.path_ = unquoted(place.substr(colon == std::string::npos ? 0 : colon + 1));
   std::size_t at = question;
   while (at != std::string::npos) {
     const auto next = end_of_key(text, at + 1);
@@ -60,7 +99,19 @@ SourceUri SourceUri::of_path(const std::string& scheme, const std::string& path)
 
 std::string SourceUri::get(std::string_view key, std::string_view otherwise) const {
   const auto found = values_.find(key);
-  return found == values_.end() ? std::string(otherwise) : found->second.value_or("");
+  return found == values_.end() ? std::string(otherwise) : unquoted(found->second.value_or(""));
+}
+
+std::vector<std::string> SourceUri::get_list(std::string_view key) const {
+  std::vector<std::string> items;
+  const auto found = values_.find(key);
+  const auto list = found == values_.end() ? std::string() : found->second.value_or("");
+  for (std::size_t begin = 0; !list.empty() && begin <= list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    items.push_back(unquoted(std::string_view(list).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return items;
 }
 
 std::vector<std::string> SourceUri::flags() const {
@@ -74,7 +125,7 @@ std::vector<std::string> SourceUri::flags() const {
 std::string SourceUri::require(std::string_view key) const {
   const auto found = values_.find(key);
   if (found == values_.end()) refuse(in_quotes(std::string(key) + '=') + " is missing");
-  return found->second.value_or("");
+  return unquoted(found->second.value_or(""));
 }
 
 std::uint64_t SourceUri::get_count(std::string_view key, std::uint64_t otherwise, std::uint64_t low,
@@ -82,7 +133,7 @@ std::uint64_t SourceUri::get_count(std::string_view key, std::uint64_t otherwise
   const auto found = values_.find(key);
   if (found == values_.end()) return otherwise;
   try {
-    const auto value = parse_count(found->second.value_or(""));
+    const auto value = parse_count(unquoted(found->second.value_or("")));
     if (value >= low && value <= high) return value;
   } catch (const std::invalid_argument&) {
   }
@@ -131,13 +182,13 @@ SourceUri SourceUri::with_path(const std::string& path) const {
 
 SourceUri SourceUri::with(const std::string& key, const std::string& value) const {
   SourceUri other = *this;
-  other.values_[key] = value;
+  other.values_[key] = quoted(value, "&");
   other.compose();
   return other;
 }
 
 void SourceUri::compose() {
-  text_ = (scheme_.empty() ? "" : scheme_ + ":") + path_;
+  text_ = (scheme_.empty() ? "" : scheme_ + ":") + quoted(path_, "?");
   char separator = '?';
   for (const auto& [key, value] : values_) {
     text_ += separator + key + (value ? "=" + *value : "");

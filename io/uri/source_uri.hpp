@@ -15,6 +15,9 @@ namespace eventloom {
 /// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value. The value of
 /// `where` and of `overflow` may contain &&.
 /// io/registry defines the schemes.
+///
+/// In paths and values, a % that two hexadecimal digits follow stands for the character of that number: %26 for &, %2C
+/// for a comma within an item of a list. Any other % stands for itself.
 class SourceUri {
  public:
   /// Throws UserError when the text is not of this form. `role`: what the URI names, for messages.
@@ -23,7 +26,7 @@ class SourceUri {
   /// A literal path without keys.
   static SourceUri of_path(const std::string& scheme, const std::string& path);
 
-  /// Used in messages. A text whose names or values contain '?' or '&' does not parse back.
+  /// Used in messages and in the output. Parses back to an equal URI if there is a scheme.
   [[nodiscard]] const std::string& text() const { return text_; }
   /// Empty if the text has no scheme.
   [[nodiscard]] const std::string& scheme() const { return scheme_; }
@@ -31,6 +34,8 @@ class SourceUri {
   /// Value of a key, empty for a key without a value, or `otherwise` when it is absent.
   [[nodiscard]] std::string get(std::string_view key, std::string_view otherwise) const;
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
+  /// The items of a list that commas separate, empty ones included; none if the key is absent or has an empty value.
+  [[nodiscard]] std::vector<std::string> get_list(std::string_view key) const;
   /// Keys without a value.
   [[nodiscard]] std::vector<std::string> flags() const;
   /// Throws UserError when the key is absent.
@@ -50,7 +55,7 @@ class SourceUri {
   /// Throws UserError if a key is not among `keys`; the message names that key and lists `keys`.
   void accept_only(std::span<const std::string_view> keys) const;
 
-  /// A copy with another scheme, another path, or another value of a key.
+  /// A copy with another scheme, another path, or another value of a key. Paths and values are literal.
   [[nodiscard]] SourceUri with_scheme(std::string_view scheme) const;
   [[nodiscard]] SourceUri with_path(const std::string& path) const;
   [[nodiscard]] SourceUri with(const std::string& key, const std::string& value) const;
@@ -62,7 +67,8 @@ class SourceUri {
   std::string text_;
   std::string scheme_;
   std::string path_;
-  std::map<std::string, std::optional<std::string>, std::less<>> values_;  ///< std::nullopt: a key without a value
+  /// As in the text, with quoted characters. std::nullopt: a key without a value.
+  std::map<std::string, std::optional<std::string>, std::less<>> values_;
 };
 
 }  // namespace eventloom

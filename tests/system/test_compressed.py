@@ -91,9 +91,92 @@ def test_other_names_and_several_streams_in_one_file(tmp_path):
     assert_same(results[2], results[0])
 
 
-def test_records_that_begin_like_gzip(tmp_path):
-    """The first time equals gzip's magic number: the file is not unpacked."""
-    times = struct.unpack("<Q", b"\x1f\x8b\x08\x00\x01\x00\x00\x00")[0] + 5 * np.arange(1000, dtype="<u8")
+# Frames of zstd and LZ4 beyond those that the plain commands write: a shell command that packs "$0" to standard output.
+FRAMES = {
+    "pzstd": ("a.csv.zst", 'pzstd -q -c -p 2 "$0"'),
+    "long": ("a.csv.zst", 'zstd -q -c --long=31 < "$0"'),
+    "legacy": ("a.csv.lz4", 'lz4 -q -l -c "$0"'),
+    "metadata": ("a.csv.lz4", 'printf "\\x5A\\x2A\\x4D\\x18\\x05\\0\\0\\0hello"; lz4 -q -B4 -c "$0"'),
+}
+
+
+def framed(folder, frames, text, name=None):
+    plain = folder / "plain.txt"
+    plain.write_text(text)
+    target = folder / (name or FRAMES[frames][0])
+    target.write_bytes(subprocess.run(["bash", "-c", FRAMES[frames][1], plain], check=True, capture_output=True).stdout)
+    return target
+
+
+def rows_of(run):
+    merged = read_merged(run.merged)
+    return list(zip(merged["hits/time"].tolist(), merged["hits/channel"].tolist(), merged["payload"].tolist()))
+
+
+def rows_in(text):
+    return [tuple(map(int, line.split(","))) for line in text.splitlines()[1:]]
+
+
+@pytest.mark.parametrize("name", [None, "noname.csv"])
+@pytest.mark.parametrize("frames", FRAMES)
+def test_frames_of_any_kind(tmp_path, frames, name):
+    """Also recognised without the ending, behind frames to be skipped."""
+    path = framed(tmp_path, frames, table(), name)
+    assert rows_of(Run(tmp_path / "run", [str(path)], *ALL)) == rows_in(table())
+    assert json.loads(eventloom("inspect", path, "--json").stdout)["hits"] == 30_000
+
+
+def test_frames_in_any_mix(tmp_path):
+    """Tables longer than a block of lz4 -l, cut anywhere, in frames of all kinds one after the other, with zeros between
+    and behind them."""
+    text = table(1_000_000)
+    places = [0, 333, 9_000_000, 9_000_001, 12_000_000, len(text)]
+    parts = [text[a:b] for a, b in zip(places, places[1:])]
+    packers = ["legacy", "pzstd", "legacy", "metadata", "long"]
+    data = b"".join(framed(tmp_path, packer, part).read_bytes() + bytes(n)
+                    for n, (packer, part) in enumerate(zip(packers, parts)))
+    (tmp_path / "mixed.csv").write_bytes(data + gzip.compress(b"17000000,3,1\n") + bytes(9))
+    run = Run(tmp_path / "run", [str(tmp_path / "mixed.csv")], *ALL)
+    assert rows_of(run) == [*rows_in(text), (17_000_000, 3, 1)]
+
+
+@pytest.mark.parametrize("where", ["head", "middle", "end"])
+@pytest.mark.parametrize("frames", FRAMES)
+def test_cut_frames(tmp_path, frames, where):
+    text = table(700_000 if frames == "legacy" else 30_000)  # more than a block
+    path = framed(tmp_path, frames, text)
+    data = path.read_bytes()
+    path.write_bytes(data[:{"head": 10, "middle": len(data) * 9 // 10, "end": len(data) - 1}[where]])
+    if where == "head":  # no row at all
+        done = eventloom("run", "--source", path, *ALL, "--output", tmp_path / "o.h5", code=2)
+        assert str(path) in done.stderr and "the file ends inside its compressed data" in done.stderr
+        return
+    run = Run(tmp_path / "run", [str(path)], *ALL, code=3)
+    kept = rows_of(run)
+    assert kept == rows_in(text)[:len(kept)] and len(kept) > 1000 and (where == "end" or len(kept) < len(rows_in(text)))
+    assert str(path) in run.done.stderr and "the file ends inside its compressed data" in run.done.stderr
+
+
+def test_a_damaged_block_of_legacy_lz4(tmp_path):
+    """Blocks have no checksum: what cannot be unpacked is damage, and so is a length that no block has."""
+    text = table(800_000)
+    path = framed(tmp_path, "legacy", text)
+    data = bytearray(path.read_bytes())
+    second = 8 + struct.unpack_from("<I", data, 4)[0]
+    for name, place, with_ in (("match.csv.lz4", second + 4, b"\x00\xff\xff"), ("length.csv.lz4", second, b"\xff\xff\xff\x7f")):
+        damaged = bytearray(data)
+        damaged[place:place + len(with_)] = with_
+        (tmp_path / name).write_bytes(damaged)
+        run = Run(tmp_path / name[:5], [str(tmp_path / name)], *ALL, code=3)
+        kept = rows_of(run)
+        assert kept == rows_in(text)[:len(kept)] and len(kept) > 400_000
+        assert name in run.done.stderr and "the compressed data (lz4) are damaged" in run.done.stderr
+
+
+@pytest.mark.parametrize("magic", ["1f8b0800 01000000", "02214c18 00000000", "512a4d18 00040000", "502a4d18 ffffff00"])
+def test_records_that_begin_like_packed_data(tmp_path, magic):
+    """The first time equals a magic number and a plausible length: the file is not unpacked."""
+    times = struct.unpack("<Q", bytes.fromhex(magic))[0] + 5 * np.arange(1000, dtype="<u8")
     times.astype("<u8").tofile(tmp_path / "a.bin")
     run = Run(tmp_path / "run", [f"packed:{tmp_path}/a.bin?record=8&time=u64le@0&channel=u8@7"], *ALL)
     assert read_merged(run.merged)["hits/time"].tolist() == times.tolist()

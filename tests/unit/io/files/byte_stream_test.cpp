@@ -69,6 +69,23 @@ TEST_F(ByteStreams, UnpackPiecesOfAnySize) {
   EXPECT_EQ(rest_of(stream, 500), text_.substr(1000) + "end");
 }
 
+TEST_F(ByteStreams, FramesToBeSkippedMayLieAnywhere) {
+  const std::string skipped("\x5e\x2a\x4d\x18\x05\0\0\0hello", 13);
+  const auto packed = gzipped(text_);
+  const auto path = put("metadata", skipped + skipped + packed + skipped + std::string(3, '\0') + packed + skipped);
+  for (const std::size_t step : {1U, 4096U}) {
+    ByteStream stream(path);
+    EXPECT_EQ(rest_of(stream, step), text_ + text_);
+    EXPECT_EQ(stream.failure(), "");
+  }
+  ByteStream cut(put("cut.gz", packed + skipped.substr(0, 11)));
+  EXPECT_EQ(rest_of(cut, 4096), text_);
+  EXPECT_NE(cut.failure().find("the file ends inside its compressed data"), std::string::npos);
+  ByteStream junk(put("junk.gz", packed + "junk"));
+  EXPECT_EQ(rest_of(junk, 4096), text_);
+  EXPECT_NE(junk.failure().find("damaged"), std::string::npos);
+}
+
 TEST_F(ByteStreams, EveryCutIsAFailure) {
   const auto whole = gzipped(text_.substr(0, 200));
   for (std::size_t bytes = 3; bytes < whole.size(); ++bytes) {

@@ -1,0 +1,66 @@
+#include "io/registry/inspect_source.hpp"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "io/recorded/default_epoch.hpp"
+#include "io/recorded/inspect_hits.hpp"
+#include "io/registry/open_sources.hpp"
+#include "io/registry/registry.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json inspect_joined(const SourceSpec& spec, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
+  const auto& scheme = scheme_of(spec.uri);
+  const bool numbered = holds_event_numbers(spec.uri);
+  TimeBase base{.tick_ps = tick_ps.value_or(spec.uri.get("unit", "") == "ps" ? 1 : scheme.suitable_tick_ps)};
+  base.epoch_ticks = numbered ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps);
+  const auto reader = scheme.read(spec.uri, {0}, base);
+  Json header = {{"uri", spec.uri.text()}};
+  if (numbered) {
+    header["times"] = "event numbers";
+  } else {
+    header["tick_ps"] = base.tick_ps;
+  }
+  const auto files = files_of(spec);
+  header["files"] = files;
+  header["contents"] = reader->header().text;
+  auto shown = inspect_hits(*reader, std::string(scheme.name), std::move(header), n_events);
+  shown["file"] = spec.uri.path();
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) bytes += std::filesystem::file_size(file);
+  shown["file_bytes"] = bytes;
+  return shown;
+}
+
+Json lost(const SourceSpec& spec) {
+  return {{"file", spec.uri.path()},
+          {"kind", scheme_of(spec.uri).name},
+          {"damaged", true},
+          {"file_bytes", std::filesystem::file_size(spec.uri.path())},
+          {"header", {{"uri", spec.uri.text()}}},
+          {"problems", {spec.defect}}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json inspect_source(const SourceSpec& spec, std::uint64_t n_events,
+                                      std::optional<std::uint64_t> tick_ps) {
+  const auto& scheme = scheme_of(spec.uri);
+  if (scheme.inspect == nullptr || is_followed(spec.uri)) {
+    throw UserError(
+        "'" + spec.uri.text() + "': inspect shows files, and sources of " +
+        list_schemes([](const auto& known) { return known.inspect != nullptr ? std::string(known.name) + ":" : ""; }));
+  }
+  if (!spec.defect.empty()) return lost(spec);
+  return spec.uri.has("concat") ? inspect_joined(spec, n_events, tick_ps) : scheme.inspect(spec.uri, n_events, tick_ps);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "io/registry/source_spec.hpp"
+
+namespace eventloom {
+
+/// What `inspect` shows of a recorded source: see SourceScheme::inspect. With the key `concat`, the hits of all its
+/// files together. Throws UserError for a source that it does not show.
+nlohmann::ordered_json inspect_source(const SourceSpec& spec, std::uint64_t n_events,
+                                      std::optional<std::uint64_t> tick_ps);
+
+}  // namespace eventloom
