@@ -51,7 +51,6 @@ inline constexpr SourceKey kReorderEvents{
     "reorder", "TIME|N", "how late an event may come by its time stamp (10ms,10000); numbers must ascend"};
 inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where times go back by more (refused)"};
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
-inline constexpr SourceKey kClock{"clock", "NAME", "sources of one name share a clock, as those of one URI do"};
 inline constexpr SourceKey kClockBits{
     "bits", "N|none",
     "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel; none: it never does"};
