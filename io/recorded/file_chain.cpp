@@ -9,7 +9,8 @@ void FileChain::require_same_columns(const HitReader& reader, const std::string&
   const auto& header = reader.header();
   if (header.payload != header_.payload || header.flags != header_.flags ||
       header.payload_names != header_.payload_names) {
-    throw UserError("'" + path + "' has other columns than the files before it");
+    throw UserError("'" + path + "' has other columns than the files before it, or other kinds of payload: " +
+                    "payload=NAME:f64 states a kind");
   }
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "io/files/table_fields.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -55,6 +57,7 @@ std::vector<RowTerm> terms_in(const SourceUri& uri, std::string_view key, std::s
 }  // namespace
 
 RowTerm::Number RowTerm::number_in(std::string_view text) {
+  text = boolean_as_number(text);
   const bool negative = text.starts_with('-');
   auto digits = text.substr(negative || text.starts_with('+') ? 1 : 0);
   const bool hex = digits.starts_with("0x") || digits.starts_with("0X");

@@ -182,6 +182,14 @@ def test_stated_whole_kinds_in_floating_point(tmp_path):
     refused(f"{path}?payload=flags:i32", "t.csv:3", "'2.500e+00' is not payload")
 
 
+@pytest.mark.parametrize("yes, no", [("True", "False"), ("true", "false"), ("TRUE", "FALSE")])
+def test_booleans_are_whole_numbers(tmp_path, yes, no):
+    path = table(tmp_path, f"t_ns,ch,valid\n1,1,{yes}\n2,2,{no}\n3,3,{yes}\n")
+    assert rows_of(run_all(tmp_path / "run", f"{path}?payload=valid")) == [(1, 0, 1, (1,)), (2, 0, 2, (0,)), (3, 0, 3, (1,))]
+    for n, condition in enumerate((f"valid=={yes}", "valid==1", "valid!=0", "valid>0", "valid==True")):
+        assert [row[0] for row in rows_of(run_all(tmp_path / f"run{n}", f"{path}?where={condition}"))] == [1, 3]
+
+
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_decimal_commas(tmp_path, separator):
     text = "t_us;ch;energy\n12,5;3;-0,75\n13,125;4;1,5e2\n14;5;,5\n".replace(";", separator)
