@@ -1,5 +1,6 @@
 #include "io/hdf5_input/channel_column.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -29,14 +30,16 @@ void ChannelColumn::read_integers(std::uint64_t from, std::size_t n, std::vector
     missing_values_.mark(from, integers_, missing_);
     lost.mark(missing_, column_.name());
   }
+  const auto is_channel = [](std::uint64_t number) { return number <= kMaxChannel; };
+  if (!scale_.any() && !ids_ && std::ranges::all_of(integers_, is_channel)) {  // the common case
+    const auto first = out.size();
+    out.resize(first + n);
+    for (std::size_t i = 0; i < n; ++i) out[first + i] = static_cast<std::uint32_t>(integers_[i]);
+    return;
+  }
   const bool is_signed = column_.is_signed();
-  const bool simple = !scale_.any() && !ids_;
   for (std::size_t i = 0; i < n; ++i) {
     const auto number = integers_[i];
-    if (simple && number <= kMaxChannel) {
-      out.push_back(static_cast<std::uint32_t>(number));
-      continue;
-    }
     const auto channel = channel_of(number);
     out.push_back(channel.value_or(0));
     if (channel || (lost.any() && lost[i])) continue;

@@ -35,7 +35,8 @@ constexpr std::size_t kRowsPerBlock = 65536;
 
 std::string time_dataset(const SourceUri& uri) { return uri.has("time") ? time_column(uri) : "time"; }
 
-/// Replaces the hits for which `goes` is true by losses. `later`: flags of the hits that are to be left out after these.
+/// Replaces the hits for which `goes` is true by losses. `later`: flags of the hits that are to be left out after
+/// these.
 void leave_out_rows(HitBlock& block, const std::vector<bool>& goes, DropCause cause,
                     std::initializer_list<std::vector<bool>*> later) {
   if (std::ranges::find(goes, true) == goes.end()) return;

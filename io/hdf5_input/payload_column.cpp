@@ -76,9 +76,32 @@ void Hdf5PayloadColumn::read_numbers(std::uint64_t from, std::size_t n) {
   }
 }
 
+/// The common case: puts numbers that all fit the kind; returns false when they do not.
+bool Hdf5PayloadColumn::put_plain(std::span<std::uint32_t> words, std::size_t stride) const {
+  if (!missing_.empty() || scale_.any()) return false;
+  if (!column_.is_float()) {
+    const bool is_signed = column_.is_signed();
+    const std::uint64_t shift = kind_ == PayloadKind::i32 && is_signed ? std::uint64_t{1} << 31 : 0;
+    const std::uint64_t most =
+        kind_ == PayloadKind::i32 && !is_signed ? (std::uint64_t{1} << 31) - 1 : ~std::uint32_t{0};
+    std::uint64_t above = 0;
+    for (const auto number : integers_) above |= number + shift > most ? 1 : 0;
+    if (above != 0 || holds_nan()) return false;
+    for (std::size_t i = 0; i < integers_.size(); ++i) words[i * stride] = static_cast<std::uint32_t>(integers_[i]);
+    return true;
+  }
+  if (kind_ == PayloadKind::f32 && column_.digits() <= kSingleDigits && column_.number_bytes() <= sizeof(float)) {
+    for (std::size_t i = 0; i < reals_.size(); ++i)
+      words[i * stride] = std::bit_cast<std::uint32_t>(static_cast<float>(reals_[i]));
+    return true;
+  }
+  return false;
+}
+
 void Hdf5PayloadColumn::read(std::uint64_t from, std::size_t n, std::span<std::uint32_t> words, std::size_t stride,
                              LostRows& lost) {
   read_numbers(from, n);
+  if (put_plain(words, stride)) return;
   const bool two = words_of(kind_) == 2;
   for (std::size_t i = 0; i < n; ++i) {
     const auto bits = bits_of(i);

@@ -37,6 +37,7 @@ class Hdf5PayloadColumn {
   [[nodiscard]] bool holds_nan() const { return kind_ == PayloadKind::f32 || kind_ == PayloadKind::f64; }
   [[nodiscard]] PayloadKind natural_kind();
   void read_numbers(std::uint64_t from, std::size_t n);
+  [[nodiscard]] bool put_plain(std::span<std::uint32_t> words, std::size_t stride) const;
   [[nodiscard]] std::optional<std::uint64_t> bits_of(std::size_t i) const;
   [[nodiscard]] std::optional<std::uint64_t> real_bits(std::size_t i) const;
   [[nodiscard]] std::optional<std::uint64_t> whole_bits(std::size_t i) const;
