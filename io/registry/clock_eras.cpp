@@ -9,6 +9,7 @@
 #include "io/registry/open_sources.hpp"
 #include "io/registry/order_of_times.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 

@@ -10,6 +10,7 @@
 #include "io/recorded/inspect_hits.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 
