@@ -33,6 +33,12 @@ std::string name_in_messages(const BegunSource& source) {
   return uri.path() + (uri.has("group") ? ":" + uri.get("group", "") : "");
 }
 
+/// The key that says in which turn a source begins.
+const char* key_of(const SourceUri& uri) { return numbers_events(uri) ? "offset" : "turns"; }
+
+/// Whether the user states where the counter of a source begins.
+bool is_placed(const SourceUri& uri) { return uri.has(key_of(uri)); }
+
 /// Reads the first hits in a file. Their numbers begin in turn 1, so that some may lie before the first one, and their
 /// times are rounded, as the tick of the run is not known. std::nullopt if there are none.
 std::optional<BegunSource> begun(SourceSpec& spec, const std::string& file) {
@@ -60,8 +66,7 @@ std::optional<BegunSource> begun(SourceSpec& spec) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
   const bool turns = scheme.turns != nullptr && scheme.turns(uri) && spec.defect.empty();
-  const bool placed = uri.has("turns") || uri.has("overflow") || (numbers_events(uri) && uri.has("offset"));
-  if (!turns || placed || uri.has("follow")) return std::nullopt;
+  if (!turns || is_placed(uri) || uri.has("follow")) return std::nullopt;
   const QuietLog quiet;
   try {
     for (const auto& file : scheme.files(uri)) {
@@ -80,9 +85,6 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() <= kShown ? list : fmt::format("{} and {} more", list, names.size() - kShown);
 }
 
-/// The key that says in which turn a source begins.
-const char* key_of(const BegunSource& source) { return numbers_events(source.spec->uri) ? "offset" : "turns"; }
-
 void report_turns(const std::vector<BegunSource>& sources) {
   std::map<std::uint64_t, std::vector<std::string>> of_turn;
   for (const auto& source : sources) of_turn[source.spec->turns].push_back(name_in_messages(source));
@@ -94,7 +96,7 @@ void report_turns(const std::vector<BegunSource>& sources) {
   log::warn(
       "sources of one clock, whose counters start again at {}, begin on both sides of a turn ({}): their first times "
       "are taken to lie within half a turn; {}=N says otherwise",
-      sources.front().period, text, key_of(sources.front()));
+      sources.front().period, text, key_of(sources.front().spec->uri));
 }
 
 [[noreturn]] void refuse_spread(const std::vector<BegunSource>& sources) {
@@ -102,7 +104,8 @@ void report_turns(const std::vector<BegunSource>& sources) {
       "'{}', '{}' and others begin all over a turn of their counters, which start again at {}: in which turn each "
       "begins is ambiguous. If they are files of one recording, join them with concat; otherwise say in which turn "
       "each begins: {}=0",
-      name_in_messages(sources[0]), name_in_messages(sources[1]), sources.front().period, key_of(sources.front())));
+      name_in_messages(sources[0]), name_in_messages(sources[1]), sources.front().period,
+      key_of(sources.front().spec->uri)));
 }
 
 /// Throws UserError if the counters of one clock differ.
@@ -145,6 +148,21 @@ void report_other_clocks(const std::map<std::string, std::vector<BegunSource>>& 
   }
 }
 
+/// Warns of followed sources, whose beginnings may not be there yet.
+void report_followed(std::span<const SourceSpec> specs) {
+  const auto turns = [](const SourceSpec& spec) {
+    const auto& scheme = scheme_of(spec.uri);
+    return scheme.turns != nullptr && scheme.turns(spec.uri) && !is_placed(spec.uri);
+  };
+  const auto followed =
+      std::ranges::find_if(specs, [&](const auto& spec) { return spec.uri.has("follow") && turns(spec); });
+  if (followed == specs.end() || std::ranges::count_if(specs, turns) < 2) return;
+  log::warn(
+      "'{}' is followed: it is taken to begin in turn 0 of its counter, wherever other sources begin; {}=N says "
+      "otherwise, {}=0 that this is right",
+      followed->uri.path(), key_of(followed->uri), key_of(followed->uri));
+}
+
 /// Remembers with which number the next source of the same kind begins, as it may be the next part of a recording.
 void note_next(const std::vector<BegunSource>& sources) {
   std::map<std::string, const BegunSource*> last;
@@ -180,6 +198,7 @@ void place_turns(std::span<SourceSpec> specs) {
   }
   for (const auto& [name, of_clock] : clocks) place_clock(of_clock);
   report_other_clocks(clocks);
+  report_followed(specs);
   note_next(sources);
 }
 

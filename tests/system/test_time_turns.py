@@ -219,6 +219,15 @@ def test_the_key_clock_joins_sources(tmp_path, name):
     assert times.tolist() == both
 
 
+def test_followed_sources_are_named(tmp_path):
+    for stem, times in zip("ab", around_a_turn("csv")):
+        put(tmp_path, "csv", stem, times)
+        (tmp_path / f"{stem}.end").touch()
+    for keys, said in (((), True), (("turns=0",), False)):
+        _, run = all_times(tmp_path / str(said), [uri_of(tmp_path, "csv", stem, "follow", *keys) for stem in "ab"])
+        assert ("is followed: it is taken to begin in turn 0" in run.done.stderr) == said
+
+
 def test_groups_of_one_clock_are_aligned(tmp_path):
     true = around_a_turn("hdf5")
     with h5py.File(tmp_path / "a.h5", "w") as file:
