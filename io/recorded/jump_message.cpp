@@ -59,12 +59,14 @@ std::string JumpMessage::jump(NumberedHit hit, NumberedHit before) const {
 /// A counter whose turn explains the step; empty if there is none.
 std::string JumpMessage::counter(Tick from, Tick to) const {
   const auto ps = static_cast<double>((from - to).value) * static_cast<double>(order_.tick_ps);
-  if (const auto known = turned_counter(ps, order_.tick_ps)) {
-    return fmt::format(" (nearly 2^{0} {1}: a counter of {0} bits?)", known->first, known->second);
-  }
-  const auto bits = watch_ == nullptr ? std::nullopt : watch_->turned(from, to);
-  return bits ? fmt::format(" (from near 2^{0} to near 0 of {1}: a counter of {0} bits?)", *bits, watch_->clock().unit)
-              : "";
+  const auto known = turned_counter(ps, order_.tick_ps);
+  const unsigned turned = watch_ == nullptr ? 0 : watch_->turned(from, to).value_or(0);
+  if (!known && turned == 0) return "";
+  const auto bits = known ? static_cast<unsigned>(known->first) : turned;
+  auto text = known ? fmt::format(" (nearly 2^{} {}", bits, known->second)
+                    : fmt::format(" (from near 2^{} to near 0 in units of {}", bits, watch_->clock().unit);
+  text += fmt::format(": a counter of {} bits?", bits);
+  return text + (turned == 0 ? ")" : fmt::format(" Then bits={})", turned));
 }
 
 std::string JumpMessage::disorder(NumberedHit hit, NumberedHit before, Tick farthest) const {
@@ -78,9 +80,9 @@ std::string JumpMessage::number_back(NumberedHit hit, NumberedHit before) const 
   auto text = fmt::format("hit {} has number {}, and hit {} before it {}: event numbers do not go back", hit.number,
                           hit.time.value, before.number, before.time.value);
   if (order_.has_bits && !order_.unwraps) {
-    const auto bits = watch_ == nullptr ? std::nullopt : watch_->turned(before.time, hit.time);
-    text += bits ? fmt::format("; bits={0} if they wrap around after {0} bits", *bits)
-                 : "; bits=N if they wrap around after N bits, modulus=M if after M";
+    const unsigned bits = watch_ == nullptr ? 0 : watch_->turned(before.time, hit.time).value_or(0);
+    text += bits == 0 ? "; bits=N if they wrap around after N bits, modulus=M if after M"
+                      : fmt::format("; bits={0} if they wrap around after {0} bits", bits);
   }
   return text + ", reorder=N if some come late by up to N hits";
 }
@@ -88,8 +90,8 @@ std::string JumpMessage::number_back(NumberedHit hit, NumberedHit before) const 
 std::string JumpMessage::turn(const TurnWatch::Turn& turn) const {
   const auto& unit = watch_->clock().unit;
   return fmt::format(
-      "times go back from {} to {}, from near 2^{} to near {} {}, and none is beyond: a counter of {} bits that wraps "
-      "around? bits={} unwraps it; bits=none says that the hits are out of order, which are then sorted",
+      "times go back from {} to {}, from near 2^{} to near {} in units of {}, and none is beyond: a counter of {} bits "
+      "that wraps around? bits={} unwraps it; bits=none says that the hits are out of order, which are then sorted",
       length(turn.from), length(turn.to), turn.is_signed ? turn.bits - 1 : turn.bits,
       turn.is_signed ? fmt::format("-2^{}", turn.bits - 1) : "0", unit, turn.bits, turn.bits);
 }

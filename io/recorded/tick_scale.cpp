@@ -125,7 +125,7 @@ bool TickScale::needs_rounding(Decimal value) const {
 }
 
 RawClock TickScale::raw_clock(double zero) const {
-  return {zero, to_double(unit_ps_) / static_cast<double>(divisor_) / static_cast<double>(tick_ps_), unit_};
+  return {zero, to_double(unit_ps_) / static_cast<double>(divisor_), unit_};
 }
 
 std::string TickScale::in_words(const std::string& value) const {

@@ -36,8 +36,8 @@ std::string name_in_messages(const BegunSource& source) {
 /// The key that says in which turn a source begins.
 const char* key_of(const SourceUri& uri) { return numbers_events(uri) ? "offset" : "turns"; }
 
-/// Whether the user states where the counter of a source begins.
-bool is_placed(const SourceUri& uri) { return uri.has(key_of(uri)); }
+/// Whether the user or the data state where the counter of a source begins.
+bool is_placed(const SourceUri& uri) { return uri.has(key_of(uri)) || uri.has("overflow"); }
 
 /// Reads the first hits in a file. Their numbers begin in turn 1, so that some may lie before the first one, and their
 /// times are rounded, as the tick of the run is not known. std::nullopt if there are none.

@@ -114,7 +114,6 @@ def test_a_counter_that_wraps_around(tmp_path, kind, bits):
         assert run.report()["per_source"][0]["counts"]["clock_turns"] == true.max() >> bits
 
 
-@pytest.mark.parametrize("kind", WRITERS)
 COUNTERS = [(24, 50), (16, 1), (20, 25)]  # bits, ns
 
 
@@ -227,6 +226,7 @@ def test_a_clock_that_begins_again_is_no_disorder(tmp_path, kind, made):
     assert "reorder=" not in text, text
 
 
+@pytest.mark.parametrize("kind", WRITERS)
 def test_two_clocks_of_different_width(tmp_path, kind):
     true = np.arange(1, 400) * 100_000_000
     channels = np.arange(1, 400) % 2 * 20
@@ -361,7 +361,7 @@ def joined_eras(detectors):
 def test_new_eras_keep_the_sources_of_a_clock_in_step(tmp_path, kind, np_ranks):
     detectors = one_clock_reset_once()
     uri = written_detectors(tmp_path / "data", kind, [], detectors)[0].replace("deta", "det*")
-    run = Run(tmp_path / "run", [uri], "--define", "gap:0,1", code=3, np=np_ranks)
+    run = Run(tmp_path / "run", [uri], "--define", "gap:0,1", np=np_ranks)
     merged = read_merged(run.merged)
     found = np.stack([merged["hits/time"].astype(np.int64), merged["hits/source"].astype(np.int64)], axis=1)
     assert (found == joined_eras(detectors)).all()
@@ -372,10 +372,10 @@ def test_new_eras_of_clocks_that_are_named(tmp_path):
     """`clock` joins sources of several URIs; without it, a warning says that their eras are not aligned."""
     detectors = one_clock_reset_once()
     uris = written_detectors(tmp_path / "data", "csv", ["clock=T0"], detectors)
-    run = Run(tmp_path / "run", uris, "--define", "coincidence:50ns,sources>=2", code=3)
+    run = Run(tmp_path / "run", uris, "--define", "coincidence:50ns,sources>=2")
     assert len(read_merged(run.merged)["events/time"]) == sum(map(len, detectors[1]))
     apart = [uri.replace("&clock=T0", "").replace("?clock=T0", "") for uri in uris]
-    run = Run(tmp_path / "apart", apart, "--define", "coincidence:50ns,sources>=2", code=3)
+    run = Run(tmp_path / "apart", apart, "--define", "coincidence:50ns,sources>=2")
     last = run.done.stderr.splitlines()[-10:]
     assert any("not aligned" in line and "deta.bin" in line and "detb.bin" in line and "clock=NAME" in line for line in last)
 
