@@ -13,12 +13,14 @@
 #include "io/recorded/encoded_stream.hpp"
 #include "io/recorded/jump_reader.hpp"
 #include "io/recorded/lost_source.hpp"
+#include "io/recorded/number_word.hpp"
 #include "io/recorded/parts_check.hpp"
 #include "io/recorded/shifted_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/same_source.hpp"
 #include "io/registry/source_turns.hpp"
+#include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 
@@ -68,8 +70,14 @@ UnorderedHits prepared(std::unique_ptr<HitReader> reader, const SourceUri& uri) 
 
 /// Opens the reader of a recording, whose counter, if any, begins in the turn where it was placed.
 std::unique_ptr<HitReader> placed_reader(const SourceSpec& spec, SourceId id, const TimeBase& base) {
-  const auto uri = spec.turns == 0 ? spec.uri : spec.uri.with("turns", std::to_string(spec.turns));
-  auto reader = scheme_of(uri).read(uri, id, base);
+  const auto& read = scheme_of(spec.uri).read;
+  if (spec.turns == 0 && !spec.next_first) return read(spec.uri, id, base);
+  if (numbers_events(spec.uri)) {
+    const auto by = spec.turns << read_number_place(spec.uri, true).bits;
+    const auto raise = SourceUri::of_path(spec.uri.scheme(), spec.uri.path()).with("offset", std::to_string(by));
+    return shifted(read(spec.uri, id, base), raise);
+  }
+  auto reader = read(spec.turns == 0 ? spec.uri : spec.uri.with("turns", std::to_string(spec.turns)), id, base);
   if (!spec.next_first) return reader;
   return std::make_unique<PartsCheck>(std::move(reader), *spec.next_first);
 }
@@ -182,10 +190,6 @@ bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live() || is_follo
 bool is_followed(const SourceUri& uri) { return uri.has("follow"); }
 
 bool is_acknowledged(const SourceUri& uri) { return uri.has(kAcknowledge.name); }
-
-bool holds_event_numbers(const SourceUri& uri) {
-  return scheme_of(uri).holds_events ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
-}
 
 std::optional<SortedManifest> sorted_manifest(const SourceUri& uri) {
   const auto manifest = scheme_of(uri).manifest;

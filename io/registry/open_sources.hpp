@@ -41,8 +41,6 @@ bool is_live(const SourceUri& uri);
 bool is_followed(const SourceUri& uri);
 /// Whether its recorder may remove what is on disk.
 bool is_acknowledged(const SourceUri& uri);
-/// Whether the times of an imported or live source are event numbers.
-bool holds_event_numbers(const SourceUri& uri);
 /// The manifest of a folder of time-sorted streams; std::nullopt for other sources. Throws UserError if it is
 /// unreadable.
 std::optional<SortedManifest> sorted_manifest(const SourceUri& uri);

@@ -177,11 +177,18 @@ void require_placed_tpx3(std::span<const SourceUri> uris) {
   require_placed_clocks(files);
 }
 
-/// Whether the epoch counter of TDCs makes the times.
-bool counts_epochs(const SourceUri& uri) { return uri.get("time", "") == "tdc"; }
+/// Whether the times are event numbers that wrap around soon.
+bool counts_events(const SourceUri& uri) {
+  return uri.get("time", "tag") == "tag" && (uri.has("bits") || uri.has("number"));
+}
 
-/// Whether a counter in the records of a bank makes the times.
-bool counts_in_records(const SourceUri& uri) { return MidasRecords::hold_times(uri) && ClockTurns::are_stated(uri); }
+/// Whether event numbers, or else the epoch counter of TDCs, make the times.
+bool counts_epochs(const SourceUri& uri) { return counts_events(uri) || uri.get("time", "") == "tdc"; }
+
+/// Whether event numbers, or else a counter in the records of a bank, make the times.
+bool counts_in_records(const SourceUri& uri) {
+  return counts_events(uri) || (MidasRecords::hold_times(uri) && ClockTurns::are_stated(uri));
+}
 
 std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpening& opening) {
   return shifted(opening.ports.open(spec.uri, spec.board, opening.settings, opening.base), spec.uri);
@@ -210,6 +217,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kLmdKeys,
      .holds_events = true,
      .list_mode = true,
+     .turns = counts_events,
      .recognise = begins_lmd_file,
      .read = read_files<open_lmd>,
      .follow = follow_files<open_lmd, LmdFile>,

@@ -12,7 +12,9 @@
 #include "core/runtime/quiet_log.hpp"
 #include "io/recorded/clock_beginnings.hpp"
 #include "io/recorded/clock_turns.hpp"
+#include "io/recorded/number_word.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 
@@ -23,6 +25,7 @@ struct BegunSource {
   SourceSpec* spec = nullptr;
   std::uint64_t period = 0;
   ClockBeginning beginning;
+  bool numbered = false;  ///< times are event numbers
 };
 
 std::string name_in_messages(const BegunSource& source) {
@@ -30,35 +33,43 @@ std::string name_in_messages(const BegunSource& source) {
   return uri.path() + (uri.has("group") ? ":" + uri.get("group", "") : "");
 }
 
-/// The numbers of the first hits in a file. They begin in turn 1, so that some may lie before the first one, and their
+/// Reads the first hits in a file. Their numbers begin in turn 1, so that some may lie before the first one, and their
 /// times are rounded, as the tick of the run is not known. std::nullopt if there are none.
-std::optional<ClockTurns::Extent> first_numbers(const SourceUri& file) {
-  const auto uri = file.get_yes("numbered") ? file : file.with("round", "nearest");
-  const auto reader = scheme_of(uri).read(uri.with("turns", "1"), {0}, TimeBase{});
+std::optional<BegunSource> begun(SourceSpec& spec, const std::string& file) {
+  const bool numbered = holds_event_numbers(spec.uri);
+  auto uri = spec.uri.with_path(file);
+  if (!numbers_events(uri)) uri = uri.with("turns", "1");
+  if (!numbered) uri = uri.with("round", "nearest");
+  const auto reader = scheme_of(uri).read(uri, {0}, TimeBase{});
   HitBlock block;
   reader->read(block);
-  const auto* const counter = reader->counter();
-  return counter == nullptr ? std::nullopt : counter->extent();
+  if (const auto* const counter = reader->counter()) {
+    const auto extent = counter->extent();
+    if (!extent) return std::nullopt;
+    const ClockBeginning beginning{extent->first % extent->period, extent->first - extent->lowest};
+    return BegunSource{&spec, extent->period, beginning, numbered};
+  }
+  if (!numbered || block.size() == 0) return std::nullopt;
+  const auto period = std::uint64_t{1} << read_number_place(uri, numbered).bits;
+  return BegunSource{&spec, period, {block.time.front().value % period, 0}, numbered};
 }
 
-/// Reads the first hits of a source. std::nullopt if its counter does not turn, the user or the data state in which
-/// turn it is, or it cannot be read, which its reader will report.
+/// Likewise in the files of a source. Also std::nullopt if its counter does not turn, the user or the data state where
+/// it begins, or it cannot be read, which its reader will report.
 std::optional<BegunSource> begun(SourceSpec& spec) {
-  const auto& scheme = scheme_of(spec.uri);
-  const bool turns = scheme.turns != nullptr && scheme.turns(spec.uri);
-  const bool is_placed = spec.uri.has("turns") || spec.uri.has("overflow");
-  if (!turns || is_placed || spec.uri.has("follow") || !spec.defect.empty()) return std::nullopt;
+  const auto& uri = spec.uri;
+  const auto& scheme = scheme_of(uri);
+  const bool turns = scheme.turns != nullptr && scheme.turns(uri) && spec.defect.empty();
+  const bool placed = uri.has("turns") || uri.has("overflow") || (numbers_events(uri) && uri.has("offset"));
+  if (!turns || placed || uri.has("follow")) return std::nullopt;
   const QuietLog quiet;
-  std::optional<ClockTurns::Extent> extent;
   try {
-    for (const auto& file : scheme.files(spec.uri)) {
-      if (!extent) extent = first_numbers(spec.uri.with_path(file));
+    for (const auto& file : scheme.files(uri)) {
+      if (auto found = begun(spec, file)) return found;
     }
-  } catch (const UserError&) {
-    return std::nullopt;
+  } catch (const UserError&) {  // its reader will report that
   }
-  if (!extent) return std::nullopt;
-  return BegunSource{&spec, extent->period, {extent->first % extent->period, extent->first - extent->lowest}};
+  return std::nullopt;
 }
 
 /// The beginnings of "a, b and 3 more".
@@ -68,6 +79,9 @@ std::string list_of(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) list += (i == 0 ? "" : ", ") + names[i];
   return names.size() <= kShown ? list : fmt::format("{} and {} more", list, names.size() - kShown);
 }
+
+/// The key that says in which turn a source begins.
+const char* key_of(const BegunSource& source) { return numbers_events(source.spec->uri) ? "offset" : "turns"; }
 
 void report_turns(const std::vector<BegunSource>& sources) {
   std::map<std::uint64_t, std::vector<std::string>> of_turn;
@@ -79,16 +93,16 @@ void report_turns(const std::vector<BegunSource>& sources) {
   }
   log::warn(
       "sources of one clock, whose counters start again at {}, begin on both sides of a turn ({}): their first times "
-      "are taken to lie within half a turn; turns=N says in which turn a source begins",
-      sources.front().period, text);
+      "are taken to lie within half a turn; {}=N says otherwise",
+      sources.front().period, text, key_of(sources.front()));
 }
 
 [[noreturn]] void refuse_spread(const std::vector<BegunSource>& sources) {
   throw UserError(fmt::format(
       "'{}', '{}' and others begin all over a turn of their counters, which start again at {}: in which turn each "
       "begins is ambiguous. If they are files of one recording, join them with concat; otherwise say in which turn "
-      "each begins: turns=0",
-      name_in_messages(sources[0]), name_in_messages(sources[1]), sources.front().period));
+      "each begins: {}=0",
+      name_in_messages(sources[0]), name_in_messages(sources[1]), sources.front().period, key_of(sources.front())));
 }
 
 /// Throws UserError if the counters of one clock differ.
@@ -136,6 +150,7 @@ void note_next(const std::vector<BegunSource>& sources) {
   std::map<std::string, const BegunSource*> last;
   for (const auto& source : sources) {
     const auto& uri = source.spec->uri;
+    if (numbers_events(uri)) continue;
     auto& before = last[fmt::format("{} {} {}", uri.scheme(), uri.get("group", ""), source.period)];
     if (before != nullptr) before->spec->next_first = source.beginning.first;
     before = &source;
@@ -159,7 +174,8 @@ void place_turns(std::span<SourceSpec> specs) {
     const auto clock = clock_of(spec);
     if (const auto source = begun(spec)) {
       sources.push_back(*source);
-      clocks[clock].push_back(*source);
+      // Sources of event numbers are matched by them.
+      clocks[source->numbered ? fmt::format("numbers below {}", source->period) : clock].push_back(*source);
     }
   }
   for (const auto& [name, of_clock] : clocks) place_clock(of_clock);

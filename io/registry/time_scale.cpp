@@ -8,6 +8,12 @@
 
 namespace eventloom {
 
+bool holds_event_numbers(const SourceUri& uri) {
+  return numbers_events(uri) || (!scheme_of(uri).holds_events && uri.get("numbered", "no") == "yes");
+}
+
+bool numbers_events(const SourceUri& uri) { return scheme_of(uri).holds_events && uri.get("time", "tag") == "tag"; }
+
 bool counts_tai(const SourceUri& uri) {
   return scheme_of(uri).list_mode && uri.get("time", "") == "wr" && uri.get("unit", "ns") == "ns" &&
          uri.get("offset", "").empty();

@@ -7,6 +7,11 @@
 
 namespace eventloom {
 
+/// Whether the times of an imported or live source are event numbers.
+bool holds_event_numbers(const SourceUri& uri);
+/// Whether they are the numbers of recorded or live events, which EventNumbers unwraps, not ClockTurns.
+bool numbers_events(const SourceUri& uri);
+
 /// Whether the times of a source are unshifted nanoseconds of TAI since 1970, like White Rabbit stamps.
 bool counts_tai(const SourceUri& uri);
 

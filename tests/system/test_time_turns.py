@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
+import lmd_reference as lmd
 import midas
 from hld_reference import Event, Subevent, hld_file, tdc_block, tdc_words
 from program import Run, eventloom
@@ -284,6 +285,33 @@ def test_event_numbers_of_16_bits(tmp_path, name):
               code=3 if name == "packed" else 0)
     merged = read_merged(run.merged)
     assert merged["events/time"].astype(np.int64).tolist() == true.tolist() and len(merged["hits/time"]) == 2 * len(true) - 1
+
+
+def write_events(path, numbers):
+    """Events whose header holds other bits above the 16 of the number."""
+    numbers = [n % (1 << 16) | 0x30000 for n in numbers]
+    if path.suffix == ".lmd":
+        path.write_bytes(lmd.flat_file([lmd.Event(n, [lmd.Subevent(1, [n])]) for n in numbers]))
+    elif path.suffix == ".hld":
+        path.write_bytes(hld_file([Event(n, [Subevent(0x8000, [1])]) for n in numbers]))
+    else:
+        midas.midas_file(path, [midas.Event(n, [midas.Bank("TRIG", bytes(4))]) for n in numbers])
+
+
+@pytest.mark.parametrize("name, ending", [("lmd", "lmd"), ("hld", "hld"), ("midas", "mid")])
+def test_event_numbers_on_both_sides_of_a_turn(tmp_path, name, ending):
+    """Two systems whose first events differ, one before the turn of the counter, one behind it."""
+    true = np.arange((1 << 16) - 30, 3 << 16)
+    write_events(tmp_path / f"a.{ending}", true)
+    write_events(tmp_path / f"b.{ending}", true[50:])
+    uris = [f"{name}:{tmp_path}/{stem}.{ending}?bits=16" for stem in "ab"]
+    run = Run(tmp_path / "run", uris, "--define", "tag", code=3)
+    merged = read_merged(run.merged)
+    assert merged["events/time"].astype(np.int64).tolist() == true.tolist() and len(merged["hits/time"]) == 2 * len(true) - 50
+    assert "turn 0: " in run.done.stderr
+    run = Run(tmp_path / "stated", [f"{uri}&offset={offset}" for uri, offset in zip(uris, (0, 1 << 16))], "--define", "tag", code=3)
+    assert read_merged(run.merged)["events/time"].astype(np.int64).tolist() == true.tolist()
+    assert "turn 0: " not in run.done.stderr
 
 
 def test_counters_as_floating_point_numbers_and_decimals(tmp_path):

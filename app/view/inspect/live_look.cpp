@@ -18,6 +18,7 @@
 #include "io/epochs/stored_hits.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 
