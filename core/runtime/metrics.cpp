@@ -30,7 +30,7 @@ constexpr std::array kDropped = std::to_array<Dropped>({
     {"hits_dropped_late", "hits dropped: their slice was closed", kTrouble},
     {"hits_dropped_congested", "hits dropped: the run was full", kTrouble},
     {"hits_dropped_masked", "hits dropped: their channel is masked"},
-    {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload"},
+    {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload, or rows that where= leaves out"},
     {"hits_dropped_jump", "hits dropped: their time jumps back", kTrouble},
     {"hits_dropped_flagged", "hits dropped: flagged by their digitizer, and left out by the source's keys", kTrouble},
     {"hits_dropped_outside_stretch", "hits dropped: before --from, or not before --to"},
