@@ -15,8 +15,8 @@ namespace eventloom {
 /// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value.
 /// io/registry defines the schemes.
 ///
-/// In paths and values, a % that two hexadecimal digits follow stands for the character of that number: %26 for &, %2C
-/// for a comma within an item of a list. Any other % stands for itself.
+/// Paths and values may quote characters: a % that two hexadecimal digits follow stands for the character of that
+/// number, %26 for &, %2C for a comma within an item of a list. Any other % stands for itself.
 class SourceUri {
  public:
   /// Throws UserError when the text is not of this form. `role`: what the URI names, for messages.
@@ -66,7 +66,7 @@ class SourceUri {
   std::string text_;
   std::string scheme_;
   std::string path_;
-  /// As in the text, with quoted characters. std::nullopt: a key without a value.
+  /// Values with quoted characters. std::nullopt: a key without a value.
   std::map<std::string, std::optional<std::string>, std::less<>> values_;
 };
 
