@@ -210,7 +210,7 @@ std::vector<std::string> named_files(const std::vector<std::string>& texts) {
 }
 
 OrderedJson shown_hdf5(const std::string& path, const FileLook& look) {
-  if (!output_format_of(path).empty()) return inspect_output(path, look.events);
+  if (claims_to_be_output(path)) return inspect_output(path, look.events);
   return inspect_hdf5_file(path, look.events, look.tick_ps);
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "io/files/frame_unpackers.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -16,10 +18,10 @@ namespace {
 constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
 constexpr std::uint32_t kLz4Magic = 0x184D2204;
 constexpr std::uint32_t kLegacyLz4Magic = 0x184C2102;
-constexpr std::uint32_t kSkippedMagic = 0x184D2A50;  // to 0x184D2A5F
+constexpr std::uint32_t kSkippedMagic = 0x184D2A50;
 constexpr std::uint32_t kSkippedMask = 0xFFFFFFF0;
-constexpr std::uint32_t kGzipMagic = 0x00088B1F;  // without the flags, the fourth byte
-constexpr std::uint32_t kGzipMask = 0x00FFFFFF;
+constexpr std::uint32_t kGzipMagic = 0x00088B1F;
+constexpr std::uint32_t kGzipMask = 0x00FFFFFF;  // the fourth byte holds flags
 
 /// A block of `lz4 -l` unpacks to this many bytes, the last one to fewer.
 constexpr std::uint32_t kLegacyContents = std::uint32_t{8} << 20;
@@ -166,7 +168,7 @@ class FrameSequence final : public Unpacker {
 
   Word word_{};
   std::size_t word_bytes_ = 0;  ///< number of bytes of word_ that have been read
-  bool in_legacy_ = false;      ///< the last frame is of `lz4 -l`, and may go on
+  bool in_legacy_ = false;      ///< the last frame is of `lz4 -l`, and may have more blocks
   SkippedFrame skipped_;
   LegacyBlock block_;
   std::map<FrameKind, std::unique_ptr<Unpacker>> unpackers_;

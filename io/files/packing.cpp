@@ -94,7 +94,7 @@ Packing packing_of(std::span<const std::byte> head, const std::string& path) {
   const auto begins = [&frame](const Kind& kind) { return text_of(frame).starts_with(kind.magic); };
   const auto is_named = [&path](const Kind& kind) { return ends_with_any_case(path, kind.ending); };
   auto kind = std::ranges::find_if(kKinds, begins);
-  // A file of nothing but frames to be skipped, or one that is cut inside them, is what its name says.
+  // The name decides where only frames to be skipped are there, for example in a file that was cut.
   if (kind == kKinds.end() && frame_kind(head) == FrameKind::skipped) kind = std::ranges::find_if(kKinds, is_named);
   if (kind == kKinds.end()) return Packing::none;
   return is_named(*kind) || is_of_kind(*kind, frame) ? kind->packing : Packing::none;

@@ -9,10 +9,10 @@
 
 namespace eventloom {
 
-/// Recognises the packing by the first bytes of a file, or, where zstd or lz4 data begin with frames to be skipped, by
-/// those of the first other frame, for which the file at `path` is read. Records of numbers may begin with any bytes;
-/// so unless the name has the packing's ending, the bytes that follow must also unpack (gzip, zstd, lz4) or begin a
-/// block (bzip2). The magic bytes alone decide for xz; zip always needs the ending.
+/// Recognises the packing by the first bytes of a file. Frames to be skipped before zstd and lz4 data do not count: the
+/// file at `path` is read up to the first other frame. Records of numbers may begin with any bytes: unless the name has
+/// the packing's ending, the bytes that follow must also unpack (gzip, zstd, lz4) or begin a block (bzip2). The magic
+/// bytes alone decide for xz; zip always needs the ending.
 Packing packing_of(std::span<const std::byte> head, const std::string& path);
 
 /// Whether the program can unpack this packing.

@@ -10,6 +10,10 @@ namespace eventloom {
 /// Compression format of a file.
 enum class Packing : std::uint8_t { none, gzip, zstd, lz4, bzip2, xz, zip };
 
+/// A kind of piece of compressed data. `lz4_legacy` frames are those of `lz4 -l`; `skipped` frames hold metadata: pzstd
+/// begins with one.
+enum class FrameKind : std::uint8_t { none, gzip, zstd, lz4, lz4_legacy, skipped };
+
 /// Unpacks compressed data incrementally, in memory independent of their length: that of a window, which zstd frames
 /// state (2 GiB at most, usually 8 MiB), or of a block. Verifies the checksums that the data have.
 class Unpacker {

@@ -8,13 +8,13 @@
 
 namespace eventloom {
 
-/// What a group of an HDF5 file and the groups below it hold.
+/// Contents of a group of an HDF5 file and of the groups below it.
 struct FileSurvey {
-  std::uint64_t groups = 0;    ///< without the one at which the survey begins
+  std::uint64_t groups = 0;    ///< the one at which the survey begins does not count
   std::uint64_t datasets = 0;  ///< the first of them are described
-  /// Of each: path, type, shape, perhaps unit, and first_rows where they can be shown.
+  /// Each has path, type, shape, perhaps unit, and first_rows where they can be shown.
   nlohmann::ordered_json described = nlohmann::ordered_json::array();
-  std::vector<std::string> problems;  ///< what does not open or cannot be read
+  std::vector<std::string> problems;  ///< objects that do not open, or rows that cannot be read
 };
 
 /// Describes the first `most` datasets in and below the group `top`. Follows links; a group that is reached twice

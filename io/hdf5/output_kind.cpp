@@ -48,6 +48,11 @@ std::string output_format_of(const std::filesystem::path& file) {
   return {};
 }
 
+bool claims_to_be_output(const std::filesystem::path& file) {
+  const H5Id open = open_for_reading(file);
+  return is_in_the_making(file) || (has_attribute(open.get(), "format") && has_attribute(open.get(), "format_version"));
+}
+
 bool is_run_file(const std::filesystem::path& file) { return output_format_of(file) == kRunFormat; }
 bool is_part_file(const std::filesystem::path& file) { return output_format_of(file) == kPartFormat; }
 

@@ -23,6 +23,9 @@ bool begins_hdf5_file(std::span<const std::byte> head);
 /// Returns kRunFormat, kPartFormat, kMergedFormat or kIndexFormat; empty for any other or unreadable file.
 std::string output_format_of(const std::filesystem::path& file);
 
+/// Whether the file was meant to be one of these, judging by the names of its attributes: it may be damaged.
+bool claims_to_be_output(const std::filesystem::path& file);
+
 /// Predicates of type Recognise.
 bool is_run_file(const std::filesystem::path& file);
 bool is_part_file(const std::filesystem::path& file);

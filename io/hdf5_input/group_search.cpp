@@ -84,7 +84,7 @@ class GroupSearch {
     if (!group.defect.empty()) return deeper.push_back(group);
     const H5Id parent = open_object(file_.get(), group.path.empty() ? "/" : group.path);
     if (parent.get() < 0) return deeper.push_back({group.path, kDoesNotOpen});
-    // As of files, a group of exactly this name takes precedence over the pattern.
+    // A group of exactly this name takes precedence over the pattern, as a file does.
     const bool pattern = part.find_first_of("*?[") != std::string::npos;
     const auto exists = find_link(parent.get(), part);
     if (!pattern || exists > 0) {

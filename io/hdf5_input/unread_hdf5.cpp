@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 
+#include "io/files/found_files.hpp"
 #include "io/hdf5/apart.hpp"
 #include "io/hdf5/column_path.hpp"
 #include "io/hdf5/input_file.hpp"
@@ -60,12 +61,15 @@ std::vector<std::string> unread_of_group(hid_t file, const SourceUri& uri) {
   return {unread.begin(), unread.end()};
 }
 
+/// Searches the first file of each source.
 std::vector<std::vector<std::string>> search(std::span<const SourceUri> uris) {
   std::vector<std::vector<std::string>> unread;
   H5Id file;
   for (std::size_t i = 0; i < uris.size(); ++i) {
-    if (i == 0 || uris[i].path() != uris[i - 1].path()) file = open_for_reading(uris[i].path());
-    unread.push_back(unread_of_group(file.get(), uris[i]));
+    const auto& path = uris[i].path();
+    const auto paths = found_files(path);
+    if (i == 0 || path != uris[i - 1].path()) file = paths.empty() ? H5Id() : open_for_reading(paths.front());
+    unread.push_back(paths.empty() ? std::vector<std::string>() : unread_of_group(file.get(), uris[i]));
   }
   return unread;
 }

@@ -8,8 +8,9 @@
 
 namespace eventloom {
 
-/// For each source, a group that opens: the columns that are not read, sorted. These are the datasets beside those that
-/// are read, with as many rows, and the other fields of their tables. None where the file would crash HDF5.
+/// Returns the columns that are not read, sorted, for each source: a group that opens. These are the datasets beside
+/// the ones that are read, if they have as many rows, and the other fields of their tables. A file that would crash
+/// HDF5 yields none.
 std::vector<std::vector<std::string>> unread_hdf5(std::span<const SourceUri> uris);
 
 }  // namespace eventloom

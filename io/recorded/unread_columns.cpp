@@ -28,7 +28,7 @@ struct Columns {
 };
 
 std::vector<Columns> by_sources(std::span<const UnreadColumns> sources) {
-  std::vector<Columns> columns;  // of one name each, in the order in which they are found
+  std::vector<Columns> columns;  // each has one name; in the order found
   std::map<std::string, std::size_t> places;
   for (const auto& source : sources) {
     for (const auto& name : source.columns) {

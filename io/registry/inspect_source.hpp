@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// What `inspect` shows of a recorded source: see SourceScheme::inspect. With the key `concat`, the hits of all its
-/// files together. Throws UserError for a source that it does not show.
+/// Returns the document that `inspect` shows for a recorded source: see SourceScheme::inspect. The key `concat` shows
+/// the hits of all its files together. Throws UserError for a source that it does not show.
 nlohmann::ordered_json inspect_source(const SourceSpec& spec, std::uint64_t n_events,
                                       std::optional<std::uint64_t> tick_ps);
 

@@ -27,7 +27,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 /// The sources of several URIs, whose data are not compared.
 struct ExpandedUris {
   std::vector<SourceSpec> specs;
-  std::vector<std::size_t> ends;  ///< for each URI: the number of sources up to its last one
+  std::vector<std::size_t> ends;  ///< the number of sources up to the last one of each URI
 };
 ExpandedUris expand_uris(std::span<const std::string> uris);
 

@@ -16,8 +16,8 @@ namespace eventloom {
 /// `where` and of `overflow` may contain &&.
 /// io/registry defines the schemes.
 ///
-/// In paths and values, a % that two hexadecimal digits follow stands for the character of that number: %26 for &, %2C
-/// for a comma within an item of a list. Any other % stands for itself.
+/// Paths and values may quote characters: a % that two hexadecimal digits follow stands for the character of that
+/// number, %26 for &, %2C for a comma within an item of a list. Any other % stands for itself.
 class SourceUri {
  public:
   /// Throws UserError when the text is not of this form. `role`: what the URI names, for messages.
@@ -67,7 +67,7 @@ class SourceUri {
   std::string text_;
   std::string scheme_;
   std::string path_;
-  /// As in the text, with quoted characters. std::nullopt: a key without a value.
+  /// Values with quoted characters. std::nullopt: a key without a value.
   std::map<std::string, std::optional<std::string>, std::less<>> values_;
 };
 

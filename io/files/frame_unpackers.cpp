@@ -1,4 +1,4 @@
-#include "io/files/unpacker.hpp"
+#include "io/files/frame_unpackers.hpp"
 
 #include <lz4frame.h>
 #include <zlib.h>
@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <limits>
 #include <new>
-
-#include "io/files/frame_sequence.hpp"
 
 namespace eventloom {
 
