@@ -360,11 +360,19 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
 }
 
 /// Only rank 0 has compared the files.
-void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
-  auto copies = nlohmann::json::array();
-  for (const auto& spec : specs) copies.push_back(spec.copy);
-  copies = broadcast_json(ranks, copies);
-  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies.at(s);
+void share_comparison(std::vector<SourceSpec>& specs, const Collective& ranks) {
+  auto found = nlohmann::json::array();
+  for (const auto& spec : specs) {
+    found.push_back({{"copy", spec.copy}, {"turns", spec.turns}});
+    if (spec.next_first) found.back()["next_first"] = *spec.next_first;
+  }
+  found = broadcast_json(ranks, found);
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    const auto& of_source = found.at(s);
+    specs[s].copy = of_source.at("copy");
+    specs[s].turns = of_source.at("turns");
+    if (of_source.contains("next_first")) specs[s].next_first = of_source.at("next_first").get<std::uint64_t>();
+  }
 }
 
 }  // namespace
@@ -389,7 +397,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
     setup.roles = assign_roles(exchange, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(building.detector.map, specs));
-  share_copies(specs, communicator);
+  share_comparison(specs, communicator);
   setup.schedule = exchange.schedule;
   setup.schedule.table_text = schedule_table_text(exchange.schedule.name, communicator);
   setup.hosts = communicator.all_gather(host_name());

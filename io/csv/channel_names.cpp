@@ -7,8 +7,6 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/units.hpp"
-#include "formats/utc_time.hpp"
 #include "io/csv/table_rows.hpp"
 #include "io/files/line_reader.hpp"
 #include "io/files/table_fields.hpp"
@@ -18,10 +16,6 @@
 namespace eventloom {
 
 namespace {
-
-bool is_time(std::string_view text) {
-  return parse_decimal(text.substr(text.starts_with('-') ? 1 : 0)) || parse_utc(text);
-}
 
 using ChannelNumbers = ChannelIds::Numbers;
 
@@ -34,7 +28,7 @@ void for_each_channel(const SourceUri& uri, const CsvColumns& columns, Take take
   while (rows.next_intact()) {
     if (!rows.is_whole()) continue;
     if (rows.fields().size() < std::max({columns.time, columns.coarse, columns.channel})) continue;  // reported later
-    if (skip_bad && !is_time(rows.field(columns.time))) continue;
+    if (skip_bad && !rows.has_time()) continue;
     if (!take(rows.lines(), rows.field(columns.channel))) return;
   }
 }

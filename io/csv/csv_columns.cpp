@@ -38,6 +38,7 @@ struct WantedColumns {
         channel(uri.get("channel", "")),
         fixed_channel(eventloom::fixed_channel(uri)),
         payload(payload_keys(uri)),
+        overflow(turn_condition(uri)),
         where(row_condition(uri)),
         usual_payload(!uri.has("time") && !uri.has("channel") && !uri.has("payload")) {
     for (const char* key : {"time", "channel"}) {
@@ -54,6 +55,7 @@ struct WantedColumns {
     if (!fixed_channel) texts.push_back(&channel);
     if (!coarse.empty()) texts.push_back(&coarse);
     for (const auto& key : payload) texts.push_back(&key.name);
+    for (const auto& term : overflow) texts.push_back(&term.column());
     for (const auto& term : where) texts.push_back(&term.column());
     return texts;
   }
@@ -66,6 +68,7 @@ struct WantedColumns {
   std::string channel;
   std::optional<std::uint32_t> fixed_channel;
   std::vector<PayloadKey> payload;
+  std::vector<RowTerm> overflow;
   std::vector<RowTerm> where;
   bool usual_payload;  ///< use all columns with usual payload names
 };
@@ -85,6 +88,7 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   columns.fixed_channel = wanted.fixed_channel;
   if (!wanted.fixed_channel) columns.channel = find_column(wanted.channel, header, kChannelNames);
   for (const auto& key : wanted.payload) columns.payload.push_back(find_column(key.name, header, {}));
+  for (const auto& term : wanted.overflow) columns.overflow.push_back({find_column(term.column(), header, {}), term});
   for (const auto& term : wanted.where) columns.where.push_back({find_column(term.column(), header, {}), term});
   columns.payload_keys = wanted.payload;
   if (header == nullptr) return columns;
@@ -103,10 +107,18 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
 
 bool has_channels(const CsvColumns& columns) { return columns.channel != 0 || columns.fixed_channel; }
 
+/// The first term whose column has not been found; null if there is none.
+const RowTerm* missing_condition(const CsvColumns& columns) {
+  for (const auto* conditions : {&columns.overflow, &columns.where}) {
+    const auto missing = std::ranges::find(*conditions, 0U, &CsvCondition::column);
+    if (missing != conditions->end()) return &missing->term;
+  }
+  return nullptr;
+}
+
 bool has_all_columns(const WantedColumns& wanted, const CsvColumns& columns) {
   return columns.time != 0 && (columns.coarse != 0 || wanted.coarse.empty()) && has_channels(columns) &&
-         std::ranges::find(columns.payload, 0U) == columns.payload.end() &&
-         std::ranges::find(columns.where, 0U, &CsvCondition::column) == columns.where.end();
+         std::ranges::find(columns.payload, 0U) == columns.payload.end() && missing_condition(columns) == nullptr;
 }
 
 std::string list_of_names(std::span<const std::string_view> names) {
@@ -140,6 +152,7 @@ void require_clear(const LineReader& lines, const WantedColumns& wanted, const T
   if (!wanted.channel.empty()) named("channel", wanted.channel);
   if (!wanted.coarse.empty()) named("coarse", wanted.coarse);
   for (const auto& key : wanted.payload) named("payload", key.name);
+  for (const auto& term : wanted.overflow) named("overflow", term.column());
   for (const auto& term : wanted.where) named("where", term.column());
 }
 
@@ -165,9 +178,7 @@ constexpr const char* kNoChannels = ", or for a table without channels fixed-cha
     name = wanted.coarse;
   } else if (!time && has_channels(columns)) {
     const auto payload = static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin());
-    name = payload < columns.payload.size()
-               ? wanted.payload[payload].name
-               : std::ranges::find(columns.where, 0U, &CsvCondition::column)->term.column();
+    name = payload < columns.payload.size() ? wanted.payload[payload].name : missing_condition(columns)->column();
   }
   const auto usual = time ? std::span<const std::string_view>(kTimeNames) : kChannelNames;
   const std::vector<std::string_view> own(header.names().begin(), header.names().end());
@@ -195,6 +206,7 @@ std::optional<TableHeader> header_in(const LineReader& lines, std::string_view c
 bool uses(const CsvColumns& columns, std::size_t column) {
   return column == columns.time || column == columns.coarse || column == columns.channel ||
          std::ranges::find(columns.payload, column) != columns.payload.end() ||
+         std::ranges::find(columns.overflow, column, &CsvCondition::column) != columns.overflow.end() ||
          std::ranges::find(columns.where, column, &CsvCondition::column) != columns.where.end();
 }
 

@@ -90,6 +90,7 @@ struct FittingKinds {
   std::array<bool, kKinds.size()> fits = {true, true, true};
 
   void see(std::string_view text) {
+    text = boolean_as_number(text);
     if (!bits_in(text, kKinds.back())) return;
     for (std::size_t i = 0; i < kKinds.size(); ++i) fits[i] = fits[i] && bits_in(text, kKinds[i]);
   }
@@ -117,7 +118,7 @@ void CsvPayload::learn_kinds(const SourceUri& uri, const CsvColumns& columns) {
   std::vector<FittingKinds> kinds(columns_.size());
   TableRows rows(uri.path(), columns);
   for (std::size_t n = 0; n < kTableRowsSeen && rows.next_intact() && rows.is_whole(); ++n) {
-    const bool is_row = std::max({columns.time, columns.coarse, columns.channel}) <= rows.fields().size();
+    const bool is_row = rows.has_time() && columns.channel <= rows.fields().size();
     for (std::size_t i = 0; is_row && i < kinds.size(); ++i) kinds[i].see(rows.value(columns.payload[i]));
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -128,6 +129,7 @@ void CsvPayload::learn_kinds(const SourceUri& uri, const CsvColumns& columns) {
 bool CsvPayload::append(std::string_view text, std::size_t i, std::vector<std::uint32_t>& words) const {
   const auto kind = columns_[i].kind;
   auto bits = bits_in(text, kind);
+  if (!bits) bits = bits_in(boolean_as_number(text), kind);
   if (!bits && stated_[i]) bits = whole_bits(text, kind);
   if (!bits) return false;
   words.push_back(static_cast<std::uint32_t>(*bits));

@@ -1,6 +1,7 @@
 #include "io/csv/csv_reader.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/channel_ids.hpp"
 #include "io/recorded/channel_words.hpp"
 #include "io/recorded/clocks_by_channel.hpp"
 #include "io/recorded/time_pair.hpp"
@@ -34,12 +36,15 @@ class CsvReader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return input_; }
+  [[nodiscard]] InputFile input() const override { return describe_file(name_); }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override {
+    return times_.first().turns().any() ? &times_.first().turns() : nullptr;
+  }
   [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
-    counts.counters[Metric::clock_turns] = times_.first().turns();
+    counts.counters[Metric::clock_turns] = times_.first().turns().turns();
     counts.counters[Metric::bad_records] = bad_.count();
     return counts;
   }
@@ -49,6 +54,7 @@ class CsvReader final : public HitReader {
   void add_hit(HitBlock& block);
   [[nodiscard]] std::optional<Tick> time(const CsvTime::Fields& fields, std::uint32_t channel);
   [[nodiscard]] std::uint32_t channel(std::string_view text) const;
+  void mark_turns();
   void lose_row(DropCause cause, HitBlock& block) const;
   void lose_line(const BadLine& line, HitBlock& block);
   void lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block);
@@ -57,7 +63,6 @@ class CsvReader final : public HitReader {
   [[noreturn]] void reject(std::string_view text, const std::string& expected) const;
 
   std::string name_;
-  InputFile input_;
   StreamHeader header_;
   CsvColumns columns_;
   CsvPayload payload_;
@@ -78,15 +83,15 @@ class CsvReader final : public HitReader {
 
 ChannelNames names_of(const SourceUri& uri, const CsvColumns& columns, bool is_followed) {
   auto names = ChannelNames::of(uri, columns);
-  if (is_followed && names.any() && !uri.has("channels")) {
-    uri.refuse("channels are words, which are numbered when all are known: give channels=FILE.csv to follow it");
+  if ((is_followed || uri.has("concat")) && names.any() && !uri.has("channels")) {
+    uri.refuse(
+        "channels are words, which are numbered when all are known: give channels=FILE.csv to follow or join files");
   }
   return names;
 }
 
 CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed)
     : name_(uri.path()),
-      input_(describe_file(uri.path())),
       columns_(find_columns(uri)),
       payload_(uri, columns_),
       times_(uri, [&](const SourceUri& of_unit) { return CsvTime(of_unit, columns_.unit, base.tick_ps); }),
@@ -104,12 +109,13 @@ bool CsvReader::read(HitBlock& block) {
   block.clear();
   bool pauses = false;
   constexpr std::size_t kMostRows = 4 * kBlockHits;
-  for (std::size_t n = 0; n < kMostRows && block.size() < kBlockHits; ++n) {
+  bool goes_on = true;
+  for (std::size_t n = 0; goes_on && n < kMostRows && block.size() < kBlockHits; ++n) {
     pauses = rows_.awaits_line();
-    if (pauses || !read_row(block)) break;
+    goes_on = !pauses && read_row(block);
   }
   if (times_.first().is_utc() && block.size() != 0) note_leap_second(block);
-  const bool any = block.size() != 0 || !block.losses.empty() || pauses;
+  const bool any = goes_on || block.size() != 0 || !block.losses.empty() || pauses;
   if (!any && bad_.exceeded() && !std::exchange(reported_bad_, true)) {
     log::error("{}: {} lines in all are skipped", name_, bad_.count());
   }
@@ -134,6 +140,8 @@ bool CsvReader::read_row(HitBlock& block) {
     }
     if (rows_.is_left_out()) {
       lose_row(DropCause::cut, block);
+    } else if (rows_.is_whole() && rows_.marks_turn()) {
+      mark_turns();
     } else if (rows_.is_whole()) {
       add_hit(block);
     } else {
@@ -193,6 +201,14 @@ void CsvReader::add_hit(HitBlock& block) {
   }
   block.time.push_back(*tick);
   block.channel.push_back(number);
+}
+
+/// The row's time is the number of turns.
+void CsvReader::mark_turns() {
+  const auto text = rows_.field(columns_.time);
+  const auto turns = parse_whole(text, std::numeric_limits<std::uint64_t>::max());
+  if (!turns) reject(text, "a number of turns, as a row of overflow= has in place of its time");
+  times_.first().turns().mark_turns(*turns);
 }
 
 void CsvReader::lose_row(DropCause cause, HitBlock& block) const {

@@ -19,7 +19,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kShownOfTime = 40;
-constexpr const char* kNegative = "a time: it is negative; say which time becomes tick 0, such as origin=-1s";
+constexpr const char* kNegative =
+    "a time: it is negative; say which time becomes tick 0, such as origin=-1s, or, if the times are a counter with a "
+    "sign that starts again, its width: bits=32";
 constexpr const char* kNoNumber = "a time: a decimal number of at most 19 digits";
 
 std::string is_not(std::string_view text, const std::string& reason) {
@@ -41,6 +43,15 @@ SourceUri with_unit(const SourceUri& uri, const std::string& unit) {
   return unit.empty() || uri.has("unit") ? uri : uri.with("unit", unit);
 }
 
+/// The digits of a number below 10^19, with a point before its fraction.
+std::string without_exponent(Decimal value) {
+  auto text = std::to_string(value.digits);
+  if (value.exponent >= 0) return text.append(static_cast<std::size_t>(value.exponent), '0');
+  const auto decimals = static_cast<std::size_t>(-value.exponent);
+  if (text.size() <= decimals) text.insert(0, decimals + 1 - text.size(), '0');
+  return text.insert(text.size() - decimals, ".");
+}
+
 }  // namespace
 
 CsvTime::CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t tick_ps)
@@ -52,13 +63,14 @@ CsvTime::CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t ti
       subtracts_(subtracts_time(uri)),
       tick_ps_(tick_ps) {
   if (!coarse_column(uri).empty()) read_coarse_unit(uri);
+  if (coarse_ps_ && uri.has("overflow")) uri.refuse("overflow= is not valid with coarse=");
   const auto origin = origin_of(uri, tick_ps);
   if (!origin) return;
   utc_ = origin->utc;
   for (const char* key : {"unit", "drift", "coarse"}) {
     if (utc_ && uri.has(key)) uri.refuse("times in UTC have no unit: omit " + std::string(key) + "=");
   }
-  if (utc_ && turns_.any()) uri.refuse("times in UTC do not wrap around: omit bits=");
+  if (utc_ && turns_.any()) uri.refuse("times in UTC do not wrap around: omit bits= and modulus=");
   origin_ = origin->at;
 }
 
@@ -81,14 +93,23 @@ std::optional<Tick> CsvTime::ticks(const Fields& fields, std::uint32_t channel) 
 
 /// Unwraps the counter, which is the whole part of the number.
 std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
-  const auto point = std::min(text.find('.'), text.size());
-  std::uint64_t counter = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + point, counter);
-  if (error != std::errc() || end != text.data() + point) {
-    reject_time(text, "the number of a counter of the width in bits=: decimal digits");
+  if (text.find_first_of("eE") != std::string_view::npos) {
+    const auto value = parse_decimal(text.substr(text.starts_with('-') ? 1 : 0));
+    if (!value) reject_time(text, kNoNumber);
+    require_digits(text, *value);
+    return unwrapped((text.starts_with('-') ? "-" : "") + without_exponent(shortest(*value)), channel);
   }
-  const auto extended = turns_.extend(counter, channel);
-  if (!extended) throw std::invalid_argument(turns_.defect(counter, channel));
+  const auto point = std::min(text.find('.'), text.size());
+  const bool negative = text.starts_with('-');
+  std::int64_t counter = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + point, counter);
+  if (error != std::errc() || end != text.data() + point || (negative && point != text.size())) {
+    reject_time(text,
+                "the number of a counter, as bits= or modulus= says: decimal digits, and a fraction if it is not "
+                "negative");
+  }
+  const auto extended = turns_.extend_signed(counter, channel);
+  if (!extended) throw std::invalid_argument(turns_.defect(std::string(text.substr(0, kShownOfTime)), channel));
   return std::to_string(*extended) + std::string(text.substr(point));
 }
 

@@ -30,13 +30,13 @@ class CsvTime {
     std::string_view coarse;
   };
 
-  /// Converts a time; std::nullopt if it is before tick 0. With the key `bits`, the counter of `channel` is unwrapped,
-  /// the coarse one if there are two, and times must be passed in the order of the table. Throws std::invalid_argument
-  /// that says what a field is not, and UserError when it is a time that other keys would accept: a unit, an origin or
-  /// rounding is missing.
+  /// Converts a time; std::nullopt if it is before tick 0. With the keys of ClockTurns, the counter of `channel` is
+  /// unwrapped, the coarse one if there are two, and times must be passed in the order of the table. Throws
+  /// std::invalid_argument that says what a field is not, and UserError when it is a time that other keys would accept:
+  /// a unit, an origin or rounding is missing.
   std::optional<Tick> ticks(const Fields& fields, std::uint32_t channel);
-  /// How often counters have wrapped around.
-  [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
+  [[nodiscard]] ClockTurns& turns() { return turns_; }
+  [[nodiscard]] const ClockTurns& turns() const { return turns_; }
   /// Whether the times are UTC.
   [[nodiscard]] bool is_utc() const { return utc_; }
   /// A leap second between two ticks, which are a second closer than in reality, as UTC does not count it. std::nullopt

@@ -7,6 +7,7 @@
 
 #include "io/csv/csv_columns.hpp"
 #include "io/csv/csv_reader.hpp"
+#include "io/recorded/clocks_by_channel.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/recorded/unread_columns.hpp"
@@ -29,7 +30,8 @@ std::vector<std::string> first_names(std::vector<std::string> names) {
 
 nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto columns = find_columns(with_time_pair(uri));
-  const TimeBase base{.tick_ps = tick_ps.value_or(uri.get("unit", columns.unit) == "ps" ? 1 : 1000)};
+  const bool counts_ps = uri.get("unit", columns.unit) == "ps" || !units_by_channel(uri).empty();
+  const TimeBase base{.tick_ps = tick_ps.value_or(counts_ps ? 1 : 1000)};
   const auto reader = open_csv(uri, {0}, base);
   nlohmann::ordered_json header = {{"tick_ps", base.tick_ps},
                                    {"time_column", columns.time},

@@ -1,5 +1,8 @@
 #include "io/csv/table_rows.hpp"
 
+#include "formats/units.hpp"
+#include "formats/utc_time.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -13,10 +16,11 @@ bool TableRows::next() {
     const auto text = without_blanks_around(line_);
     if (lines_.line_number() <= columns_.lines_before || text.empty() || text.front() == '#') continue;
     whole_ = splitter_.split_row(lines_, line_, columns_.last());
-    left_out_ = false;
+    left_out_ = marks_turn_ = false;
     if (!whole_) return true;
     require_fit();
-    left_out_ = !columns_.where.empty() && !meets_condition();
+    marks_turn_ = !columns_.overflow.empty() && meets(columns_.overflow);
+    left_out_ = !marks_turn_ && !columns_.where.empty() && !meets(columns_.where);
     return true;
   }
   return false;
@@ -35,8 +39,14 @@ void TableRows::require_fit() {
                 std::to_string(columns_.n_named) + (fits ? kWhich : ""));
 }
 
+bool TableRows::has_time() const {
+  const auto text = value(columns_.time);
+  return parse_decimal(text.substr(text.starts_with('-') ? 1 : 0)) || parse_utc(text);
+}
+
 /// Rows without a header have as many fields as the first, or any number if one has more.
 void TableRows::require_all(std::size_t n) {
+  if (!fits_header_ && !has_time()) return;
   if (!fits_header_) n_first_ = n;
   fits_header_ = n <= n_first_;
   if (n >= n_first_) return;
@@ -44,13 +54,13 @@ void TableRows::require_all(std::size_t n) {
                 std::to_string(n_first_) + kWhich);
 }
 
-bool TableRows::meets_condition() const {
-  for (const auto& [column, term] : columns_.where) {
+bool TableRows::meets(const std::vector<CsvCondition>& conditions) const {
+  for (const auto& [column, term] : conditions) {
     const auto text = value(column);
     const auto holds = is_missing(text) ? std::nullopt : term.holds(text);
     if (!holds) {
       throw BadLine(lines_.place() + ": '" + std::string(text) + "' in column " + std::to_string(column) +
-                    " cannot be compared with the " + term.value() + " of where=");
+                    " cannot be compared with the " + term.value() + " of where= or overflow=");
     }
     if (!*holds) return false;
   }
@@ -61,7 +71,7 @@ bool TableRows::next_intact() {
   for (;;) {
     try {
       while (next()) {
-        if (!left_out_) return true;
+        if (!left_out_ && !marks_turn_) return true;
       }
       return false;
     } catch (const BadLine&) {

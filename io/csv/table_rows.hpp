@@ -27,16 +27,21 @@ class TableRows {
   /// - that cannot be split into fields,
   /// - that has more of them than the header and the first row: a line break is damaged, and two rows appear as one,
   /// - that has fewer of them, where blanks separate them: a value is missing, and those after it have moved,
-  /// - with no value in a column of the key `where`.
+  /// - with no value in a column of the keys `where` and `overflow`.
   /// The next call then continues with the line after it.
   bool next();
-  /// Likewise, but passes over such lines, which next() reports when the table is read, and over rows left out.
+  /// Likewise, but passes over such lines, which next() reports when the table is read, and over rows that
+  /// make no hits.
   bool next_intact();
 
   /// The current row, valid until the next call of next().
   [[nodiscard]] std::string_view line() const { return line_; }
+  /// Whether a time is in its column, so that the row may tell what the table holds.
+  [[nodiscard]] bool has_time() const;
   /// Whether the key `where` leaves the current row out.
   [[nodiscard]] bool is_left_out() const { return left_out_; }
+  /// Whether it marks turns of the counter of the times, by the key `overflow`.
+  [[nodiscard]] bool marks_turn() const { return marks_turn_; }
   /// Field of the current row, by column from 1; empty when the row is shorter.
   [[nodiscard]] std::string_view value(std::size_t column) const {
     return column <= fields().size() ? fields()[column - 1] : std::string_view();
@@ -53,7 +58,7 @@ class TableRows {
  private:
   void require_fit();
   void require_all(std::size_t n);
-  [[nodiscard]] bool meets_condition() const;
+  [[nodiscard]] bool meets(const std::vector<CsvCondition>& conditions) const;
 
   const CsvColumns& columns_;
   LineReader lines_;
@@ -61,6 +66,7 @@ class TableRows {
   FieldSplitter splitter_;
   bool whole_ = true;
   bool left_out_ = false;
+  bool marks_turn_ = false;
   std::optional<bool> fits_header_;  ///< the first row has no more fields than the header
   std::size_t n_first_ = 0;          ///< number of fields of the first row; 0: rows may have any number
 };

@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// A term of the key `where`, and its column.
+/// A term of the key `where` or `overflow`, and its column.
 struct CsvCondition {
   std::size_t column;
   RowTerm term;
@@ -26,6 +26,7 @@ struct CsvColumns {
   std::optional<std::uint32_t> fixed_channel;  ///< the key `fixed-channel`
   std::vector<std::size_t> payload;
   std::vector<PayloadKey> payload_keys;  ///< their names and stated kinds
+  std::vector<CsvCondition> overflow;    ///< rows for which all hold mark turns; empty: none does
   std::vector<CsvCondition> where;       ///< rows for which one does not hold are left out
   std::string unit;                      ///< unit in the name of the time column; empty: none
   std::uint64_t lines_before = 0;        ///< number of lines before the first row
@@ -36,7 +37,9 @@ struct CsvColumns {
   [[nodiscard]] std::size_t last() const {
     std::size_t column = std::max({time, coarse, channel});
     for (const auto word : payload) column = std::max(column, word);
-    for (const auto& condition : where) column = std::max(column, condition.column);
+    for (const auto* conditions : {&overflow, &where}) {
+      for (const auto& condition : *conditions) column = std::max(column, condition.column);
+    }
     return column;
   }
 };

@@ -70,6 +70,12 @@ bool is_missing(std::string_view field) {
   return field == "nan" || field == "NaN" || field == "NAN";
 }
 
+std::string_view boolean_as_number(std::string_view text) {
+  if (text == "True" || text == "true" || text == "TRUE") return "1";
+  if (text == "False" || text == "false" || text == "FALSE") return "0";
+  return text;
+}
+
 void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
   split_fields(lines, line, limit);

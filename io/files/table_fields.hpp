@@ -19,6 +19,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 /// Whether a field holds no value: it is empty or NaN, as programs write a number that is missing.
 bool is_missing(std::string_view field);
 
+/// The number that a boolean is, as programs write it: 1 for True or true, 0 for False or false; else the text itself.
+std::string_view boolean_as_number(std::string_view text);
+
 class LineReader;
 
 /// Splits lines into fields, which may be quoted (RFC 4180, but without line breaks). The first line determines the

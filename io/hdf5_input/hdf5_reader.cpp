@@ -13,6 +13,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/quiet_log.hpp"
 #include "io/files/defect_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
@@ -56,8 +57,8 @@ class Hdf5Reader final : public HitReader {
  public:
   Hdf5Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
       : group_(uri.get("group", "/")),
-        name_(uri.path() + ":" + group_),
-        input_(describe_file(uri.path())),
+        path_(uri.path()),
+        name_(path_ + ":" + group_),
         times_(uri, place(time_dataset(uri)), place(uri.get("coarse", "")), base.tick_ps),
         fixed_channel_(fixed_channel(uri)),
         lost_(uri.get_yes("skip-bad")) {
@@ -76,7 +77,8 @@ class Hdf5Reader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return input_; }
+  [[nodiscard]] InputFile input() const override { return describe_file(path_); }
+  [[nodiscard]] ClockTurns* counter() override { return times_.turns().any() ? &times_.turns() : nullptr; }
 
   [[nodiscard]] std::optional<double> share_read() const override {
     return rows() == 0 ? 1 : static_cast<double>(row_) / static_cast<double>(rows());
@@ -84,7 +86,7 @@ class Hdf5Reader final : public HitReader {
 
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
-    counts.counters[Metric::clock_turns] = times_.turns();
+    counts.counters[Metric::clock_turns] = times_.turns().turns();
     return counts;
   }
 
@@ -121,7 +123,7 @@ class Hdf5Reader final : public HitReader {
   void report_unread(const SourceUri& uri) const {
     constexpr int kMostReported = 8;
     static std::atomic<int> reported = 0;
-    if (reported.fetch_add(1) >= kMostReported) return;
+    if (QuietLog::exists() || reported.fetch_add(1) >= kMostReported) return;
     auto names = datasets_of_rows(uri.path(), group_, rows());
     for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
     if (!names.empty()) log::info("{}: {}", name_, unread_columns(names));
@@ -221,8 +223,8 @@ class Hdf5Reader final : public HitReader {
   }
 
   std::string group_;
+  std::string path_;
   std::string name_;
-  InputFile input_;
   TimeColumn times_;
   std::optional<ChannelColumn> channel_;        ///< std::nullopt: all hits have the fixed channel
   std::optional<std::uint32_t> fixed_channel_;  ///< the key `fixed-channel`

@@ -63,7 +63,8 @@ TimeColumn::TimeColumn(const SourceUri& uri, const std::string& path, const std:
                                                   : nullptr),
       shifted_(uri.has("origin") || uri.has("offset")),
       begin_(begin_of(uri, pulses_ ? pulses_->start() : std::nullopt, tick_ps)) {
-  if (pulses_ && numbers_.turns().any()) uri.refuse("times that count from pulses do not wrap around: omit bits=");
+  if (pulses_ && numbers_.turns().any())
+    uri.refuse("times that count from pulses do not wrap around: omit bits= and modulus=");
   if (pulses_ && coarse_) uri.refuse("times that count from pulses have no coarse ones: omit coarse=");
   column().require_written();
   if (coarse_) coarse_->column().require_written();
@@ -140,7 +141,8 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
     if (!shifted_) {
       numbers_.reject(i, "the time " + text() +
                              " is negative: say which time becomes tick 0, such as origin=-1ms, the same for all files "
-                             "of a run");
+                             "of a run; or, if the times are a counter with a sign that starts again, its width: "
+                             "bits=32");
     }
     ++before_tick_0_;
     return std::nullopt;

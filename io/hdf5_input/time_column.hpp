@@ -38,8 +38,9 @@ class TimeColumn {
   /// time. Throws UserError for a time that is not a tick.
   void read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, std::vector<bool>& untimed,
             LostRows& lost);
-  /// Number of times that counters have wrapped around.
-  [[nodiscard]] std::uint64_t turns() const { return (coarse_ ? *coarse_ : numbers_).turns().turns(); }
+  /// The counter, if the times are one: the coarse dataset's, if there is one.
+  [[nodiscard]] ClockTurns& turns() { return (coarse_ ? *coarse_ : numbers_).turns(); }
+  [[nodiscard]] const ClockTurns& turns() const { return (coarse_ ? *coarse_ : numbers_).turns(); }
   /// The longest time since a pulse read so far: the events of a pulse are unordered.
   [[nodiscard]] Tick longest_since_pulse() const;
   /// Reports the hits without a time, once.

@@ -34,11 +34,7 @@ TimeNumbers::TimeNumbers(ColumnReader column, TimeScale scale, ClockTurns turns,
       missing_values_(column_),
       scale_(std::move(scale)),
       turns_(std::move(turns)),
-      sign_(sign) {
-  if (!turns_.any() || !column_.is_float()) return;
-  throw UserError("'" + column_.name() +
-                  "': bits= is the width of a whole number, and these are floating-point numbers");
-}
+      sign_(sign) {}
 
 std::optional<Tick> TimeNumbers::product(std::size_t i) const {
   const auto number = integers_[i];
@@ -49,12 +45,8 @@ std::optional<Tick> TimeNumbers::product(std::size_t i) const {
 }
 
 TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
+  if (turns_.any()) return unwrapped_at(i, channel);
   if (column_.is_float()) return float_at(i);
-  if (turns_.any()) {
-    const auto extended = turns_.extend(integers_[i], channel);
-    if (!extended) reject(i, turns_.defect(integers_[i], channel));
-    integers_[i] = *extended;
-  }
   auto number = integers_[i];
   bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
   if (negative) number = -number;
@@ -79,6 +71,33 @@ TimeNumbers::Time TimeNumbers::with_offset(FineTicks time, double slack) const {
   if (scale_.offset == 0) return {time, slack};
   const FineTicks offset = scale_.offset + (scale().rounding() == Rounding::nearest ? 1 : 0);
   return {sign_ == TimeSign::negated ? time - offset : time + offset, std::max(slack, kRoundedDown)};
+}
+
+/// The time of a counter, which is the whole part of the number.
+TimeNumbers::Time TimeNumbers::unwrapped_at(std::size_t i, std::uint32_t channel) {
+  const auto raw = column_.is_float() ? float_at(i) : Time{};
+  const auto extended = extend(i, channel);
+  if (!extended) reject(i, turns_.defect(text_of(i), channel));
+  const bool negated = sign_ == TimeSign::negated;
+  auto number = *extended;
+  bool negative = false;
+  if (scale_.steps != 0) add_steps(i, number, negative);
+  const auto time = scale().ratio().fine(number, negative != negated);
+  if (!time) reject(i, scale().range_defect(text_of(i)));
+  if (!column_.is_float()) return with_offset(*time, 0);
+  const double part = doubles_[i] - std::floor(doubles_[i]);
+  return with_offset(*time + scale().ratio().fine(negated ? -part : part).value_or(0), raw.slack);
+}
+
+std::optional<std::uint64_t> TimeNumbers::extend(std::size_t i, std::uint32_t channel) {
+  constexpr double kMost = 0x1p63;
+  if (column_.is_float()) {
+    const double whole = std::floor(doubles_[i]);
+    if (std::abs(whole) >= kMost) return std::nullopt;
+    return turns_.extend_signed(static_cast<std::int64_t>(whole), channel);
+  }
+  if (column_.is_signed()) return turns_.extend_signed(static_cast<std::int64_t>(integers_[i]), channel);
+  return turns_.extend(integers_[i], channel);
 }
 
 TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {

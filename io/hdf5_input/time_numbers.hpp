@@ -24,7 +24,6 @@ enum class TimeSign : std::uint8_t { as_stored, negated };
 /// A dataset of times: numbers in a unit.
 class TimeNumbers {
  public:
-  /// Throws UserError when `turns` would unwrap floating-point numbers.
   TimeNumbers(ColumnReader column, TimeScale scale, ClockTurns turns = {}, TimeSign sign = TimeSign::as_stored);
 
   [[nodiscard]] const ColumnReader& column() const { return column_; }
@@ -55,12 +54,15 @@ class TimeNumbers {
   [[nodiscard]] std::optional<Tick> product(std::size_t i) const;
   /// Throws UserError with the dataset and row `row` + `i`.
   [[noreturn]] void reject(std::size_t i, const std::string& defect) const;
+  [[nodiscard]] ClockTurns& turns() { return turns_; }
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }
   /// The number as text, for messages.
   [[nodiscard]] std::string text_of(std::size_t i) const;
   [[nodiscard]] TimeSign sign() const { return sign_; }
 
  private:
+  [[nodiscard]] Time unwrapped_at(std::size_t i, std::uint32_t channel);
+  [[nodiscard]] std::optional<std::uint64_t> extend(std::size_t i, std::uint32_t channel);
   [[nodiscard]] Time float_at(std::size_t i) const;
   void add_steps(std::size_t i, std::uint64_t& size, bool& negative) const;
   [[nodiscard]] Time with_offset(FineTicks time, double slack) const;

@@ -86,7 +86,12 @@ class TdcHits final : public HldHitMaker {
            "the epoch counter of 10.24 us it belongs to, the event number.\n";
   }
   [[nodiscard]] std::uint64_t anomalies() const override { return counters_[Metric::tdc_unknown_words]; }
-  [[nodiscard]] Counters counters() const override { return counters_; }
+  [[nodiscard]] ClockTurns* counter() override { return clock_ ? &clock_->turns() : nullptr; }
+  [[nodiscard]] Counters counters() const override {
+    auto counters = counters_;
+    if (clock_) counters[Metric::clock_turns] = clock_->turns().turns();
+    return counters;
+  }
 
  private:
   static constexpr std::uint8_t kWords = 3;

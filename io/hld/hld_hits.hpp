@@ -31,6 +31,8 @@ class HldHitMaker {
   /// Lines for the stream header that describe how channel and payload are formed.
   [[nodiscard]] virtual std::string_view rule() const = 0;
 
+  /// See HitReader::counter().
+  [[nodiscard]] virtual ClockTurns* counter() { return nullptr; }
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
   [[nodiscard]] virtual Counters counters() const { return {}; }
 };

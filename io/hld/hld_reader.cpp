@@ -31,6 +31,7 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return maker_->counter(); }
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
   [[nodiscard]] std::uint64_t anomalies() const override;
   [[nodiscard]] SourceCounts counts() const override;

@@ -120,7 +120,8 @@ void TrbTdcDecoder::add_fault(TdcFault::Kind kind, std::uint32_t address, std::u
   faults_.push_back({.kind = kind, .address = address, .place = place, .hits = hits, .hits_before = hits_.size()});
 }
 
-TdcClock::TdcClock(std::uint64_t tick_ps) : factor_(kTdcCoarsePs / tick_ps) {
+TdcClock::TdcClock(std::uint64_t tick_ps, std::uint64_t first_turn)
+    : factor_(kTdcCoarsePs / tick_ps), epochs_(kTdcEpochBits, first_turn) {
   if (kTdcCoarsePs % tick_ps == 0) return;
   throw std::invalid_argument(fmt::format(
       "times of TDCs come in steps of {} ps, which a tick of {} ps does not divide; choose another --tick, such as 1ns",
@@ -128,14 +129,9 @@ TdcClock::TdcClock(std::uint64_t tick_ps) : factor_(kTdcCoarsePs / tick_ps) {
 }
 
 std::optional<Tick> TdcClock::ticks(const TdcHit& hit) {
-  constexpr std::uint64_t kPeriod = std::uint64_t{1} << kTdcEpochBits;
-  const std::uint64_t before = epoch_.value_or(hit.epoch);
-  const std::uint64_t ahead = (hit.epoch - before) % kPeriod;
-  const bool back = ahead > kPeriod / 2 && before >= kPeriod - ahead;
-  const std::uint64_t epoch = before + ahead - (back ? kPeriod : 0);
-  if (epoch >= (std::numeric_limits<Tick>::max() / factor_).value >> kTdcCoarseBits) return std::nullopt;
-  epoch_ = epoch;
-  return Tick((epoch << kTdcCoarseBits | tdc_coarse(hit.word)) * factor_);
+  const auto epoch = epochs_.extend(hit.epoch, 0);
+  if (!epoch || *epoch >= (std::numeric_limits<Tick>::max() / factor_).value >> kTdcCoarseBits) return std::nullopt;
+  return Tick((*epoch << kTdcCoarseBits | tdc_coarse(hit.word)) * factor_);
 }
 
 }  // namespace eventloom

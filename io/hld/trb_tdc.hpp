@@ -10,6 +10,7 @@
 
 #include "formats/hld.hpp"
 #include "formats/ids.hpp"
+#include "io/recorded/clock_turns.hpp"
 
 namespace eventloom {
 
@@ -82,14 +83,17 @@ class TrbTdcDecoder {
 class TdcClock {
  public:
   /// Throws std::invalid_argument when the coarse time's step is not a whole number of ticks.
-  explicit TdcClock(std::uint64_t tick_ps);
+  /// `first_turn`: the turn of the epoch counter in which the first time lies.
+  explicit TdcClock(std::uint64_t tick_ps, std::uint64_t first_turn = 0);
 
   /// std::nullopt when the time does not fit in 64 bits.
   std::optional<Tick> ticks(const TdcHit& hit);
+  [[nodiscard]] ClockTurns& turns() { return epochs_; }
+  [[nodiscard]] const ClockTurns& turns() const { return epochs_; }
 
  private:
   std::uint64_t factor_;  ///< ticks in a step of the coarse time
-  std::optional<std::uint64_t> epoch_;
+  ClockTurns epochs_;
 };
 
 }  // namespace eventloom

@@ -63,6 +63,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return records_ ? records_->counter() : nullptr; }
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override;
 

@@ -30,6 +30,7 @@ class MidasRecords {
   [[nodiscard]] std::string description() const;
   /// Number of records in the event.
   [[nodiscard]] std::size_t count(const MidasEvent& event) const;
+  [[nodiscard]] ClockTurns* counter() { return records_.counter(); }
   [[nodiscard]] Counters counters() const { return records_.counters(); }
   void sum_up() const { records_.sum_up(); }
 

@@ -30,7 +30,7 @@ PackedClock::PackedClock(const SourceUri& uri, const PackedField& time, std::uin
       numbered_(is_numbered(uri)),
       scale_(clock_uri(uri, time, numbered_), tick_ps, time.scale()),
       turns_(uri) {
-  if (turns_.any() && time.is_float()) uri.refuse("bits= is the width of a whole number, which time= is not");
+  if (turns_.any() && time.is_float()) uri.refuse("bits= and modulus= are of whole numbers, which time= is not");
 }
 
 bool PackedClock::convert(std::span<Tick> times) const {

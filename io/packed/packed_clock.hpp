@@ -25,8 +25,8 @@ class PackedClock {
   /// Whether the type of a number that convert() accepts has too few digits for its value, unless `round` allows that.
   [[nodiscard]] bool is_imprecise(std::uint64_t number) const;
   [[nodiscard]] std::string precision_defect(std::uint64_t number) const;
-  /// How often the counter has wrapped around.
-  [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
+  [[nodiscard]] ClockTurns& turns() { return turns_; }
+  [[nodiscard]] const ClockTurns& turns() const { return turns_; }
 
  private:
   /// Significant binary digits of the type.

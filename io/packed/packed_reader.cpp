@@ -23,8 +23,9 @@ class PackedReader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return input_; }
+  [[nodiscard]] InputFile input() const override { return describe_file(name_); }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return records_.counter(); }
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override { return {records_.counters(), {}}; }
 
@@ -32,7 +33,6 @@ class PackedReader final : public HitReader {
   void end(HitBlock& block);
 
   std::string name_;
-  InputFile input_;
   RecordHits records_;
   FileReader file_;
   StreamHeader header_;
@@ -42,7 +42,6 @@ class PackedReader final : public HitReader {
 
 PackedReader::PackedReader(const SourceUri& uri, SourceId id, const TimeBase& base)
     : name_(uri.path()),
-      input_(describe_file(uri.path())),
       records_(uri, RecordFormat(uri), name_, base.tick_ps),
       file_(uri.path()),
       block_records_(std::min(kBlockHits, kBlockWords / std::max<std::size_t>(records_.format().payload_words, 1))) {

@@ -21,6 +21,7 @@ namespace eventloom {
 /// - channels: a table of ids and the channels that they become, see ChannelIds.
 /// - where: records for which it does not hold are left out and counted (cut), see row_condition().
 /// - unit: may differ between channels, see units_by_channel().
+/// - overflow: records that make no hits, but mark turns of the counter, see turn_condition().
 /// - payload: one 32-bit word per field, or two, low word first, for a field of more than 32 bits. Signed fields, f32
 /// and
 ///   f64 are kept exactly, as the header's payload kinds state; a scaled field is rounded to the nearest whole number

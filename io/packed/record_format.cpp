@@ -84,7 +84,8 @@ RecordFormat::RecordFormat(const SourceUri& uri, bool timed)
   }
   channels = ChannelIds::of(uri);
   read_payload(uri);
-  read_condition(uri);
+  where = condition_in(uri, "where", row_condition(uri));
+  overflow = condition_in(uri, "overflow", turn_condition(uri));
 }
 
 void RecordFormat::read_payload(const SourceUri& uri) {
@@ -98,17 +99,19 @@ void RecordFormat::read_payload(const SourceUri& uri) {
 }
 
 /// A term names a field, or a payload column by its name.
-void RecordFormat::read_condition(const SourceUri& uri) {
-  auto terms = row_condition(uri);
+std::vector<RecordCondition> RecordFormat::condition_in(const SourceUri& uri, const std::string& key,
+                                                        std::vector<RowTerm> terms) const {
+  std::vector<RecordCondition> condition;
   for (auto& term : terms) {
-    if (term.compares_words()) uri.refuse("where= compares a field with '" + term.value() + "', which is no number");
+    if (term.compares_words()) uri.refuse(key + "= compares a field with '" + term.value() + "', which is no number");
     auto text = term.column();
     for (const auto& column : payload_columns(uri)) {
       const auto [name, field] = named_field(column);
       if (name == term.column()) text = field;
     }
-    where.push_back({PackedField::parse(text, bytes, named(uri, "where")), std::move(term)});
+    condition.push_back({PackedField::parse(text, bytes, named(uri, key)), std::move(term)});
   }
+  return condition;
 }
 
 }  // namespace eventloom

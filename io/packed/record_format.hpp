@@ -14,7 +14,7 @@
 
 namespace eventloom {
 
-/// A term of the key `where`, and its field.
+/// A term of the key `where` or `overflow`, and its field.
 struct RecordCondition {
   PackedField field;
   RowTerm term;
@@ -42,11 +42,13 @@ struct RecordFormat {
   std::vector<PackedField> payload;
   std::vector<PayloadColumn> columns;
   std::size_t payload_words = 0;
-  std::vector<RecordCondition> where;  ///< records for which one does not hold are left out
+  std::vector<RecordCondition> where;     ///< records for which one does not hold are left out
+  std::vector<RecordCondition> overflow;  ///< records for which all hold mark turns; empty: none does
 
  private:
   void read_payload(const SourceUri& uri);
-  void read_condition(const SourceUri& uri);
+  [[nodiscard]] std::vector<RecordCondition> condition_in(const SourceUri& uri, const std::string& key,
+                                                          std::vector<RowTerm> terms) const;
 };
 
 /// Number of payload words that a field yields.

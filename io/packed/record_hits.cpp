@@ -41,30 +41,47 @@ void RecordHits::read(const std::byte* records, std::size_t n, std::uint64_t off
   block.time.resize(n, time);
   block.channel.resize(n);
   if (format_.time) format_.time->extract(records, block.time);
-  const bool all_chosen = check_condition(records, n);
+  const bool all_chosen = choose(records, n);
   const bool times_fit = !clocks_ || (clocks_->is_one() && clocks_->first().convert(block.time));
   const bool channels_fit = put_channels(records, block);
   const bool payload_fits = put_payload(records, block);
   if (!all_chosen || !times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
 }
 
-/// Puts the choice of each record into choices_. Returns false when not all make hits.
-bool RecordHits::check_condition(const std::byte* records, std::size_t n) {
+/// Puts what each record is into choices_. Returns false when not all make hits.
+bool RecordHits::choose(const std::byte* records, std::size_t n) {
   choices_.clear();
-  if (format_.where.empty()) return true;
+  if (format_.where.empty() && format_.overflow.empty()) return true;
   choices_.assign(n, Choice::kept);
-  numbers_.resize(n);
-  for (const auto& [field, term] : format_.where) {
-    field.extract(records, numbers_);
-    const double scale = to_double(field.scale());
+  const auto take = [&](const std::vector<RecordCondition>& condition, Truth truth, Choice choice) {
+    if (condition.empty()) return;
+    evaluate(condition, records, truths_);
     for (std::size_t i = 0; i < n; ++i) {
       if (choices_[i] != Choice::kept) continue;
+      if (truths_[i] == truth) choices_[i] = choice;
+      if (truths_[i] == Truth::unknown) choices_[i] = Choice::unknown;
+    }
+  };
+  take(format_.overflow, Truth::yes, Choice::marks_turn);
+  take(format_.where, Truth::no, Choice::left_out);
+  return std::ranges::all_of(choices_, [](Choice choice) { return choice == Choice::kept; });
+}
+
+/// Whether all terms hold for each record; unknown if one that decides is NaN.
+void RecordHits::evaluate(const std::vector<RecordCondition>& condition, const std::byte* records,
+                          std::vector<Truth>& truths) {
+  truths.assign(choices_.size(), Truth::yes);
+  numbers_.resize(choices_.size());
+  for (const auto& [field, term] : condition) {
+    field.extract(records, numbers_);
+    const double scale = to_double(field.scale());
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      if (truths[i] != Truth::yes) continue;
       const double real = field.is_plain() ? 0 : field.to_double(numbers_[i]) * scale;
       const bool holds = field.is_plain() ? term.holds(numbers_[i]) : term.holds(real);
-      choices_[i] = std::isnan(real) ? Choice::unknown : (holds ? Choice::kept : Choice::left_out);
+      truths[i] = std::isnan(real) ? Truth::unknown : (holds ? Truth::yes : Truth::no);
     }
   }
-  return std::ranges::all_of(choices_, [](Choice choice) { return choice == Choice::kept; });
 }
 
 /// Returns false when a channel does not fit; its value in channels_ then exceeds 28 bits.
@@ -140,17 +157,16 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
   const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (!choices_.empty() && choices_[i] == Choice::left_out) {
-      join_loss(block, {.before = kept, .offset = offset_ + i * format_.bytes, .hits = 1, .cause = DropCause::cut});
-      continue;
-    }
+    if (makes_no_hit(i, kept, block)) continue;
     const bool channel_fits = channels_[i] >> RecordFormat::kChannelBits == 0;
     const bool is_known = choices_.empty() || choices_[i] == Choice::kept;
     const auto time =
         times_converted || !channel_fits || !is_known ? std::optional(block.time[i]) : converted(i, block);
     const bool payload_fits = misfits_.empty() || !misfits_[i];
     if (!time || !channel_fits || !payload_fits || !is_known) {
-      const char* what = !is_known ? "number of where=" : !channel_fits ? "channel" : (!time ? "time" : "payload");
+      const char* what = !is_known       ? "number of where= or overflow="
+                         : !channel_fits ? "channel"
+                                         : (!time ? "time" : "payload");
       if (clocks_ && channel_fits && clocks_->of(block.channel[i]) == nullptr) what = "channel, which unit= lacks,";
       lose(kept, offset_ + i * format_.bytes, what, block);
       continue;
@@ -162,6 +178,18 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
     ++kept;
   }
   block.truncate(kept);
+}
+
+/// Whether the record marks a turn, which is taken, or is left out, which is counted. `kept`: number of hits before it.
+bool RecordHits::makes_no_hit(std::size_t i, std::size_t kept, HitBlock& block) {
+  if (choices_.empty()) return false;
+  if (choices_[i] == Choice::marks_turn) {
+    if (clocks_) clocks_->first().turns().mark_turns(block.time[i].value);
+    return true;
+  }
+  if (choices_[i] != Choice::left_out) return false;
+  join_loss(block, {.before = kept, .offset = offset_ + i * format_.bytes, .hits = 1, .cause = DropCause::cut});
+  return true;
 }
 
 /// The tick of record `i`; std::nullopt if its time does not fit, or its channel has no unit.
@@ -186,7 +214,7 @@ void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what
 Counters RecordHits::counters() const {
   Counters counters{{Metric::records, records_}, {Metric::bad_records, bad_.count()}};
   counters[Metric::imprecise_times] = imprecise_.count();
-  counters[Metric::clock_turns] = clocks_ ? clocks_->first().turns() : 0;
+  counters[Metric::clock_turns] = clocks_ ? clocks_->first().turns().turns() : 0;
   return counters;
 }
 

@@ -30,19 +30,26 @@ class RecordHits {
   [[nodiscard]] const RecordFormat& format() const { return format_; }
   /// Whether times are event numbers.
   [[nodiscard]] bool numbered() const { return clocks_ && clocks_->first().numbered(); }
+  /// Null if the records hold no times of a counter that turns.
+  [[nodiscard]] ClockTurns* counter() {
+    return clocks_ && clocks_->first().turns().any() ? &clocks_->first().turns() : nullptr;
+  }
   /// Counts `records`, `bad_records`, `imprecise_times` and `clock_turns`.
   [[nodiscard]] Counters counters() const;
   /// Reports the number of bad records if not all have been reported.
   void sum_up() const;
 
  private:
-  [[nodiscard]] bool check_condition(const std::byte* records, std::size_t n);
+  [[nodiscard]] bool choose(const std::byte* records, std::size_t n);
+  enum class Truth : std::uint8_t { no, yes, unknown };
+  void evaluate(const std::vector<RecordCondition>& condition, const std::byte* records, std::vector<Truth>& truths);
   [[nodiscard]] bool put_channels(const std::byte* records, HitBlock& block);
   void look_up_channels();
   [[nodiscard]] bool join(const PackedField& field, const std::byte* records, unsigned shift);
   [[nodiscard]] bool put_payload(const std::byte* records, HitBlock& block);
   [[nodiscard]] bool put_words(const PackedField& field, const std::byte* records, std::uint32_t* out);
   void keep_good(bool times_converted, HitBlock& block);
+  bool makes_no_hit(std::size_t i, std::size_t kept, HitBlock& block);
   [[nodiscard]] std::optional<Tick> converted(std::size_t i, const HitBlock& block);
   void lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block);
 
@@ -53,10 +60,11 @@ class RecordHits {
   std::vector<std::uint64_t> channels_;  ///< unchecked channels of a block's records
   std::vector<std::uint64_t> systems_;
   std::vector<std::uint64_t> numbers_;  ///< values of a payload field
-  /// Whether a record makes a hit, by the key `where`.
-  enum class Choice : std::uint8_t { kept, left_out, unknown };
+  /// What a record is, by the keys `where` and `overflow`.
+  enum class Choice : std::uint8_t { kept, left_out, marks_turn, unknown };
   std::vector<Choice> choices_;  ///< empty: all make hits
-  std::vector<bool> misfits_;    ///< records whose payload does not fit; empty: none
+  std::vector<Truth> truths_;
+  std::vector<bool> misfits_;  ///< records whose payload does not fit; empty: none
   std::uint64_t records_ = 0;
   MessageLimit bad_;
   MessageLimit imprecise_{1};  ///< hits with an imprecise time

@@ -13,6 +13,10 @@ namespace {
 
 constexpr unsigned kLeastBits = 8;
 constexpr unsigned kMostBits = 63;
+constexpr std::uint64_t kMostPeriod = std::uint64_t{1} << kMostBits;
+constexpr std::uint64_t kMostFirstTurn = 1'000'000'000;
+/// A number may precede the first one of a file by less than this part of a turn.
+constexpr std::uint64_t kPartLate = 8;
 
 /// Parses and removes a number at the front: decimal, or hexadecimal with the prefix 0x.
 std::optional<std::uint32_t> take_channel_or_bits(std::string_view& text) {
@@ -33,13 +37,48 @@ bool take(std::string_view& text, char c) {
 
 [[noreturn]] void refuse_bits(const SourceUri& uri) {
   uri.refuse("bits=" + uri.get("bits", "") + ": give the width of the counter, " + std::to_string(kLeastBits) + " to " +
-             std::to_string(kMostBits) + " bits: bits=32, or by channels: bits=0-15:32,16-31:48");
+             std::to_string(kMostBits) + " bits: bits=32, or by channels: bits=0-15:32,16-31:48; bits=none if it " +
+             "never starts again");
 }
+
+/// Whether the URI says that its counter never turns.
+bool never_turns(const SourceUri& uri) { return uri.get("bits", "") == "none"; }
 
 }  // namespace
 
-ClockTurns::ClockTurns(const SourceUri& uri) {
-  if (!uri.has("bits")) return;
+bool ClockTurns::are_stated(const SourceUri& uri) {
+  return uri.has("modulus") || (uri.has("bits") && !never_turns(uri));
+}
+
+std::uint64_t ClockTurns::first_turn_of(const SourceUri& uri) { return uri.get_count("turns", 0, 0, kMostFirstTurn); }
+
+ClockTurns::ClockTurns(const SourceUri& uri) : first_turn_(first_turn_of(uri)) {
+  if (uri.has("modulus") && uri.has("bits")) uri.refuse("bits= and modulus= contradict each other: omit one");
+  if (uri.has("turns") && !are_stated(uri)) {
+    uri.refuse("turns= counts the turns of a counter: say with bits= or modulus= where it starts again");
+  }
+  if (uri.has("overflow") && !are_stated(uri)) {
+    uri.refuse("overflow= marks the turns of a counter: say with bits= or modulus= where it starts again");
+  }
+  if (never_turns(uri)) {
+    if (uri.get("jumps", "") == "unwrap") uri.refuse("jumps=unwrap contradicts bits=none: omit one");
+    return;
+  }
+  if (uri.has("modulus")) {
+    constexpr std::uint64_t kLeastPeriod = 2;
+    const auto period = uri.get_count("modulus", 0, kLeastPeriod, kMostPeriod);
+    clocks_.push_back({.last_channel = kMaxChannel, .period = period});
+  }
+  if (uri.has("bits")) read_bits(uri);
+  counts_marks_ = uri.has("overflow");
+  if (counts_marks_ && clocks_.size() > 1) uri.refuse("overflow= marks the turns of one counter: give one bits=");
+}
+
+ClockTurns::ClockTurns(unsigned bits, std::uint64_t first_turn) : first_turn_(first_turn) {
+  clocks_.push_back({.last_channel = kMaxChannel, .period = std::uint64_t{1} << bits});
+}
+
+void ClockTurns::read_bits(const SourceUri& uri) {
   const auto key = uri.get("bits", "");
   std::string_view text = key;
   do {
@@ -55,7 +94,7 @@ ClockTurns::ClockTurns(const SourceUri& uri) {
       number = take_channel_or_bits(text);
     }
     if (!number || *number < kLeastBits || *number > kMostBits) refuse_bits(uri);
-    clock.bits = *number;
+    clock.period = std::uint64_t{1} << *number;
     clocks_.push_back(clock);
   } while (take(text, ','));
   if (!text.empty()) refuse_bits(uri);
@@ -67,36 +106,82 @@ std::size_t ClockTurns::clock_of(std::uint32_t channel) const {
   return static_cast<std::size_t>(found - clocks_.begin());
 }
 
+const ClockTurns::Clock& ClockTurns::widest() const { return *std::ranges::max_element(clocks_, {}, &Clock::period); }
+
+/// The number in the turn that is marked, or in which the file begins.
+std::optional<std::uint64_t> ClockTurns::in_marked_turn(std::uint64_t number) const {
+  std::uint64_t begin = 0;
+  if (__builtin_mul_overflow(first_turn_ + marked_, widest().period, &begin)) return std::nullopt;
+  if (number > std::numeric_limits<std::uint64_t>::max() - begin) return std::nullopt;
+  return begin + number;
+}
+
+void ClockTurns::mark_turns(std::uint64_t turns) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << kMostBits;
+  marked_ = std::min(marked_ + std::min(std::max<std::uint64_t>(turns, 1), kMost), kMost);
+}
+
+/// The number nearest to now_, but not below 0.
+std::optional<std::uint64_t> ClockTurns::nearest(Clock& clock, std::uint64_t number) const {
+  const auto period = clock.period;
+  if (*now_ - clock.turn_begin >= period) clock.turn_begin = *now_ - *now_ % period;
+  const std::uint64_t place = *now_ - clock.turn_begin;
+  const std::uint64_t ahead = number >= place ? number - place : number + (period - place);
+  const bool back = ahead > period / 2 && *now_ >= period - ahead;
+  const std::uint64_t at = *now_ + ahead - (back ? period : 0);
+  return back || at >= *now_ ? std::optional(at) : std::nullopt;
+}
+
 std::optional<std::uint64_t> ClockTurns::extend(std::uint64_t number, std::uint32_t channel) {
   const auto place = clock_of(channel);
-  if (place == clocks_.size() || number >> clocks_[place].bits != 0) return std::nullopt;
+  if (place == clocks_.size() || number >= clocks_[place].period) return std::nullopt;
   auto& clock = clocks_[place];
-  const std::uint64_t period = std::uint64_t{1} << clock.bits;
-  std::uint64_t at = number;
-  if (now_) {
-    const std::uint64_t ahead = (number - *now_) & (period - 1);
-    const bool back = ahead > period / 2 && *now_ >= period - ahead;
-    at = *now_ + ahead - (back ? period : 0);
-    if (!back && at < *now_) return std::nullopt;
+  const auto at = now_ && !counts_marks_ ? nearest(clock, number) : in_marked_turn(number);
+  if (!at) return std::nullopt;
+  if (!clock.first) {
+    clock.first = clock.lowest = clock.greatest = *at;
+  } else if (*at < clock.lowest && *now_ - *at < clock.period / kPartLate) {
+    clock.lowest = *at;
   }
-  now_ = std::max(now_.value_or(at), at);
-  const std::uint64_t turn = at >> clock.bits;
-  if (!clock.first_turn) clock.first_turn = turn;
-  clock.last_turn = std::max(clock.last_turn, turn);
+  clock.greatest = std::max(clock.greatest, *at);
+  now_ = std::max(now_.value_or(*at), *at);
   return at;
 }
 
-std::string ClockTurns::defect(std::uint64_t number, std::uint32_t channel) const {
+std::optional<std::uint64_t> ClockTurns::extend_signed(std::int64_t number, std::uint32_t channel) {
+  if (number >= 0) return extend(static_cast<std::uint64_t>(number), channel);
+  const auto place = clock_of(channel);
+  const auto below = -static_cast<std::uint64_t>(number);
+  if (place == clocks_.size() || below > clocks_[place].period / 2) return std::nullopt;
+  return extend(clocks_[place].period - below, channel);
+}
+
+std::string ClockTurns::defect(const std::string& text, std::uint32_t channel) const {
   const auto place = clock_of(channel);
   if (place == clocks_.size()) return "bits= gives no width for the counter of channel " + std::to_string(channel);
-  return "the time " + std::to_string(number) + " has more than the " + std::to_string(clocks_[place].bits) +
-         " bits of bits=, or too many turns went before";
+  return "the time " + text + " is not a number of a counter that starts again at " +
+         std::to_string(clocks_[place].period) + ", as bits= or modulus= says, or too many turns went before";
+}
+
+void ClockTurns::go_on_after(const ClockTurns& before) {
+  clocks_ = before.clocks_;
+  for (auto& clock : clocks_) {
+    if (clock.first) clock.first = clock.lowest = clock.greatest;
+  }
+  now_ = before.now_;
+  marked_ = before.marked_;
 }
 
 std::uint64_t ClockTurns::turns() const {
   std::uint64_t turns = 0;
-  for (const auto& clock : clocks_) turns += clock.last_turn - clock.first_turn.value_or(clock.last_turn);
+  for (const auto& clock : clocks_) turns += clock.greatest / clock.period - clock.first.value_or(0) / clock.period;
   return turns;
+}
+
+std::optional<ClockTurns::Extent> ClockTurns::extent() const {
+  if (clocks_.empty() || !widest().first) return std::nullopt;
+  const auto& clock = widest();
+  return Extent{clock.period, *clock.first, clock.lowest, clock.greatest};
 }
 
 }  // namespace eventloom

@@ -16,46 +16,20 @@ bool holds_nothing(const HitBlock& block) { return block.size() == 0 && block.lo
 
 FollowedReader::FollowedReader(std::unique_ptr<HitReader> reader, Followed followed, std::string path,
                                std::optional<FileOpening> later)
-    : reader_(std::move(reader)),
-      followed_(std::move(followed)),
-      path_(std::move(path)),
-      later_(std::move(later)),
-      header_(reader_->header()) {}
+    : chain_(std::move(reader)), followed_(std::move(followed)), path_(std::move(path)), later_(std::move(later)) {}
 
 bool FollowedReader::read(HitBlock& block) {
-  while (!reader_->read(block)) {
+  while (!chain_.reader().read(block)) {
     const auto next = later_ && !followed_->stopped() ? followed_->next_after(path_) : std::nullopt;
     if (!next) return false;
     if (!later_->can_open(*next) && !followed_->is_final(*next)) break;
-    open(*next);
+    path_ = *next;
+    chain_.go_on(later_->open(path_), path_);
   }
   if (holds_nothing(block)) followed_->wait();
   // The stream continues after a file that was cut.
-  const bool continues = later_ && !block.losses.empty() && followed_->next_after(path_).has_value();
-  for (auto& loss : block.losses) {
-    if (!continues || !loss.breaks_off) continue;
-    loss.breaks_off = false;
-    loss.leaves_hole = true;
-  }
+  if (later_ && !block.losses.empty() && followed_->next_after(path_)) FileChain::leave_holes(block);
   return true;
-}
-
-void FollowedReader::open(const std::string& path) {
-  counters_before_.add(reader_->counts().counters);
-  anomalies_before_ += reader_->anomalies();
-  reader_ = later_->open(path);
-  path_ = path;
-  const auto& header = reader_->header();
-  if (header.payload != header_.payload || header.flags != header_.flags ||
-      header.payload_names != header_.payload_names) {
-    throw UserError("'" + path + "' has other columns than the files before it");
-  }
-}
-
-SourceCounts FollowedReader::counts() const {
-  auto counts = reader_->counts();
-  counts.counters.add(counters_before_);
-  return counts;
 }
 
 std::string await_first_file(FollowedFiles& files, const std::function<bool(const std::string& path)>& can_open) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io/files/followed_files.hpp"
+#include "io/recorded/file_chain.hpp"
 #include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
@@ -26,24 +27,19 @@ class FollowedReader final : public HitReader {
   FollowedReader(std::unique_ptr<HitReader> reader, Followed followed, std::string path,
                  std::optional<FileOpening> later);
 
-  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const StreamHeader& header() const override { return chain_.header(); }
   [[nodiscard]] const std::string& name() const override { return followed_->pattern(); }
   [[nodiscard]] InputFile input() const override { return {}; }
   bool read(HitBlock& block) override;
-  [[nodiscard]] Tick unordered_within() const override { return reader_->unordered_within(); }
-  [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_before_ + reader_->anomalies(); }
-  [[nodiscard]] SourceCounts counts() const override;
+  [[nodiscard]] Tick unordered_within() const override { return chain_.reader().unordered_within(); }
+  [[nodiscard]] std::uint64_t anomalies() const override { return chain_.anomalies(); }
+  [[nodiscard]] SourceCounts counts() const override { return chain_.counts(); }
 
  private:
-  void open(const std::string& path);
-
-  std::unique_ptr<HitReader> reader_;
+  FileChain chain_;
   Followed followed_;
   std::string path_;
   std::optional<FileOpening> later_;
-  StreamHeader header_;
-  Counters counters_before_;  ///< counts of the files before the open one
-  std::uint64_t anomalies_before_ = 0;
 };
 
 /// Waits until the first of the files can be opened, or nothing more will be written to it. Throws UserError when a

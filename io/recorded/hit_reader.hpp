@@ -13,6 +13,8 @@
 
 namespace eventloom {
 
+class ClockTurns;
+
 /// Approximate number of hits read at a time.
 inline constexpr std::size_t kBlockHits = 16384;
 
@@ -64,6 +66,8 @@ class HitReader {
   /// that can locate damage report losses instead.
   virtual bool read(HitBlock& block) = 0;
 
+  /// The turns of the open file's counter; null if the times are not those of a counter that turns.
+  [[nodiscard]] virtual ClockTurns* counter() { return nullptr; }
   /// How far hits read so far may go back because the format defines no order there, as within a pulse.
   [[nodiscard]] virtual Tick unordered_within() const { return 0; }
   /// Time of the newest hit held back for a later block; std::nullopt if there is none.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "io/files/table_fields.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -36,9 +38,26 @@ std::optional<RowTerm> term_in(std::string_view text) {
   return std::nullopt;
 }
 
+std::vector<RowTerm> terms_in(const SourceUri& uri, std::string_view key, std::string_view rest) {
+  std::vector<RowTerm> terms;
+  for (bool more = true; more;) {
+    const auto joint = rest.find("&&");
+    const auto term = term_in(rest.substr(0, joint));
+    if (!term) {
+      uri.refuse(std::string(key) + "=" + uri.get(key, "") +
+                 " is not a condition: COLUMN==VALUE, with == != < <= > or >= (words: == or !=), several joined by &&");
+    }
+    terms.push_back(*term);
+    more = joint != std::string_view::npos;
+    if (more) rest.remove_prefix(joint + 2);
+  }
+  return terms;
+}
+
 }  // namespace
 
 RowTerm::Number RowTerm::number_in(std::string_view text) {
+  text = boolean_as_number(text);
   const bool negative = text.starts_with('-');
   auto digits = text.substr(negative || text.starts_with('+') ? 1 : 0);
   const bool hex = digits.starts_with("0x") || digits.starts_with("0X");
@@ -99,22 +118,13 @@ std::optional<bool> RowTerm::holds(std::string_view field) const {
 }
 
 std::vector<RowTerm> row_condition(const SourceUri& uri) {
-  std::vector<RowTerm> terms;
-  if (!uri.has("where")) return terms;
-  const auto key = uri.get("where", "");
-  std::string_view rest = key;
-  for (bool more = true; more;) {
-    const auto joint = rest.find("&&");
-    const auto term = term_in(rest.substr(0, joint));
-    if (!term) {
-      uri.refuse("where=" + key +
-                 " is not a condition: COLUMN==VALUE, with == != < <= > or >= (words: == or !=), several joined by &&");
-    }
-    terms.push_back(*term);
-    more = joint != std::string_view::npos;
-    if (more) rest.remove_prefix(joint + 2);
-  }
-  return terms;
+  return uri.has("where") ? terms_in(uri, "where", uri.get("where", "")) : std::vector<RowTerm>();
+}
+
+std::vector<RowTerm> turn_condition(const SourceUri& uri) {
+  if (!uri.has("overflow")) return {};
+  const auto text = uri.get("overflow", "");
+  return terms_in(uri, "overflow", text.find_first_of("=!<>") == std::string::npos ? text + "!=0" : text);
 }
 
 }  // namespace eventloom

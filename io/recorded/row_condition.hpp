@@ -53,4 +53,8 @@ class RowTerm {
 /// UserError when the key is invalid.
 std::vector<RowTerm> row_condition(const SourceUri& uri);
 
+/// Likewise the key `overflow`: rows for which all terms hold make no hits, but mark turns of the counter of the times.
+/// A column alone must not be 0.
+std::vector<RowTerm> turn_condition(const SourceUri& uri);
+
 }  // namespace eventloom

@@ -51,7 +51,8 @@ JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
   if (text == "unwrap" && !has_bits) {
     uri.refuse("jumps=unwrap: only csv:, hdf5: and packed: sources unwrap a counter; use new-era or drop");
   }
-  if (text == "unwrap" && !uri.has("bits")) uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
+  if (text == "unwrap" && !uri.has("bits") && !uri.has("modulus"))
+    uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
   if (text != "unwrap" && uri.has("jumps")) uri.refuse("jumps=" + text + " is not known; use unwrap, new-era or drop");
   return JumpPolicy::refuse;
 }
@@ -63,7 +64,7 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   TimeOrder order;
   order.tick_ps = tick_ps;
   order.has_bits = defaults.has_bits;
-  order.unwraps = defaults.has_bits && uri.has("bits");
+  order.unwraps = defaults.has_bits && (uri.has("bits") || uri.has("modulus"));
   order.policy = policy_of(uri, defaults.has_bits);
   order.disorder = key.time.empty() ? Tick(defaults.disorder_ps / tick_ps) : time_of(uri, key.time, tick_ps);
   order.stated = !key.time.empty();

@@ -22,7 +22,7 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   return paths;
 }
 
-void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
+std::vector<SourceSpec> groups_of(const SourceUri& file) {
   require_unpacked(file.path());
   const auto pattern = file.get("group", "/");
   const auto groups = find_groups(file.path(), pattern, hdf5_columns(file));
@@ -35,10 +35,29 @@ void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
   if (std::ranges::none_of(groups, [](const FoundGroup& group) { return group.defect.empty(); })) {
     throw UserError("cannot read '" + file.path() + ":" + groups.front().path + "': " + groups.front().defect);
   }
+  std::vector<SourceSpec> sources;
   for (const auto& group : groups) {
-    out.push_back({file.with("group", group.path)});
-    out.back().defect = group.defect;
+    sources.push_back({file.with("group", group.path)});
+    sources.back().defect = group.defect;
   }
+  return sources;
+}
+
+/// One source per group of all files, which must have the same groups.
+void expand_joined_groups(const SourceUri& uri, std::span<const std::string> paths, std::vector<SourceSpec>& out) {
+  std::vector<SourceSpec> first;
+  for (const auto& path : paths) {
+    auto groups = groups_of(uri.with_path(path));
+    for (const auto& group : groups) {
+      if (!group.defect.empty()) throw UserError("cannot read '" + group.uri.text() + "': " + group.defect);
+    }
+    if (first.empty()) first = std::move(groups);
+    const auto name = [](const SourceSpec& source) { return source.uri.get("group", ""); };
+    if (path == paths.front() || std::ranges::equal(first, groups, {}, name, name)) continue;
+    throw UserError("'" + path + "' has other groups than '" + paths.front() +
+                    "': the files that concat joins must have the same ones");
+  }
+  for (const auto& source : first) out.push_back({source.uri.with_path(uri.path())});
 }
 
 }  // namespace
@@ -49,14 +68,18 @@ void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out) {
 }
 
 void expand_segments(const SourceUri& uri, std::vector<SourceSpec>& out) {
-  if (uri.has("follow")) return expand_one(uri, out);
+  if (uri.has("concat") || uri.has("follow")) return expand_one(uri, out);
   for (const auto& segment : compass_segments(uri, matching_files(uri.path()))) out.push_back({segment});
 }
 
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out) { out.push_back({uri}); }
 
 void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out) {
-  for (const auto& path : matching_files(uri.path())) expand_groups_of(uri.with_path(path), out);
+  const auto paths = matching_files(uri.path());
+  if (uri.has("concat")) return expand_joined_groups(uri, paths, out);
+  for (const auto& path : paths) {
+    for (auto& source : groups_of(uri.with_path(path))) out.push_back(std::move(source));
+  }
 }
 
 void expand_parts(const SourceUri& uri, std::vector<SourceSpec>& out) {

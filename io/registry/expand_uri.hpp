@@ -16,11 +16,12 @@ using Expand = void (*)(const SourceUri& uri, std::vector<SourceSpec>& out);
 
 /// One source per file, in the order of found_files(); a single source with the key `concat` or `follow`.
 void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out);
-/// One source per file, likewise; CoMPASS files without a header get that of the others, see compass_segments().
+/// Sources likewise; CoMPASS files without a header get that of the others, see compass_segments().
 void expand_segments(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// One source, whatever the path.
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out);
-/// One source per HDF5 group of each file, ordered by name; a damaged group remains a source.
+/// One source per HDF5 group of each file, ordered by name; a damaged group remains a source. With the key `concat`,
+/// one per group of all files. Throws UserError if these differ in their groups, or one is damaged.
 void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// One source per stream of a folder of time-sorted hits.
 void expand_parts(const SourceUri& uri, std::vector<SourceSpec>& out);

@@ -13,10 +13,12 @@
 #include "io/recorded/encoded_stream.hpp"
 #include "io/recorded/jump_reader.hpp"
 #include "io/recorded/lost_source.hpp"
+#include "io/recorded/parts_check.hpp"
 #include "io/recorded/shifted_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/same_source.hpp"
+#include "io/registry/source_turns.hpp"
 
 namespace eventloom {
 
@@ -64,6 +66,14 @@ UnorderedHits prepared(std::unique_ptr<HitReader> reader, const SourceUri& uri) 
   return {shifted(std::move(guarded), shift), order.reorder};
 }
 
+/// Opens the reader of a recording, whose counter, if any, begins in the turn where it was placed.
+std::unique_ptr<HitReader> placed_reader(const SourceSpec& spec, SourceId id, const TimeBase& base) {
+  const auto uri = spec.turns == 0 ? spec.uri : spec.uri.with("turns", std::to_string(spec.turns));
+  auto reader = scheme_of(uri).read(uri, id, base);
+  if (!spec.next_first) return reader;
+  return std::make_unique<PartsCheck>(std::move(reader), *spec.next_first);
+}
+
 /// Encodes the hits of a file into epoch buffers.
 std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
   auto hits = prepared(std::move(reader), uri);
@@ -104,9 +114,13 @@ void require_together(std::span<const SourceSpec> specs) {
 
 std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& same) {
   std::vector<SourceSpec> specs;
+  std::size_t given = 0;
   for (const auto& text : uris) {
     const auto uri = parse_source_uri(text);
+    const auto first = specs.size();
     scheme_of(uri).expand(uri, specs);
+    for (auto s = first; s < specs.size(); ++s) specs[s].given = given;
+    ++given;
   }
   for (const auto& spec : specs) {
     const bool readable = spec.defect.empty();
@@ -130,6 +144,7 @@ std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris) {
   SameSource same;
   auto specs = expand(uris, same);
   require_together(specs);
+  place_turns(specs);
   const auto copies = same.copies();
   for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
   return specs;
@@ -190,7 +205,7 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   if (scheme.stream != nullptr) return {changed_stream(scheme.stream(uri, base_), uri)};
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
-  return {encoded(scheme.read(uri, id, base), uri)};
+  return {encoded(placed_reader(spec, id, base), uri)};
 }
 
 TimeBase SourceOpener::base_of(const SourceUri& uri) const {

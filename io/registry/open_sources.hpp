@@ -24,7 +24,8 @@ namespace eventloom {
 /// no source, two sources have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
-/// Like expand_sources(), but also compares file contents. Copies are marked (SourceSpec::copy). Throws UserError for
+/// Like expand_sources(), but also compares file contents. Copies are marked (SourceSpec::copy), and counters are
+/// placed (SourceSpec::turns). Throws UserError for
 /// copies within one source, and for sources that cannot be read together. Calling it on one rank of a run is enough.
 std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris);
 

@@ -32,9 +32,12 @@
 #include "io/midas/midas_event.hpp"
 #include "io/midas/midas_file.hpp"
 #include "io/midas/midas_reader.hpp"
+#include "io/midas/midas_records.hpp"
 #include "io/packed/inspect_packed.hpp"
 #include "io/packed/packed_reader.hpp"
+#include "io/recorded/clock_turns.hpp"
 #include "io/recorded/followed_reader.hpp"
+#include "io/recorded/joined_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
 #include "io/run_input/output_reader.hpp"
 #include "io/serve/hits_player.hpp"
@@ -105,12 +108,26 @@ std::unique_ptr<HitReader> read_tpx3(const SourceUri& uri, SourceId id, const Ti
   return open_tpx3(uri, files_at_path(uri), id, base);
 }
 
-/// Readers of one file.
+/// A reader of one file; several, with the key `concat`, are read one after the other.
+using ReadFile = std::unique_ptr<HitReader> (*)(const SourceUri& uri, SourceId id, const TimeBase& base);
+std::unique_ptr<HitReader> joined(const SourceUri& uri, std::vector<SourceUri> files, const JoinedReader::Open& open) {
+  if (!uri.has("concat")) return open(uri);
+  const auto name = uri.path() + (uri.has("group") ? ":" + uri.get("group", "") : "");
+  return std::make_unique<JoinedReader>(name, std::move(files), open);
+}
+template <ReadFile kRead>
+std::unique_ptr<HitReader> read_joined(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  std::vector<SourceUri> files;
+  for (const auto& path : files_at_path(uri)) files.push_back(uri.with_path(path));
+  return joined(uri, std::move(files), [=](const SourceUri& file) { return kRead(file, id, base); });
+}
+
 std::unique_ptr<HitReader> read_csv(const SourceUri& uri, SourceId id, const TimeBase& base) {
   return open_csv(uri, id, base);
 }
 std::unique_ptr<HitReader> read_compass(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return open_compass(uri, id, base);
+  return joined(uri, compass_segments(uri, files_at_path(uri)),
+                [=](const SourceUri& file) { return open_compass(file, id, base); });
 }
 
 std::unique_ptr<HitReader> follow_one_by_one(const Followed& files, const FileOpening& opening) {
@@ -160,6 +177,12 @@ void require_placed_tpx3(std::span<const SourceUri> uris) {
   require_placed_clocks(files);
 }
 
+/// Whether the epoch counter of TDCs makes the times.
+bool counts_epochs(const SourceUri& uri) { return uri.get("time", "") == "tdc"; }
+
+/// Whether a counter in the records of a bank makes the times.
+bool counts_in_records(const SourceUri& uri) { return MidasRecords::hold_times(uri) && ClockTurns::are_stated(uri); }
+
 std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpening& opening) {
   return shifted(opening.ports.open(spec.uri, spec.board, opening.settings, opening.base), spec.uri);
 }
@@ -198,6 +221,8 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kHldKeys,
      .holds_events = true,
      .trb_events = true,
+     .turns = counts_epochs,
+     .one_clock = true,
      .recognise = begins_hld_file,
      .read = read_files<open_hld>,
      .follow = follow_files<open_hld, HldFile>,
@@ -208,13 +233,14 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .endings = {".spikes"},
      .keys = kSpikesKeys,
      .recognise = begins_spikes_file,
-     .read = open_spikes,
+     .read = read_joined<open_spikes>,
      .inspect = inspect_spikes},
     {.name = "packed",
      .form = "packed:PATH?record=16&time=u64le@0&channel=u16be@8",
      .keys = kPackedKeys,
      .data = data_of_columns,
-     .read = open_packed,
+     .turns = ClockTurns::are_stated,
+     .read = read_joined<open_packed>,
      .inspect = inspect_packed},
     {.name = "compass",
      .form = "compass:PATH",
@@ -239,6 +265,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kMidasKeys,
      .holds_events = true,
      .data = data_of_events,
+     .turns = counts_in_records,
      .recognise = begins_midas_event,
      .read = read_files<open_midas>,
      .follow = follow_files<open_midas, MidasFile>,
@@ -249,7 +276,8 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kCsvKeys,
      .states_origin = true,
      .data = data_of_columns,
-     .read = read_csv,
+     .turns = ClockTurns::are_stated,
+     .read = read_joined<read_csv>,
      .follow = follow_csv,
      .inspect = inspect_csv},
     {.name = "hdf5",
@@ -260,8 +288,9 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .adds_offset = true,
      .expand = expand_groups,
      .data = data_of_group,
+     .turns = ClockTurns::are_stated,
      .recognise = begins_hdf5_file,
-     .read = open_hdf5,
+     .read = read_joined<open_hdf5>,
      .play = play_run},
     {.name = "sorted",
      .form = "sorted:DIR",
@@ -316,6 +345,7 @@ bool SourceScheme::has_ending(std::string_view path) const {
 
 std::vector<SourceKey> SourceScheme::all_keys() const {
   std::vector<SourceKey> all(keys.begin(), keys.end());
+  if (read != nullptr && files == files_at_path) all.push_back(kClock);
   if (can_follow()) all.push_back(kFollow);
   if (follow_stream != nullptr) all.push_back(kAcknowledge);
   for (const auto& key : kCommonKeys) {

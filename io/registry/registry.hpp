@@ -59,6 +59,9 @@ struct SourceScheme {
   DataOf data = data_of_files;              ///< identifies the data of one source, so that none enter a run twice
   /// Throws UserError when several sources of this kind cannot be read together; null: they always can.
   void (*together)(std::span<const SourceUri> uris) = nullptr;
+  /// Whether the times of a source are those of a counter that turns, see HitReader::counter(); null: never.
+  bool (*turns)(const SourceUri& uri) = nullptr;
+  bool one_clock = false;  ///< all its sources count one clock, unless the key `clock` says otherwise
 
   /// Whether a file is of this kind, judging by its first bytes; null if they do not identify the kind.
   bool (*recognise)(std::span<const std::byte> head) = nullptr;

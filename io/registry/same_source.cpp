@@ -31,14 +31,18 @@ std::string name_of(const UsedData& data) {
 std::vector<UsedData> data_of_files(const SourceUri& uri) { return data_in(files_at_path(uri), ""); }
 
 std::vector<UsedData> data_of_columns(const SourceUri& uri) {
-  return data_in({uri.path()}, uri.get("time", "") + (uri.has("where") ? "," + uri.get("where", "") : ""));
+  return data_in(files_at_path(uri), uri.get("time", "") + (uri.has("where") ? "," + uri.get("where", "") : ""));
 }
 
 std::vector<UsedData> data_of_group(const SourceUri& uri) {
   const auto group = uri.get("group", "/");
-  const auto object = group_identity(uri.path(), group);
-  return data_in({uri.path()}, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time") +
-                                   (uri.has("where") ? "," + uri.get("where", "") : ""));
+  std::vector<UsedData> data;
+  for (const auto& file : files_at_path(uri)) {
+    const auto object = group_identity(file, group);
+    data.push_back({file, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time") +
+                              (uri.has("where") ? "," + uri.get("where", "") : "")});
+  }
+  return data;
 }
 
 std::vector<UsedData> data_of_events(const SourceUri& uri) {

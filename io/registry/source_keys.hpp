@@ -26,6 +26,10 @@ inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
 inline constexpr SourceKey kFollow{"follow", "",
                                    "wait for appended data and for new files of a glob, which are one source"};
 
+/// Accepted by schemes of recordings.
+inline constexpr SourceKey kClock{"clock", "NAME",
+                                  "of sources that count one clock (those of one URI), whose turns are the same"};
+
 /// Accepted with it by those that `eventloom record` writes.
 inline constexpr SourceKey kAcknowledge{"acknowledge", "",
                                         "with follow: the recorder may remove files once their events are on disk"};
@@ -48,7 +52,11 @@ inline constexpr SourceKey kReorderEvents{
 inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where times go back by more (refused)"};
 inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
 inline constexpr SourceKey kClockBits{
-    "bits", "N", "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel"};
+    "bits", "N",
+    "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel; none: it never does"};
+inline constexpr SourceKey kModulus{"modulus", "N", "where that counter starts again, if it is no power of two"};
+inline constexpr SourceKey kTurns{"turns", "N",
+                                  "how often that counter had started again before (0, or as others of its clock)"};
 inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "channel of all hits, if the data have none"};
 inline constexpr SourceKey kChannelTable{"channels", "FILE", "a table of names and channels"};
 inline constexpr SourceKey kWhere{"where", "COLUMN==VALUE",
@@ -80,6 +88,7 @@ inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     kNumberWord,
     {"from", "ID", "of the subevent with the number: hexadecimal digits (any)"},
     kBits,
+    {"turns", "N", "how often the TDCs' epoch counter had started again before (0, or as the others)"},
     kUnit,
     kReorderEvents,
     kJumps,
@@ -92,6 +101,7 @@ inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
     kRound,
     kReorder,
     kJumps,
+    kConcat,
 });
 
 inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
@@ -115,6 +125,10 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     kReorder,
     kClockJumps,
     kClockBits,
+    kModulus,
+    {"overflow", "FIELD", "records in which it is not 0 mark turns, as many as their time says; or FIELD==VALUE"},
+    kTurns,
+    kConcat,
 });
 
 inline constexpr SourceKey kRoundOff{"round", "down|nearest", "of times to ticks (nearest)"};
@@ -127,6 +141,7 @@ inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
     kRoundOff,
     kReorder,
     kJumps,
+    kConcat,
 });
 
 inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({
@@ -151,6 +166,8 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     kNumberWord,
     {"from", "NAME", "of the bank with the number (any)"},
     {"bits", "N", "width of the event numbers, or of the times in records, which wrap around (32)"},
+    kModulus,
+    kTurns,
     kUnit,
     kDrift,
     kRound,
@@ -183,6 +200,10 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     kReorder,
     kClockJumps,
     kClockBits,
+    kModulus,
+    {"overflow", "COLUMN", "rows in which it is not 0 mark turns, as many as their time says; or COLUMN==VALUE"},
+    kTurns,
+    kConcat,
 });
 
 inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
@@ -206,6 +227,9 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     kReorder,
     kClockJumps,
     kClockBits,
+    kModulus,
+    kTurns,
+    kConcat,
 });
 
 inline constexpr auto kGeneratorKeys = std::to_array<SourceKey>({

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@ struct SourceSpec {
   std::uint32_t board = 0;  ///< index of the board at the port
   std::string defect = {};  ///< why the source exists but cannot be read; empty when it can
   std::string copy = {};    ///< why its data, if any, would enter the run twice; empty when they would not
+  std::size_t given = 0;    ///< number of the URI that names the source, of those given
+  std::uint64_t turns = 0;  ///< turn of its counter in which its first time lies
+  /// First number of the counter of the next source of the same kind.
+  std::optional<std::uint64_t> next_first = {};
 };
 
 /// The user's choice of clock. Importers default to TimeBase, .epochs files to their own clock.

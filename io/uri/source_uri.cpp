@@ -13,10 +13,11 @@ namespace {
 
 std::string in_quotes(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
 
-/// Where the key that begins at `at` ends: at the next &. The conditions of the key `where` are joined by &&.
+/// Where the key that begins at `at` ends: at the next &. Conditions are joined by &&.
 std::size_t end_of_key(const std::string& text, std::size_t at) {
   auto end = text.find('&', at);
-  if (text.compare(at, 6, "where=") != 0) return end;
+  const auto item = std::string_view(text).substr(at);
+  if (!item.starts_with("where=") && !item.starts_with("overflow=")) return end;
   while (end != std::string::npos && text.compare(end, 2, "&&") == 0) end = text.find('&', end + 2);
   return end;
 }

@@ -13,7 +13,7 @@
 namespace eventloom {
 
 /// [scheme:]PATH[?key=value&key=value]. The path of a live source begins with //; a key may lack a value. The value of
-/// `where` may contain &&.
+/// `where` and of `overflow` may contain &&.
 /// io/registry defines the schemes.
 class SourceUri {
  public:

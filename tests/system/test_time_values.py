@@ -142,6 +142,14 @@ def test_channels_as_numpy_writes_them(tmp_path):
     refused(table(tmp_path, "t_ns,ch\n1,3e8\n"), "t.csv:2", "'3e8' is not a channel")
 
 
+def test_a_counter_as_numpy_writes_it(tmp_path):
+    """Its turns are those of the number, not of the digits before the point."""
+    times = np.cumsum(np.random.default_rng(5).integers(1, 100_000, 500))
+    np.savetxt(tmp_path / "t.txt", np.column_stack([times % 2**18 + 0.5, np.arange(500) % 3]), header="t_us ch")
+    run = run_all(tmp_path / "run", f"csv:{tmp_path}/t.txt?bits=18")
+    assert [row[0] for row in rows_of(run)] == (times * 1000 + 500).tolist()
+
+
 @pytest.mark.parametrize("number, kinds", [
     (2**24, "f32 f64 u32 i32"), (2**24 + 1, "f64 u32 i32"), (2**31, "f32 f64 u32"), (2**32 - 1, "f64 u32"), (2**53, "f32 f64"),
     (2**53 + 1, ""), (2**60, "f32 f64"), (2**63 - 1, ""), (-(2**31), "f32 f64 i32"), (-(2**31) - 1, "f64"), (-(2**53) - 1, ""),
@@ -172,6 +180,14 @@ def test_stated_whole_kinds_in_floating_point(tmp_path):
     assert [row[3] for row in rows_of(run_all(tmp_path / "run", f"{path}?payload=flags:u32"))] == [(1,), (250,)]
     path = table(tmp_path, "t_ns,ch,flags\n1,1,-1.000e+00\n2,1,2.500e+00\n")
     refused(f"{path}?payload=flags:i32", "t.csv:3", "'2.500e+00' is not payload")
+
+
+@pytest.mark.parametrize("yes, no", [("True", "False"), ("true", "false"), ("TRUE", "FALSE")])
+def test_booleans_are_whole_numbers(tmp_path, yes, no):
+    path = table(tmp_path, f"t_ns,ch,valid\n1,1,{yes}\n2,2,{no}\n3,3,{yes}\n")
+    assert rows_of(run_all(tmp_path / "run", f"{path}?payload=valid")) == [(1, 0, 1, (1,)), (2, 0, 2, (0,)), (3, 0, 3, (1,))]
+    for n, condition in enumerate((f"valid=={yes}", "valid==1", "valid!=0", "valid>0", "valid==True")):
+        assert [row[0] for row in rows_of(run_all(tmp_path / f"run{n}", f"{path}?where={condition}"))] == [1, 3]
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
@@ -265,6 +281,63 @@ def test_units_that_cannot_be(tmp_path, form, unit):
     uri = {"csv": f"csv:{path}?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u8@4&"}[form]
     refused(f"{uri}unit={unit}", "unit")
     refused(f"{uri}unit=0-5:ns&bits=32", "unit= by channels is not valid with bits=")
+
+
+# ---- records that mark a turn
+
+def marked_records(random, period, bits, gaps, most):
+    """Times with gaps of up to several turns, and the rows (number, channel, marks) of a counter whose turns are marked."""
+    times = np.cumsum(random.integers(1, gaps, 3000)).tolist()
+    channels = random.integers(0, 4, 3000).tolist()
+    rows, turn = [], 0
+    for time, channel in zip(times, channels):
+        while time // period > turn:
+            step = min(int(random.integers(1, most + 1)), time // period - turn)
+            rows.append((0 if step == 1 and random.integers(2) else step, 63, 1))
+            turn += step
+        rows.append((time % period, channel, 0))
+    assert any(number > 1 for number, _, marks in rows if marks) and bits <= 25
+    return times, channels, rows
+
+
+@pytest.mark.parametrize("period, key", [(2**20, "bits=20"), (999_983, "modulus=999983")])
+@pytest.mark.parametrize("form", ["csv", "packed"])
+@pytest.mark.parametrize("which", ["flag", "channel"])
+def test_rows_that_mark_turns(tmp_path, form, which, period, key):
+    """Pauses may be longer than a turn; a mark may stand for several turns, and 0 is one."""
+    times, channels, rows = marked_records(np.random.default_rng(4), period, 25, 5 * period, 7)
+    np.array([marks << 31 | channel << 25 | number for number, channel, marks in rows], "<u4").tofile(tmp_path / "t.bin")
+    table(tmp_path, "t,ch,special\n" + "".join(f"{n},{c},{m}\n" for n, c, m in rows))
+    uri, overflow = {"csv": (f"csv:{tmp_path}/t.csv?", {"flag": "special", "channel": "ch==63"}),
+                     "packed": (f"packed:{tmp_path}/t.bin?record=4&time=u32le@0:0-24&channel=u32le@0:25-30&",
+                                {"flag": "u32le@0:31", "channel": "u32le@0:25-30==63&&u32le@0:31>0"})}[form]
+    keys = f"unit=ps&{key}&overflow={overflow[which]}"
+    run = run_all(tmp_path / "run", f"{uri}{keys}", options=("--tick", "1ps"))
+    assert rows_of(run) == [(t, 0, c, ()) for t, c in zip(times, channels)] and lost(run) == {}
+    assert counts_of(run.report(), 0)["clock_turns"] == times[-1] // period - times[0] // period
+    refused(f"{uri}unit=ps&overflow={overflow[which]}", "overflow=", "bits= or modulus=")
+
+
+@pytest.mark.parametrize("form", ["csv", "packed"])
+def test_marks_across_files(tmp_path, form):
+    """Turns go on; more marks than a block has rows lie between two hits."""
+    for n, rows in enumerate(([(5, 1, 0)] + [(0, 63, 1)] * 150_000 + [(6, 1, 0)], [(7, 1, 0), (2, 63, 1), (8, 1, 0)])):
+        np.array([m << 31 | c << 25 | t for t, c, m in rows], "<u4").tofile(tmp_path / f"t{n}.bin")
+        table(tmp_path, "t,ch,special\n" + "".join(f"{t},{c},{m}\n" for t, c, m in rows), f"t{n}.csv")
+    uri = {"csv": f"csv:{tmp_path}/t*.csv?overflow=special",
+           "packed": f"packed:{tmp_path}/t*.bin?record=4&time=u32le@0:0-24&channel=u32le@0:25-30&overflow=u32le@0:31"}[form]
+    run = run_all(tmp_path / "run", f"{uri}&unit=ns&bits=10&concat")
+    assert [row[0] for row in rows_of(run)] == [5, 150_000 * 1024 + 6, 150_000 * 1024 + 7, 150_002 * 1024 + 8]
+
+
+def test_marks_that_cannot_be(tmp_path):
+    path = table(tmp_path, "t,ch,special\n1,1,0\nx,63,1\n2,1,\n")
+    keys = "unit=ns&bits=10&overflow=special"
+    refused(f"{path}?{keys}", "t.csv:3", "'x' is not a number of turns")
+    run = run_all(tmp_path / "run", f"{path}?{keys}&skip-bad=yes", code=3)
+    assert rows_of(run) == [(1, 0, 1, ())] and lost(run) == {"corrupt": 2}
+    refused(f"{path}?unit=ns&bits=0-3:10,4-7:12&overflow=special", "overflow=", "one counter")
+    refused(f"{path}?unit=ns&bits=10&overflow=kind", "no column is called 'kind'")
 
 
 # ---- conditions

@@ -73,6 +73,7 @@ TEST(PackedField, Bits) {
   EXPECT_EQ(value_of(record, "u32be@0:0-3"), 0x8U);
   EXPECT_EQ(value_of(record, "u8@1:4-7"), 0x3U);
   EXPECT_EQ(value_of(record, "u8@4:7-7"), 1U);
+  EXPECT_EQ(value_of(record, "u8@4:7"), 1U);
   EXPECT_EQ(value_of(record, "u64be@0:0-63"), 0x12345678ff000ff0U);
 }
 
@@ -126,7 +127,6 @@ TEST(PackedField, WrongDescriptionsAreNamed) {
                            "u16le@x",
                            "u16le@-1",
                            "u16le@0:",
-                           "u16le@0:3",
                            "u16le@0:3-",
                            "u16le@0:a-b",
                            "u16le@0 ",

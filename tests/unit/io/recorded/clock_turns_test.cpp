@@ -43,14 +43,50 @@ TEST(ClockTurns, CountersOfDifferentWidthContinueTogether) {
     EXPECT_EQ(clock.extend((at + 3) % kNarrow, 15), at + 3);
   }
   EXPECT_EQ(clock.extend(5, 32), std::nullopt);
-  EXPECT_NE(clock.defect(5, 32).find("channel 32"), std::string::npos);
+  EXPECT_NE(clock.defect("5", 32).find("channel 32"), std::string::npos);
 }
 
 TEST(ClockTurns, ANumberOfMoreBitsIsNone) {
   auto clock = turns_of("16");
   EXPECT_EQ(clock.extend(1 << 16, 0), std::nullopt);
-  EXPECT_NE(clock.defect(1 << 16, 0).find("65536 has more than the 16 bits"), std::string::npos);
+  EXPECT_NE(clock.defect("65536", 0).find("the time 65536 is not a number of a counter that starts again at 65536"),
+            std::string::npos);
 }
+
+TEST(ClockTurns, ACounterMayStartAgainAtAnyNumber) {
+  ClockTurns clock(SourceUri::parse("csv:a.csv?modulus=210698240"));
+  for (std::uint64_t at = 5; at < 20'000'000'000; at += 90'000'001) ASSERT_EQ(clock.extend(at % 210'698'240, 1), at);
+  EXPECT_EQ(clock.turns(), 94U);
+  EXPECT_EQ(clock.extend(210'698'240, 1), std::nullopt);
+}
+
+TEST(ClockTurns, NumbersWithASignAreTwosComplement) {
+  auto clock = turns_of("16");
+  EXPECT_EQ(clock.extend_signed(-5, 0), 65'531U);
+  EXPECT_EQ(clock.extend_signed(7, 0), 65'543U);
+  EXPECT_EQ(clock.extend_signed(-32'768, 0), 65'536U + 32'768U);
+  EXPECT_EQ(clock.extend_signed(-32'769, 0), std::nullopt);
+}
+
+TEST(ClockTurns, GoesOnAfterAnotherFile) {
+  auto before = turns_of("16");
+  before.extend(65'000, 0);
+  auto clock = turns_of("16");
+  clock.go_on_after(before);
+  EXPECT_EQ(clock.extend(10, 0), 65'546U);
+  EXPECT_EQ(clock.turns(), 1U);
+}
+
+TEST(ClockTurns, KnowsWhichNumbersPrecedeTheFirst) {
+  ClockTurns clock(SourceUri::parse("csv:a.csv?bits=16&turns=1"));
+  EXPECT_EQ(clock.extend(5, 0), 65'541U);
+  EXPECT_EQ(clock.extend(65'530, 0), 65'530U);
+  EXPECT_EQ(clock.extend(900, 0), 66'436U);
+  EXPECT_EQ(clock.extent()->first - clock.extent()->lowest, 11U);
+  EXPECT_EQ(clock.extent()->greatest, 66'436U);
+}
+
+TEST(ClockTurns, NoneNeverTurns) { EXPECT_FALSE(turns_of("none").any()); }
 
 TEST(ClockTurns, RefusesOtherTexts) {
   for (const char* bits : {"", "7", "64", "x", "32,", "5:", "5-3:32", "1-2-3:32", "32 ", "-1", "0-15:32;16:48"}) {

@@ -1,0 +1,170 @@
+#include "io/registry/source_turns.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/quiet_log.hpp"
+#include "io/recorded/clock_beginnings.hpp"
+#include "io/recorded/clock_turns.hpp"
+#include "io/registry/registry.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// A source whose counter turns, and how it begins.
+struct BegunSource {
+  SourceSpec* spec = nullptr;
+  std::uint64_t period = 0;
+  ClockBeginning beginning;
+};
+
+std::string name_in_messages(const BegunSource& source) {
+  const auto& uri = source.spec->uri;
+  return uri.path() + (uri.has("group") ? ":" + uri.get("group", "") : "");
+}
+
+/// The numbers of the first hits in a file. They begin in turn 1, so that some may lie before the first one, and their
+/// times are rounded, as the tick of the run is not known. std::nullopt if there are none.
+std::optional<ClockTurns::Extent> first_numbers(const SourceUri& file) {
+  const auto uri = file.get_yes("numbered") ? file : file.with("round", "nearest");
+  const auto reader = scheme_of(uri).read(uri.with("turns", "1"), {0}, TimeBase{});
+  HitBlock block;
+  reader->read(block);
+  const auto* const counter = reader->counter();
+  return counter == nullptr ? std::nullopt : counter->extent();
+}
+
+/// Reads the first hits of a source. std::nullopt if its counter does not turn, the user or the data state in which
+/// turn it is, or it cannot be read, which its reader will report.
+std::optional<BegunSource> begun(SourceSpec& spec) {
+  const auto& scheme = scheme_of(spec.uri);
+  const bool turns = scheme.turns != nullptr && scheme.turns(spec.uri);
+  const bool is_placed = spec.uri.has("turns") || spec.uri.has("overflow");
+  if (!turns || is_placed || spec.uri.has("follow") || !spec.defect.empty()) return std::nullopt;
+  const QuietLog quiet;
+  std::optional<ClockTurns::Extent> extent;
+  try {
+    for (const auto& file : scheme.files(spec.uri)) {
+      if (!extent) extent = first_numbers(spec.uri.with_path(file));
+    }
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+  if (!extent) return std::nullopt;
+  return BegunSource{&spec, extent->period, {extent->first % extent->period, extent->first - extent->lowest}};
+}
+
+/// The beginnings of "a, b and 3 more".
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  return names.size() <= kShown ? list : fmt::format("{} and {} more", list, names.size() - kShown);
+}
+
+void report_turns(const std::vector<BegunSource>& sources) {
+  std::map<std::uint64_t, std::vector<std::string>> of_turn;
+  for (const auto& source : sources) of_turn[source.spec->turns].push_back(name_in_messages(source));
+  if (of_turn.size() == 1) return;
+  std::string text;
+  for (const auto& [turn, names] : of_turn) {
+    text += fmt::format("{}turn {}: {}", text.empty() ? "" : "; ", turn, list_of(names));
+  }
+  log::warn(
+      "sources of one clock, whose counters start again at {}, begin on both sides of a turn ({}): their first times "
+      "are taken to lie within half a turn; turns=N says in which turn a source begins",
+      sources.front().period, text);
+}
+
+[[noreturn]] void refuse_spread(const std::vector<BegunSource>& sources) {
+  throw UserError(fmt::format(
+      "'{}', '{}' and others begin all over a turn of their counters, which start again at {}: in which turn each "
+      "begins is ambiguous. If they are files of one recording, join them with concat; otherwise say in which turn "
+      "each begins: turns=0",
+      name_in_messages(sources[0]), name_in_messages(sources[1]), sources.front().period));
+}
+
+/// Throws UserError if the counters of one clock differ.
+void require_equal_counters(const std::vector<BegunSource>& sources) {
+  const auto& first = sources.front();
+  const auto unit = first.spec->uri.get("unit", "");
+  for (const auto& source : sources) {
+    if (source.period == first.period && source.spec->uri.get("unit", "") == unit) continue;
+    throw UserError(
+        fmt::format("'{}' and '{}' are said to be of one clock, but their counters differ in bits=, "
+                    "modulus= or unit=: say in which turn each begins: turns=0",
+                    first.spec->uri.text(), source.spec->uri.text()));
+  }
+}
+
+void place_clock(const std::vector<BegunSource>& sources) {
+  require_equal_counters(sources);
+  std::vector<ClockBeginning> beginnings;
+  for (const auto& source : sources) beginnings.push_back(source.beginning);
+  const auto turns = first_turns(beginnings, sources.front().period);
+  if (!turns) refuse_spread(sources);
+  for (std::size_t i = 0; i < sources.size(); ++i) sources[i].spec->turns = (*turns)[i];
+  report_turns(sources);
+}
+
+/// Warns if sources that are not known to be of one clock would be placed otherwise if they were.
+void report_other_clocks(const std::map<std::string, std::vector<BegunSource>>& clocks) {
+  const BegunSource* first = nullptr;
+  for (const auto& [name, sources] : clocks) {
+    const auto& other = sources.front();
+    if (first == nullptr) first = &other;
+    const auto a = first->beginning.first;
+    const auto b = other.beginning.first;
+    if (first->period != other.period || (a > b ? a - b : b - a) <= other.period / 2) continue;
+    log::warn(
+        "'{}' begins with {} and '{}' with {} of counters that start again at {}: if they count one clock, of which "
+        "one has turned before, add clock=NAME to both, the same name",
+        name_in_messages(*first), a, name_in_messages(other), b, other.period);
+    return;
+  }
+}
+
+/// Remembers with which number the next source of the same kind begins, as it may be the next part of a recording.
+void note_next(const std::vector<BegunSource>& sources) {
+  std::map<std::string, const BegunSource*> last;
+  for (const auto& source : sources) {
+    const auto& uri = source.spec->uri;
+    auto& before = last[fmt::format("{} {} {}", uri.scheme(), uri.get("group", ""), source.period)];
+    if (before != nullptr) before->spec->next_first = source.beginning.first;
+    before = &source;
+  }
+}
+
+}  // namespace
+
+std::string clock_of(const SourceSpec& spec) {
+  const auto name = spec.uri.get("clock", "");
+  if (spec.uri.has("clock") && name.empty()) spec.uri.refuse("clock= needs a name, the same for sources of one clock");
+  if (!name.empty()) return "clock " + name;
+  const auto& scheme = scheme_of(spec.uri);
+  return scheme.one_clock ? std::string(scheme.name) : fmt::format("source {}", spec.given);
+}
+
+void place_turns(std::span<SourceSpec> specs) {
+  std::vector<BegunSource> sources;
+  std::map<std::string, std::vector<BegunSource>> clocks;
+  for (auto& spec : specs) {
+    const auto clock = clock_of(spec);
+    if (const auto source = begun(spec)) {
+      sources.push_back(*source);
+      clocks[clock].push_back(*source);
+    }
+  }
+  for (const auto& [name, of_clock] : clocks) place_clock(of_clock);
+  report_other_clocks(clocks);
+  note_next(sources);
+}
+
+}  // namespace eventloom

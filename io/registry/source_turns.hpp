@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "io/registry/source_spec.hpp"
+
+namespace eventloom {
+
+/// The clock that a source counts: equal for sources of one clock. Sources that one URI names share a clock, the key
+/// `clock` joins others.
+std::string clock_of(const SourceSpec& spec);
+
+/// Reads the beginnings of sources whose counters turn, and places them (SourceSpec::turns): those of one clock begin
+/// within half a turn. Says in which turn each begins where they differ. Throws UserError when that is ambiguous.
+void place_turns(std::span<SourceSpec> specs);
+
+}  // namespace eventloom
