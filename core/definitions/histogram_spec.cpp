@@ -90,8 +90,10 @@ class HistogramParser {
   [[noreturn]] static void refuse(std::string_view name) {
     std::vector<std::string_view> known;
     for (const auto& [quantity, kind] : kAxisQuantities) known.push_back(quantity);
-    throw TextMistake(name, is_not(name, "a quantity of a histogram") + did_you_mean(name, known) +
-                                ": value(G), dt(A,B), n_hits, duration, channel or time");
+    throw TextMistake(name,
+                      (name.empty() ? "no quantity of a histogram is given"
+                                    : in_quotes(name) + " is no quantity of a histogram" + did_you_mean(name, known)) +
+                          ": value(G), dt(A,B), n_hits, duration, channel or time");
   }
 
   void require_allowed(AxisQuantity quantity, std::string_view name) const {
