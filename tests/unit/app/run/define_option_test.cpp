@@ -44,7 +44,7 @@ TEST(DefineOption, EqualsSignsOfConditionsAreNoNames) {
 }
 
 TEST(DefineOption, NamesAreCheckedAndDistinct) {
-  EXPECT_NE(refusal_of({"=gap:5,2"}).find("'' is no name"), std::string::npos);
+  EXPECT_NE(refusal_of({"=gap:5,2"}).find("the name before = is missing"), std::string::npos);
   EXPECT_NE(refusal_of({"1a=gap:5,2"}).find("letter"), std::string::npos);
   // Parts of a run have names like this one.
   EXPECT_NE(refusal_of({"part-0000-0000=gap:5,2"}).find("is no name"), std::string::npos);
