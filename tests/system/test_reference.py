@@ -43,7 +43,8 @@ def test_long_events_are_cut_and_start_no_other():
     chain = list(range(0, 100, 5))
     assert found([*chain, 200], "gap:5,2", overlap=20) == ([[0, 5, 10, 15, 20]], [True])
     assert found([0, 5, 10, 15, 20], "gap:5,2", overlap=20) == ([[0, 5, 10, 15, 20]], [False])
-    assert found(chain, "gap:5,6", overlap=20) == ([], [])
+    assert found(chain, "gap:5,6", overlap=20) == ([[0, 5, 10, 15, 20]], [True])  # the minimum counts before the cut
+    assert found(chain, "gap:5,21", overlap=20) == ([], [])
 
 
 def test_order_is_time_then_source_then_position():
