@@ -137,6 +137,14 @@ std::optional<std::uint64_t> ClockTurns::extend(std::uint64_t number, std::uint3
   const auto place = clock_of(channel);
   if (place == clocks_.size() || number >= clocks_[place].period) return std::nullopt;
   auto& clock = clocks_[place];
+  if (clock.first && !counts_marks_) {
+    // The usual case: the number is not before the greatest one and lies in the same turn.
+    const std::uint64_t newest = *now_ - clock.turn_begin;
+    if (number >= newest && number - newest <= clock.period / 2 && newest < clock.period) {
+      now_ = clock.greatest = clock.turn_begin + number;
+      return now_;
+    }
+  }
   const auto at = now_ && !counts_marks_ ? nearest(clock, number) : in_marked_turn(number);
   if (!at) return std::nullopt;
   if (!clock.first) {
