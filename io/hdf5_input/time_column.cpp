@@ -88,6 +88,8 @@ void TimeColumn::load(std::uint64_t row, std::size_t n, LostRows& lost) {
 
 void TimeColumn::read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, std::vector<bool>& untimed,
                       LostRows& lost) {
+  numbers_.unwrap(channels, lost);
+  if (coarse_) coarse_->unwrap(channels, lost);
   const bool simple = !pulses_ && !coarse_ && begin_ == 0 && numbers_.whole();
   const auto first = out.size();
   out.resize(first + channels.size());

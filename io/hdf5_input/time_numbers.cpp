@@ -1,6 +1,7 @@
 #include "io/hdf5_input/time_numbers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -9,17 +10,28 @@
 
 namespace eventloom {
 
+namespace {
+
+/// Without a branch per number, as std::isfinite would need.
+bool all_finite(std::span<const double> numbers) {
+  constexpr std::uint64_t kExponent = 0x7ff0'0000'0000'0000;
+  bool finite = true;
+  for (const double number : numbers) finite &= (std::bit_cast<std::uint64_t>(number) & kExponent) != kExponent;
+  return finite;
+}
+
+}  // namespace
+
 void TimeNumbers::read(std::uint64_t row, std::size_t n) {
   row_ = row;
   missing_.clear();
   if (column_.is_float()) {
     column_.read(row, n, doubles_);
-    const auto finite = [](double number) { return std::isfinite(number); };
-    if (!missing_values_.any() && std::ranges::all_of(doubles_, finite)) return;
+    if (!missing_values_.any() && all_finite(doubles_)) return;
     missing_.resize(n);
     missing_values_.mark(row, doubles_, missing_);
     for (std::size_t i = 0; i < n; ++i) {
-      if (!finite(doubles_[i])) missing_[i] = true;
+      if (!std::isfinite(doubles_[i])) missing_[i] = true;
     }
   } else {
     column_.read(row, n, integers_);
@@ -45,8 +57,7 @@ std::optional<Tick> TimeNumbers::product(std::size_t i) const {
 }
 
 TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
-  if (turns_.any()) return unwrapped_at(i, channel);
-  if (column_.is_float()) return float_at(i);
+  if (column_.is_float()) return turns_.any() ? unwrapped_at(i, channel) : float_at(i);
   auto number = integers_[i];
   bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
   if (negative) number = -number;
@@ -73,9 +84,19 @@ TimeNumbers::Time TimeNumbers::with_offset(FineTicks time, double slack) const {
   return {sign_ == TimeSign::negated ? time - offset : time + offset, std::max(slack, kRoundedDown)};
 }
 
+void TimeNumbers::unwrap(std::span<const std::uint32_t> channels, const LostRows& lost) {
+  if (!turns_.any() || column_.is_float()) return;
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (lost.any() && lost[i]) continue;
+    const auto extended = extend(i, channels[i]);
+    if (!extended) reject(i, turns_.defect(text_of(i), channels[i]));
+    integers_[i] = *extended;
+  }
+}
+
 /// The time of a counter, which is the whole part of the number.
 TimeNumbers::Time TimeNumbers::unwrapped_at(std::size_t i, std::uint32_t channel) {
-  const auto raw = column_.is_float() ? float_at(i) : Time{};
+  const auto raw = float_at(i);
   const auto extended = extend(i, channel);
   if (!extended) reject(i, turns_.defect(text_of(i), channel));
   auto number = *extended;
@@ -84,7 +105,6 @@ TimeNumbers::Time TimeNumbers::unwrapped_at(std::size_t i, std::uint32_t channel
   const bool negated = sign_ == TimeSign::negated;
   const auto time = scale().ratio().fine(number, negative != negated);
   if (!time) reject(i, scale().range_defect(text_of(i)));
-  if (!column_.is_float()) return with_offset(*time, 0);
   const double part = doubles_[i] - std::floor(doubles_[i]);
   return with_offset(*time + scale().ratio().fine(negated ? -part : part).value_or(0), raw.slack);
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,14 +42,17 @@ class TimeNumbers {
   };
   /// Whether row `row` + `i` has no time: a number that is missing, see MissingValues, or not finite.
   [[nodiscard]] bool lacks(std::size_t i) const { return !missing_.empty() && missing_[i]; }
-  /// Time of row `row` + `i`, a hit of `channel`, which must have one. When turns are unwrapped, rows must be requested
-  /// in order. Throws UserError when the number is too large, or has lost precision although the URI does not allow
-  /// rounding.
+  /// Unwraps the rows read, in their order, whose hits have these channels, unless they are lost. To be called once
+  /// after read(). Throws UserError for a number that the counter does not have.
+  void unwrap(std::span<const std::uint32_t> channels, const LostRows& lost);
+  /// Time of row `row` + `i`, a hit of `channel`, which must have one. Floating-point numbers are unwrapped here, so
+  /// their rows must be requested in order. Throws UserError when the number is too large, or has lost precision
+  /// although the URI does not allow rounding.
   Time at(std::size_t i, std::uint32_t channel);
-  /// True when all times are integers and whole ticks, and do not wrap around (the common case). Then product() is the
-  /// time of row `row` + `i`; std::nullopt when it is negative or too large.
+  /// True when all times are integers and whole ticks (the common case). Then product() is the time of row `row` + `i`;
+  /// std::nullopt when it is negative or too large.
   [[nodiscard]] bool whole() const {
-    return !turns_.any() && !column_.is_float() && scale().factor() != 0 && scale_.steps == 0 && scale_.offset == 0 &&
+    return !column_.is_float() && scale().factor() != 0 && scale_.steps == 0 && scale_.offset == 0 &&
            sign_ == TimeSign::as_stored;
   }
   [[nodiscard]] std::optional<Tick> product(std::size_t i) const;

@@ -52,10 +52,11 @@ std::optional<Tick> PackedClock::convert(std::uint64_t number, std::uint32_t cha
     if (!extended) return std::nullopt;
     number = *extended;
   }
-  if (scale_.needs_rounding({number, 0})) {
+  const auto ticks = scale_.ticks(number);
+  if (!ticks && scale_.needs_rounding({number, 0})) {
     throw UserError("source '" + uri_.text() + "': " + scale_.defect(std::to_string(number)));
   }
-  return scale_.ticks(number);
+  return ticks;
 }
 
 bool PackedClock::is_imprecise(std::uint64_t number) const {
