@@ -3,8 +3,10 @@
 #include <hdf5.h>
 
 #include <exception>
+#include <stdexcept>
 #include <string_view>
 
+#include "core/runtime/error.hpp"
 #include "io/files/own_file.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/file_driver.hpp"
@@ -50,7 +52,12 @@ std::string output_format_of(const std::filesystem::path& file) {
 
 bool claims_to_be_output(const std::filesystem::path& file) {
   const H5Id open = open_for_reading(file);
-  return is_in_the_making(file) || (has_attribute(open.get(), "format") && has_attribute(open.get(), "format_version"));
+  if (is_in_the_making(file)) return true;
+  try {
+    return has_attribute(open.get(), "format") && has_attribute(open.get(), "format_version");
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + file.string() + "' is damaged: " + e.what());
+  }
 }
 
 bool is_run_file(const std::filesystem::path& file) { return output_format_of(file) == kRunFormat; }

@@ -24,6 +24,7 @@ bool begins_hdf5_file(std::span<const std::byte> head);
 std::string output_format_of(const std::filesystem::path& file);
 
 /// Whether the file was meant to be one of these, judging by the names of its attributes: it may be damaged.
+/// Throws UserError when the file does not open or its attributes cannot be read.
 bool claims_to_be_output(const std::filesystem::path& file);
 
 /// Predicates of type Recognise.
