@@ -60,7 +60,7 @@ class ColumnReader {
   /// One past the last row stored contiguously with `row`.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// From now on, rows of chunks that are not in the file are no errors: they read as the fill value.
+  /// Makes rows of chunks that are not in the file no errors: they read as the fill value.
   void accept_unwritten() { accepts_unwritten_ = true; }
 
   /// Reads elements [from, from + n) of an integer dataset. A negative element throws UserError with its row and
@@ -96,7 +96,7 @@ class ColumnReader {
   std::uint64_t size_ = 0;
   std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
   std::uint64_t chunks_ = 0;                     ///< chunks stored in the file
-  RowRanges mapped_;                             ///< of a virtual dataset, the rows that were ever written
+  RowRanges mapped_;                             ///< rows of a virtual dataset that were ever written
   std::optional<std::uint64_t> rows_elsewhere_;  ///< rows that a virtual or external dataset has stored
   NumberType type_;
   std::size_t row_bytes_ = 0;

@@ -13,12 +13,12 @@
 
 namespace eventloom {
 
-/// Reads files one after the other as one source, for the key `concat`. Counters that turn go on from file to file.
+/// Reads files one after the other as one source, for the key `concat`. Counters that turn continue from file to file.
 class JoinedReader final : public HitReader {
  public:
   using Open = std::function<std::unique_ptr<HitReader>(const SourceUri& file)>;
 
-  /// Opens each file once, so that one that cannot be read, or has other columns than the first, is found before
+  /// Opens each file once, to find a file that cannot be read, or has other columns than the first, before
   /// anything is read; then throws UserError. `files`: at least one.
   JoinedReader(std::string name, std::vector<SourceUri> files, Open open);
 
