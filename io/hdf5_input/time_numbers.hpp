@@ -42,8 +42,8 @@ class TimeNumbers {
   /// Whether row `row` + `i` has no time: a number that is missing, see MissingValues, or not finite.
   [[nodiscard]] bool lacks(std::size_t i) const { return !missing_.empty() && missing_[i]; }
   /// Time of row `row` + `i`, a hit of `channel`, which must have one. When turns are unwrapped, each row must be
-  /// later than the one before. Throws UserError when the number is too large, or has lost precision although the URI does not
-  /// allow rounding.
+  /// later than the one before. Throws UserError when the number is too large, or has lost precision although the URI
+  /// does not allow rounding.
   Time at(std::size_t i, std::uint32_t channel);
   /// True when all times are integers and whole ticks, and do not wrap around (the common case). Then product() is the
   /// time of row `row` + `i`; std::nullopt when it is negative or too large.
