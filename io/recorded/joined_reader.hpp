@@ -28,6 +28,7 @@ class JoinedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] ClockTurns* counter() override { return chain_.reader().counter(); }
   [[nodiscard]] Tick unordered_within() const override { return chain_.reader().unordered_within(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return chain_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return chain_.counts(); }
