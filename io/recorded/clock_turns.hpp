@@ -29,6 +29,8 @@ class ClockTurns {
 
   /// Whether the URI says that its times turn.
   static bool are_stated(const SourceUri& uri);
+  /// Whether it says that they never do.
+  static bool are_denied(const SourceUri& uri);
   /// The key `turns`.
   static std::uint64_t first_turn_of(const SourceUri& uri);
 
