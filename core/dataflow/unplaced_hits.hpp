@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <memory>
 #include <span>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "io/recorded/jump_message.hpp"
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
