@@ -15,7 +15,6 @@
 #include "app/view/show/event_svg.hpp"
 #include "app/view/show/event_text.hpp"
 #include "app/view/show/summary_text.hpp"
-#include "formats/units.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {

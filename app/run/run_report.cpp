@@ -296,12 +296,8 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   for (const auto& [time, text] : mine.explained) explained.push_back({time.value, text});
   Json ends = Json::array();
   for (const auto& [source, end] : mine.ends) ends.push_back({source, end.value});
-  const Json lists = {{"latency", mine.latency.packed()},
-                      {"explained", explained},
-                      {"remarks", mine.remarks},
-                      {"unplaced", to_json(mine.unplaced)},
-                      {"ends", ends},
-                      {"parts", to_json(mine.parts)}};
+  const Json lists = {{"latency", mine.latency.packed()},   {"explained", explained}, {"remarks", mine.remarks},
+                      {"unplaced", to_json(mine.unplaced)}, {"ends", ends},           {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     for (const auto& [time, text] : json.at("explained").get<std::map<std::uint64_t, std::string>>()) {
       all.explained.emplace(time, text);

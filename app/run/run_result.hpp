@@ -26,8 +26,8 @@ struct RunResult {
   /// Counts of each source, by number.
   std::map<std::uint32_t, SourceCounts> sources;
   std::map<std::uint32_t, std::vector<std::string>> remarks;  ///< remarks of the sources, see Source::remarks()
-  std::map<std::uint32_t, Epoch> ends;  ///< one past the last epoch with data of each source, as far as it is known
-  bool input_cut = false;               ///< a live run ended before a recorded source was read completely
+  std::map<std::uint32_t, Epoch> ends;       ///< one past the last epoch with data of each source, where it is known
+  bool input_cut = false;                    ///< a live run ended before a recorded source was read completely
   std::vector<std::uint64_t> channels_seen;  ///< bits of the detector's ChannelUse
   UnplacedHits unplaced;                     ///< hits without a position; since a resumed run was resumed
   std::optional<UnusedChannels> unused;      ///< rank 0 only, for the first definition

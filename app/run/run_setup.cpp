@@ -22,8 +22,8 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/text_error.hpp"
 #include "io/recorded/channel_words.hpp"
-#include "io/registry/clock_eras.hpp"
 #include "io/recorded/unread_columns.hpp"
+#include "io/registry/clock_eras.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
 #include "io/registry/unread_columns.hpp"
@@ -396,7 +396,7 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
   for (const auto& contradiction : origin.contradictions) log::warn("{}", contradiction);
 }
 
-/// What rank 0 alone has found out about a source: only it has compared the files and looked for turns and jumps.
+/// Findings of rank 0 on a source: it alone has compared the files and looked for turns and jumps.
 nlohmann::json found_of(const SourceSpec& spec) {
   auto eras = nlohmann::json::array();
   for (const auto& era : spec.eras) eras.push_back({era.begin.value, era.added.value});

@@ -74,7 +74,7 @@ std::vector<SourceSpan> spans_of(const RunSetup& setup, const RunResult& result)
   return spans;
 }
 
-/// Names the source that ends first and the one that begins last.
+/// Names two sources: that of the earliest end and that of the latest beginning.
 void report_apart(const RunSetup& setup, const RunResult& result) {
   if (setup.sorted || result.unfinished || setup.run.stretch != kAllTime) return;
   const auto spans = spans_of(setup, result);

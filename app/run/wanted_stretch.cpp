@@ -8,7 +8,6 @@
 #include "app/command/options.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/units.hpp"
 #include "formats/utc_time.hpp"
 
 namespace eventloom {

@@ -24,7 +24,7 @@ OffsetSpan offsets_of(const Detector& detector, std::uint16_t source) {
 SliceGeometry geometry_of(SliceGeometry geometry, const WantedEvents& wanted) {
   const auto traits = wanted.definition->traits();
   geometry.overlap = wanted.overlap;
-  // Of an event that is cut, hits beyond the overlap may decide whether it has enough.
+  // Hits beyond the overlap may decide whether a cut event has enough.
   geometry.reach = traits.least_span > wanted.overlap ? std::max(traits.reach, traits.least_span) : traits.reach;
   return geometry;
 }

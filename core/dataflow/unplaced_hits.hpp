@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,7 +26,7 @@ struct UnplacedOfSource {
     high = std::max(high, other.high);
   }
 };
-/// Those of all sources that have any, by number of the source.
+/// Unplaced hits of all sources that have any, by number of the source.
 using UnplacedHits = std::map<std::uint32_t, UnplacedOfSource>;
 
 /// Counts the hits that definitions which look at positions cannot place. Without positions in the detector, channels
@@ -44,7 +43,7 @@ class UnplacedCounter {
   bool pixels_;
   ChannelTable<std::uint8_t> placed_;  ///< whether channels have positions
   std::vector<ChannelTable<std::uint8_t>::OfSource> of_sources_;
-  std::vector<UnplacedOfSource> unplaced_;  ///< by source
+  std::vector<UnplacedOfSource> unplaced_;  ///< indexed by source
 };
 
 }  // namespace eventloom

@@ -51,7 +51,7 @@ void join_neighbours(std::span<const PlacedKey> hits, Neighbourhood near, Roots&
   }
 }
 
-/// Without the sets of fewer hits than `least`.
+/// Omits sets of fewer hits than `least`.
 HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near, std::uint64_t least) {
   const auto n = static_cast<std::uint32_t>(hits.size());
   Roots roots(n);
@@ -64,7 +64,7 @@ HitSets all_sets(std::span<const PlacedKey> hits, Neighbourhood near, std::uint6
   std::vector<std::size_t> sizes(n == 0 ? 0 : std::ranges::max(set_of) + 1);
   for (const auto set : set_of) ++sizes[set];
   HitSets sets;
-  std::vector<std::size_t> next;  // where the next hit of each set goes
+  std::vector<std::size_t> next;  // place of the next hit of each set
   for (const auto size : sizes) {
     next.push_back(sets.begins.back());
     if (size >= least) sets.begins.push_back(next.back() + size);

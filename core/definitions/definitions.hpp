@@ -11,8 +11,8 @@
 
 namespace eventloom {
 
-/// Parses `--define`, starting at character `begin`: a name may precede it, which messages show. Names of groups are
-/// those of `detector`, which is never null. Throws UserError that states what was expected.
+/// Parses `--define`, starting at character `begin`: a name may precede it, which messages show. `detector` names the
+/// groups, and is never null. Throws UserError that states what was expected.
 EventDefinitionPtr parse_event_definition(std::string_view given, const RunTicks& ticks,
                                           const DetectorPtr& detector = std::make_shared<Detector>(),
                                           std::size_t begin = 0);

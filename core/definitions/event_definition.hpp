@@ -31,7 +31,7 @@ struct DefinitionTraits {
   bool needs_channels = false;  ///< it distinguishes hits by channel or source, individually or in groups
   const Expression* condition = nullptr;   ///< condition on its hits; lives as long as the definition
   bool needs_positions = false;            ///< it looks at the positions of channels, or at pixels
-  std::string_view length_in_metres = {};  ///< of its text, if positions are thus no pixels; lives as long as it
+  std::string_view length_in_metres = {};  ///< place in its text, if positions are thus no pixels; lives as long as it
   bool needs_numbers = false;              ///< times are event numbers: NumberMatch decides which hits belong together
   bool finds_runs = true;                  ///< its events are runs of the sorted hits, which event tags can describe
 

@@ -34,7 +34,7 @@ struct HistogramAxis {
   std::string unit;           ///< "ns"; empty for plain numbers and values
 
   void set_range(double from, double to, std::uint32_t n);
-  /// Whether numbers of double precision tell its bins apart.
+  /// Whether numbers of double precision resolve its bins.
   [[nodiscard]] bool resolves_bins() const;
   /// Lower edge of a bin; that of `bins` is `high`.
   [[nodiscard]] double edge(std::uint32_t bin) const {

@@ -27,7 +27,7 @@ class SourceReport {
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
   /// Remarks of the sources on this rank at the end, keyed by source number; see Source::remarks().
   void add_remarks(std::map<std::uint32_t, std::vector<std::string>>& remarks) const;
-  /// Adds the end of the data of each source on this rank, as far as it is known, keyed by source number.
+  /// Adds the end of the data of each source on this rank, where it is known, keyed by source number.
   void add_ends(std::map<std::uint32_t, Epoch>& ends) const;
   /// Adds the current values of all of the above, the bytes sent by each source, and the links to the builders.
   void add_to(RankRecord& record) const;

@@ -15,7 +15,7 @@ class QuietLog {
   static bool exists();
 
  private:
-  int level_;  ///< what was written before
+  int level_;  ///< level before this object
 };
 
 }  // namespace eventloom

@@ -25,7 +25,7 @@ bool has_digits(std::string_view whole, unsigned digits) {
          (*number == 0 || std::bit_width(*number) - static_cast<unsigned>(std::countr_zero(*number)) <= digits);
 }
 
-/// std::nullopt if the text is no number, or a whole one that T does not hold exactly.
+/// std::nullopt if the text is no number, or a whole number that T does not hold exactly.
 template <class T>
 std::optional<T> real_in(std::string_view text) {
   if (text.empty()) return std::numeric_limits<T>::quiet_NaN();

@@ -36,7 +36,7 @@ class TableRows {
 
   /// The current row, valid until the next call of next().
   [[nodiscard]] std::string_view line() const { return line_; }
-  /// Whether a time is in its column, so that the row may tell what the table holds.
+  /// Whether a time is in its column, so that the row may show what the table holds.
   [[nodiscard]] bool has_time() const;
   /// Whether the key `where` leaves the current row out.
   [[nodiscard]] bool is_left_out() const { return left_out_; }

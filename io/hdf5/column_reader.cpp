@@ -13,8 +13,6 @@
 #include "io/hdf5/hdf5_version.hpp"
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/virtual_layout.hpp"
-#include "io/hdf5/written_rows.hpp"
 
 namespace eventloom {
 
@@ -38,7 +36,6 @@ struct ColumnReader::Handles {
   H5Id file;
   H5Id dataset;
   H5Id space;
-  H5Id creation;
 };
 
 ColumnReader::ColumnReader(const std::string& file, const std::string& dataset)
@@ -55,8 +52,8 @@ ColumnReader::ColumnReader(const std::string& file, const std::string& dataset)
   const bool is_empty = !empty.empty() && empty.front().whole != 0;  // the dataset holds the shape of nothing
   size_ = is_empty ? 0 : shape_.rows;
   learn_type();
-  learn_layout();
-  if (chunk_rows_ != 0) keep_one_chunk();
+  keep_one_chunk();
+  layout_ = RowLayout(name_, handles_->dataset.get(), shape_, size_);
 }
 
 void ColumnReader::open(const std::string& file, const std::string& dataset) {
@@ -117,7 +114,7 @@ std::vector<StoredNumber> ColumnReader::numbers_of(const char* attribute) const 
 }
 
 std::optional<StoredNumber> ColumnReader::fill_value() const {
-  const auto layout = handles_->creation.get();
+  const auto layout = layout_.creation();
   H5D_fill_value_t state = H5D_FILL_VALUE_DEFAULT;
   std::uint64_t bits = 0;
   if (!field_.empty() || H5Pfill_value_defined(layout, &state) < 0 || state != H5D_FILL_VALUE_USER_DEFINED)
@@ -128,82 +125,13 @@ std::optional<StoredNumber> ColumnReader::fill_value() const {
   return is_zero ? std::nullopt : std::optional(number);
 }
 
-RowRanges ColumnReader::unwritten() const {
-  if (H5Pget_layout(handles_->creation.get()) == H5D_VIRTUAL) return mapped_.others(size_);
-  if (chunk_rows_ != 0 && chunks_ >= all_chunks()) return {};
-  return written_rows(handles_->dataset.get(), own_file()).others(size_);
-}
-
-std::uint64_t ColumnReader::all_chunks() const { return size_ / chunk_rows_ + (size_ % chunk_rows_ != 0 ? 1 : 0); }
-
-std::string ColumnReader::own_file() const {
-  const auto size = check(H5Fget_name(handles_->dataset.get(), nullptr, 0), "the name of a file");
-  std::string name(static_cast<std::size_t>(size), '\0');
-  check(H5Fget_name(handles_->dataset.get(), name.data(), name.size() + 1), "the name of a file");
-  return name;
-}
-
-/// Writers skip an optional filter that they lack, and mark each chunk.
-bool ColumnReader::filter_skipped(int filter) const {
-  std::array<hsize_t, ColumnShape::kMostRank> begin{};
-  unsigned skipped = 0;
-  haddr_t address = 0;
-  hsize_t bytes = 0;
-  const bool known = H5Dget_chunk_info(handles_->dataset.get(), handles_->space.get(), 0, begin.data(), &skipped,
-                                       &address, &bytes) >= 0;
-  return !known || (skipped >> static_cast<unsigned>(filter) & 1U) != 0;
-}
-
-/// Reads the layout of the rows in the file; fails when a compression filter is unavailable.
-void ColumnReader::learn_layout() {
-  handles_->creation = H5Id(check(H5Dget_create_plist(handles_->dataset.get()), "a dataset's layout"), H5Pclose);
-  const auto layout = handles_->creation.get();
-  require_filters();
-  if (H5Pget_layout(layout) == H5D_VIRTUAL) {
-    const auto missing = missing_virtual_source(layout, own_file());
-    if (!missing.empty()) fail("its rows are in " + missing + ", which is missing or does not open");
-    mapped_ = written_rows(handles_->dataset.get(), own_file());
-    rows_elsewhere_ = mapped_.count();
-  }
-  if (H5Pget_external_count(layout) > 0) {
-    const H5Id type(check(H5Dget_type(handles_->dataset.get()), "a dataset's type"), H5Tclose);
-    rows_elsewhere_ = external_bytes(layout, own_file()) / H5Tget_size(type.get());
-  }
-  if (H5Pget_layout(layout) == H5D_CHUNKED) learn_chunks();
-}
-
-void ColumnReader::require_filters() const {
-  const auto layout = handles_->creation.get();
-  for (int i = 0; i < H5Pget_nfilters(layout); ++i) {
-    unsigned flags = 0;
-    std::size_t n = 0;
-    char name[64] = "";
-    const auto filter =
-        H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &n, nullptr, sizeof name, name, nullptr);
-    if ((filter >= 0 && H5Zfilter_avail(filter) > 0) || filter_skipped(i)) continue;
-    fail("it is compressed with filter " + std::to_string(filter) + " (" + name +
-         "), which this HDF5 lacks: set HDF5_PLUGIN_PATH to a folder that has it as a plugin; Debian has plugins in "
-         "the packages hdf5-filter-plugin and python3-hdf5plugin");
-  }
-}
-
-void ColumnReader::learn_chunks() {
-  std::array<hsize_t, ColumnShape::kMostRank> rows{};
-  const auto rank = H5Pget_chunk(handles_->creation.get(), ColumnShape::kMostRank, rows.data());
-  if (rank != static_cast<int>(shape_.rank) || rows.at(shape_.axis) == 0)
-    fail("its layout is damaged: " + hdf5_reason());
-  hsize_t chunks = 0;
-  if (H5Dget_num_chunks(handles_->dataset.get(), handles_->space.get(), &chunks) < 0)
-    fail("its chunk index cannot be read: " + hdf5_reason());
-  chunk_rows_ = rows.at(shape_.axis);
-  chunks_ = chunks;
-}
-
 /// HDF5 caches no chunk above 1 MiB by default, and would decompress it for every read.
 void ColumnReader::keep_one_chunk() {
   constexpr std::size_t kSlots = 101;
   constexpr std::size_t kLeast = 1U << 20;
-  const auto bytes = std::max<std::size_t>(chunk_rows_ * std::max(kMostBytes, row_bytes_), kLeast);
+  const auto chunk_rows = RowLayout::chunk_rows_of(handles_->dataset.get(), shape_);
+  if (chunk_rows == 0) return;
+  const auto bytes = std::max<std::size_t>(chunk_rows * std::max(kMostBytes, row_bytes_), kLeast);
   const H5Id access(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
   check(H5Pset_chunk_cache(access.get(), kSlots, bytes, 1), "setting the chunk cache");
   handles_->dataset.reset();
@@ -211,51 +139,14 @@ void ColumnReader::keep_one_chunk() {
   if (handles_->dataset.get() < 0) fail("the dataset does not open: " + hdf5_reason());
 }
 
-void ColumnReader::require_written() const {
-  const auto layout = H5Pget_layout(handles_->creation.get());
-  if (chunk_rows_ != 0) {
-    const auto chunks = all_chunks();
-    if (chunks_ >= chunks - chunks / 2) return;
-    fail("of its " + std::to_string(size_) + " rows, most were never written (" + std::to_string(chunks_) + " of " +
-         std::to_string(chunks) + " chunks are in the file)");
-  }
-  if (rows_elsewhere_) {
-    if (*rows_elsewhere_ >= (layout == H5D_VIRTUAL ? size_ - size_ / 2 : size_)) return;
-    fail("of its " + std::to_string(size_) + " rows, which are in other files, only " +
-         std::to_string(*rows_elsewhere_) + " were ever written");
-  }
-  if (size_ == 0 || layout != H5D_CONTIGUOUS) return;
-  hsize_t file_bytes = 0;
-  const H5Id own(check(H5Iget_file_id(handles_->dataset.get()), "a dataset's file"), H5Fclose);
-  check(H5Fget_filesize(own.get(), &file_bytes), "a file's size");
-  const auto bytes = H5Dget_storage_size(handles_->dataset.get());
-  if (bytes == 0 || bytes > file_bytes) fail("its " + std::to_string(size_) + " rows are not in the file");
-}
-
-std::uint64_t ColumnReader::piece_end(std::uint64_t row) const {
-  if (chunk_rows_ == 0) return size_;
-  const auto begin = row - row % chunk_rows_;
-  return begin + std::min(chunk_rows_, size_ - begin);
-}
-
-/// Rows of a missing chunk would read as 0.
-void ColumnReader::require_stored(std::uint64_t from, std::size_t n) const {
-  if (chunk_rows_ == 0 || accepts_unwritten_) return;
-  std::array<hsize_t, ColumnShape::kMostRank> begin{};
-  for (std::uint64_t row = from; row < from + n; row = piece_end(row)) {
-    begin.at(shape_.axis) = row - row % chunk_rows_;
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_storage_size(handles_->dataset.get(), begin.data(), &bytes) >= 0 && bytes != 0) continue;
-    throw UnreadableRows("'" + name_ + "': the chunk of row " + std::to_string(row) + " is not in the file",
-                         piece_end(row));
-  }
-}
-
 ColumnReader::~ColumnReader() = default;
 ColumnReader::ColumnReader(ColumnReader&&) noexcept = default;
 
 void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::size_t n, void* out) {
-  require_stored(from, n);
+  if (const auto absent = accepts_unwritten_ ? std::nullopt : layout_.first_absent(from, n)) {
+    throw UnreadableRows("'" + name_ + "': the chunk of row " + std::to_string(*absent) + " is not in the file",
+                         piece_end(*absent));
+  }
   std::array<hsize_t, ColumnShape::kMostRank> start{};
   std::array<hsize_t, ColumnShape::kMostRank> count{1, 1};
   start.at(shape_.axis) = from;
@@ -265,7 +156,7 @@ void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::si
         "a selection");
   const H5Id field = only_field(field_, memory_type);
   if (H5Dread(handles_->dataset.get(), field.get(), memory.get(), handles_->space.get(), H5P_DEFAULT, out) < 0) {
-    throw UnreadableRows("'" + name_ + "': " + hdf5_reason(), chunk_rows_ == 0 ? from + n : piece_end(from));
+    throw UnreadableRows("'" + name_ + "': " + hdf5_reason(), layout_.is_chunked() ? piece_end(from) : from + n);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "io/hdf5/column_shape.hpp"
 #include "io/hdf5/number_type.hpp"
+#include "io/hdf5/row_layout.hpp"
 #include "io/hdf5/row_ranges.hpp"
 #include "io/hdf5/stored_number.hpp"
 
@@ -54,13 +55,13 @@ class ColumnReader {
   /// The number that the writer chose for rows that were never written, if it did, and it is not 0.
   [[nodiscard]] std::optional<StoredNumber> fill_value() const;
   /// The rows that were never written: they read as a fill value. require_written() bounds the time that this takes.
-  [[nodiscard]] RowRanges unwritten() const;
+  [[nodiscard]] RowRanges unwritten() const { return layout_.unwritten(); }
   /// Throws UserError when most rows were never written and would read as the fill value.
-  void require_written() const;
+  void require_written() const { layout_.require_written(); }
   /// One past the last row stored contiguously with `row`.
-  [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
+  [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const { return layout_.piece_end(row); }
 
-  /// From now on, rows of chunks that are not in the file are no errors: they read as the fill value.
+  /// Makes rows of chunks that are not in the file no errors: they read as the fill value.
   void accept_unwritten() { accepts_unwritten_ = true; }
 
   /// Reads elements [from, from + n) of an integer dataset. A negative element throws UserError with its row and
@@ -75,15 +76,7 @@ class ColumnReader {
   struct Handles;
   void open(const std::string& file, const std::string& dataset);
   void learn_type();
-  void learn_layout();
-  void learn_chunks();
-  void require_filters() const;
-  [[nodiscard]] std::uint64_t all_chunks() const;
-  /// The file that holds the dataset, to which a link may lead.
-  [[nodiscard]] std::string own_file() const;
-  [[nodiscard]] bool filter_skipped(int filter) const;
   void keep_one_chunk();
-  void require_stored(std::uint64_t from, std::size_t n) const;
   [[noreturn]] void refuse_type(std::int64_t type) const;
   void read_as(std::int64_t memory_type, std::uint64_t from, std::size_t n, void* out);
   [[noreturn]] void fail(const std::string& what) const;
@@ -94,12 +87,9 @@ class ColumnReader {
   std::unique_ptr<Handles> handles_;
   ColumnShape shape_;
   std::uint64_t size_ = 0;
-  std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
-  std::uint64_t chunks_ = 0;                     ///< chunks stored in the file
-  RowRanges mapped_;                             ///< of a virtual dataset, the rows that were ever written
-  std::optional<std::uint64_t> rows_elsewhere_;  ///< rows that a virtual or external dataset has stored
   NumberType type_;
   std::size_t row_bytes_ = 0;
+  RowLayout layout_;
   bool accepts_unwritten_ = false;
 };
 

@@ -13,7 +13,7 @@ namespace eventloom {
 struct NumberType {
   bool is_float = false;
   bool is_signed = false;
-  std::size_t bytes = 0;  ///< in the file
+  std::size_t bytes = 0;  ///< size in the file
   unsigned digits = 0;    ///< precision of floating-point numbers, in bits
   hid_t in_memory = -1;   ///< 64 bits: double, or an integer of the same sign
 };

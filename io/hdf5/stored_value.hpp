@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "io/hdf5/handle.hpp"
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 /// Beyond these a layout counts as written, so that no file can take the reader's time or memory.
 constexpr std::uint64_t kMostPieces = 10'000'000;
-constexpr int kMostLevels = 8;  ///< of virtual datasets whose sources are virtual
+constexpr int kMostLevels = 8;  ///< virtual datasets whose sources are virtual
 
 RowRanges all_of(std::uint64_t rows) { return RowRanges({{0, rows}}); }
 
@@ -70,7 +70,7 @@ std::optional<RegularRows> regular_rows(hid_t space, const ColumnShape& shape) {
 std::optional<std::vector<RowRange>> selected_rows(hid_t space, const ColumnShape& shape) {
   const auto type = H5Sget_select_type(space);
   if (type == H5S_SEL_NONE) return std::vector<RowRange>();
-  if (type == H5S_SEL_ALL) {  // of a source, its size may be unknown
+  if (type == H5S_SEL_ALL) {  // the size of a source may be unknown
     const auto stated = column_shape(space);
     return std::vector<RowRange>{{0, stated ? std::min(stated->rows, shape.rows) : shape.rows}};
   }
@@ -109,7 +109,7 @@ struct SourceRows {
 void map_rows(const std::vector<RowRange>& rows, const std::vector<RowRange>& source, const RowRanges& written,
               std::vector<RowRange>& out) {
   std::size_t at = 0;
-  std::uint64_t used = 0;  // of the source's range `at`
+  std::uint64_t used = 0;  // rows of the source's range `at`
   for (auto range : rows) {
     while (range.begin < range.end && at < source.size()) {
       const auto begin = source[at].begin + used;

@@ -14,11 +14,11 @@ struct FoundGroup {
 };
 
 /// Finds the groups of a file that match `pattern` ('*', '?' and '[' match within one name of the path; an
-/// object of exactly this name takes precedence), ordered by
-/// name. A group has a defect when it exists but does not open, or when its datasets `columns` exist but do not open. A
-/// damaged list of names adds one more entry with a defect, whose path ends with the unresolved part of the pattern.
-/// Missing objects, and objects of another kind, are not found. The file may be damaged in any way: anything that would
-/// crash HDF5 is also a defect. Throws UserError when the file does not open.
+/// object of exactly this name takes precedence), ordered by name. A group has a defect when it exists but does not
+/// open, or when its datasets `columns` exist but do not open. A damaged list of names adds one more entry with a
+/// defect, whose path ends with the unresolved part of the pattern. Missing objects, and objects of another kind, are
+/// not found. The file may be damaged in any way: anything that would crash HDF5 is also a defect. Throws UserError
+/// when the file does not open.
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns);
 

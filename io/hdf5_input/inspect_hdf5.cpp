@@ -1,7 +1,6 @@
 #include "io/hdf5_input/inspect_hdf5.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -46,15 +46,15 @@ class LostRows {
   struct Reason {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    std::string dataset;  ///< that has no value
-    std::string defect;   ///< of a bad row
+    std::string dataset;  ///< the dataset that has no value
+    std::string defect;   ///< why a row is bad
   };
 
   bool skips_bad_;
   bool any_ = false;
   std::uint64_t row_ = 0;
   std::vector<bool> gone_;
-  std::vector<bool> left_out_;  ///< of those that are gone
+  std::vector<bool> left_out_;  ///< rows that are gone because the URI leaves them out
   std::vector<Reason> reasons_;
 };
 

@@ -1,6 +1,5 @@
 #include "io/hdf5_input/missing_values.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 

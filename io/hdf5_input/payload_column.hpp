@@ -17,7 +17,7 @@ namespace eventloom {
 
 /// A dataset as a payload column. Without a stated kind, floating-point numbers of up to 32 bits are f32, others f64;
 /// signed integers of up to 32 bits are i32. Integers of 64 bits are u32, or i32 if one of the first rows is negative;
-/// numbers that do not fit are refused when they are read. Numbers with a scale are f64, as are integers if one of the
+/// reading refuses numbers that do not fit. Numbers with a scale are f64, as are integers if one of the
 /// first rows has no value. A row without a value is NaN, and refused where the kind has none.
 class Hdf5PayloadColumn {
  public:
@@ -50,7 +50,7 @@ class Hdf5PayloadColumn {
   PayloadKind kind_ = PayloadKind::u32;
   std::vector<std::uint64_t> integers_;
   std::vector<double> reals_;
-  std::vector<bool> missing_;  ///< of the rows read; empty when all have values
+  std::vector<bool> missing_;  ///< flags of the rows read; empty when all have values
 };
 
 }  // namespace eventloom

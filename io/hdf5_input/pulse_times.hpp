@@ -33,7 +33,7 @@ class PulseTimes {
 
   /// Returns the time of an event's pulse; std::nullopt before the first pulse. `row` must ascend from call to call.
   [[nodiscard]] std::optional<TimeNumbers::Time> at(std::uint64_t row);
-  /// Of the dataset of the pulses' times.
+  /// The dataset of the pulses' times, for messages.
   [[nodiscard]] const std::string& name() const { return zero_.column().name(); }
   /// Whether the pulse that at() found last has no time.
   [[nodiscard]] bool lacks_time() const { return lacks_; }

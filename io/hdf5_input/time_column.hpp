@@ -30,8 +30,8 @@ class TimeColumn {
   /// One past the last row stored contiguously with `row` in each of its datasets.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// Reads the numbers of the rows [row, row + n), and marks those that have none as lost. `row` must ascend from call
-  /// to call. Throws UnreadableRows.
+  /// Reads the numbers of the rows [row, row + n), and marks those that have none as lost. Each `row` must be
+  /// later than the ones before. Throws UnreadableRows.
   void load(std::uint64_t row, std::size_t n, LostRows& lost);
   /// Appends the times of these rows, whose hits have these channels, and a flag for each without a time: it lies
   /// before tick 0 or before the first pulse. A row that is lost gets time 0; marks those as lost whose pulse has no

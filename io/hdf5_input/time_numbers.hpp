@@ -79,7 +79,7 @@ class TimeNumbers {
   std::uint64_t row_ = 0;
   std::vector<std::uint64_t> integers_;
   std::vector<double> doubles_;
-  std::vector<bool> missing_;  ///< of the rows read; empty when none can be missing
+  std::vector<bool> missing_;  ///< flags of the rows read; empty when none can be missing
 };
 
 }  // namespace eventloom

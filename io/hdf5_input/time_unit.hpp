@@ -9,11 +9,11 @@
 
 namespace eventloom {
 
-/// From the numbers of a dataset of times to ticks. The dataset's add_offset is to be added, either to the numbers or
-/// to the times.
+/// Converts the numbers of a dataset of times to ticks. The dataset's add_offset is either `steps`, to be added to the
+/// numbers, or `offset`, to be added to the times.
 struct TimeScale {
   TickScale ticks;
-  std::int64_t steps = 0;  ///< for whole numbers
+  std::int64_t steps = 0;  ///< whole numbers only
   FineTicks offset = 0;
 };
 

@@ -14,8 +14,8 @@ struct SignedDecimal {
 };
 
 /// The attributes `scale_factor` and `add_offset` of a dataset (CF conventions, netCDF):
-/// value = number x scale_factor + add_offset. They count as the shortest decimal numbers that their types hold apart,
-/// so that 1e-6 is a millionth, and are applied to whole numbers exactly.
+/// value = number x scale_factor + add_offset. They count as the shortest decimal numbers that their types hold apart
+/// (1e-6 is a millionth), and are applied to whole numbers exactly.
 class ValueScale {
  public:
   /// Leaves numbers as they are.

@@ -23,12 +23,11 @@ namespace eventloom {
 /// - unit: may differ between channels, see units_by_channel().
 /// - overflow: records that make no hits, but mark turns of the counter, see turn_condition().
 /// - payload: one 32-bit word per field, or two, low word first, for a field of more than 32 bits. Signed fields, f32
-/// and
-///   f64 are kept exactly, as the header's payload kinds state; a scaled field is rounded to the nearest whole number
-///   and yields one word, with a sign if its type has one.
+///   and f64 are kept exactly, as the header's payload kinds state; a scaled field is rounded to the nearest whole
+///   number and yields one word, with a sign if its type has one.
 /// - time: also two fields, see io/packed/time_field.hpp. f32 and f64 are rounded to the nearest tick unless `round`
-/// specifies otherwise. Without `round`, hits whose
-///   number cannot distinguish adjacent ticks are counted (imprecise_times).
+///   specifies otherwise. Without `round`, hits whose number cannot distinguish adjacent ticks are counted
+///   (imprecise_times).
 /// - skip: bytes before the first record.
 /// - numbered: times are event numbers, which several hits may share, and have no unit.
 ///

@@ -67,7 +67,7 @@ bool RecordHits::choose(const std::byte* records, std::size_t n) {
   return std::ranges::all_of(choices_, [](Choice choice) { return choice == Choice::kept; });
 }
 
-/// Whether all terms hold for each record; unknown if one that decides is NaN.
+/// Whether all terms hold for each record; unknown if a decisive number is NaN.
 void RecordHits::evaluate(const std::vector<RecordCondition>& condition, const std::byte* records,
                           std::vector<Truth>& truths) {
   truths.assign(choices_.size(), Truth::yes);

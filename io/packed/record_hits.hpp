@@ -64,7 +64,7 @@ class RecordHits {
   std::vector<std::uint64_t> channels_;  ///< unchecked channels of a block's records
   std::vector<std::uint64_t> systems_;
   std::vector<std::uint64_t> numbers_;  ///< values of a payload field
-  /// What a record is, by the keys `where` and `overflow`.
+  /// Use of a record, by the keys `where` and `overflow`.
   enum class Choice : std::uint8_t { kept, left_out, marks_turn, unknown };
   std::vector<Choice> choices_;  ///< empty: all make hits
   std::vector<Truth> truths_;

@@ -7,14 +7,14 @@
 
 namespace eventloom {
 
-/// Where the counter of a source begins.
+/// The first number of a source's counter.
 struct ClockBeginning {
   std::uint64_t first = 0;  ///< its first number, below the period
-  std::uint64_t late = 0;   ///< by how much the numbers that follow precede it at most, because of disorder
+  std::uint64_t late = 0;   ///< the most by which later numbers precede it, because of disorder
 };
 
-/// The turn in which each source of one clock begins, so that their first numbers lie within half a turn, the earliest
-/// in turn 0 and no number before that. std::nullopt if the first numbers are spread over more than half a turn.
+/// The turn in which each source of one clock begins: their first numbers lie within half a turn, the earliest one in
+/// turn 0 and no number before that. std::nullopt if the first numbers are spread over more than half a turn.
 std::optional<std::vector<std::uint64_t>> first_turns(std::span<const ClockBeginning> sources, std::uint64_t period);
 
 }  // namespace eventloom

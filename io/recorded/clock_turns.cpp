@@ -41,14 +41,13 @@ bool take(std::string_view& text, char c) {
              "never starts again");
 }
 
-/// Whether the URI says that its counter never turns.
-bool never_turns(const SourceUri& uri) { return uri.get("bits", "") == "none"; }
-
 }  // namespace
 
 bool ClockTurns::are_stated(const SourceUri& uri) {
-  return uri.has("modulus") || (uri.has("bits") && !never_turns(uri));
+  return uri.has("modulus") || (uri.has("bits") && !are_denied(uri));
 }
+
+bool ClockTurns::are_denied(const SourceUri& uri) { return uri.get("bits", "") == "none"; }
 
 std::uint64_t ClockTurns::first_turn_of(const SourceUri& uri) { return uri.get_count("turns", 0, 0, kMostFirstTurn); }
 
@@ -60,7 +59,7 @@ ClockTurns::ClockTurns(const SourceUri& uri) : first_turn_(first_turn_of(uri)) {
   if (uri.has("overflow") && !are_stated(uri)) {
     uri.refuse("overflow= marks the turns of a counter: say with bits= or modulus= where it starts again");
   }
-  if (never_turns(uri)) {
+  if (are_denied(uri)) {
     if (uri.get("jumps", "") == "unwrap") uri.refuse("jumps=unwrap contradicts bits=none: omit one");
     return;
   }

@@ -29,11 +29,13 @@ class ClockTurns {
 
   /// Whether the URI says that its times turn.
   static bool are_stated(const SourceUri& uri);
+  /// Whether it says that they never do.
+  static bool are_denied(const SourceUri& uri);
   /// The key `turns`.
   static std::uint64_t first_turn_of(const SourceUri& uri);
 
   [[nodiscard]] bool any() const { return !clocks_.empty(); }
-  /// Goes on by `turns` turns, which a row of the input marks; 0 is one.
+  /// Advances by `turns` turns, which a row of the input marks; 0 is one.
   void mark_turns(std::uint64_t turns);
   /// The unwrapped number; std::nullopt if the channel has no counter, `number` does not fit the counter, or the result
   /// overflows.
@@ -51,7 +53,7 @@ class ClockTurns {
   struct Extent {
     std::uint64_t period = 0;  ///< numbers in a turn
     std::uint64_t first = 0;
-    std::uint64_t lowest = 0;  ///< of `first` and those that are late by less than an eighth of a turn
+    std::uint64_t lowest = 0;  ///< the least of `first` and the numbers that are late by less than an eighth of a turn
     std::uint64_t greatest = 0;
   };
   /// std::nullopt before its first number.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "io/recorded/channel_ids.hpp"
+#include "io/recorded/clock_turns.hpp"
 #include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
@@ -44,7 +45,7 @@ std::vector<ChannelUnit> units_by_channel(const SourceUri& uri) {
     if (more) rest.remove_prefix(comma + 1);
   }
   for (const char* turning : {"bits", "modulus"}) {
-    if (uri.has(turning) && uri.get(turning, "") != "none") {
+    if (uri.has(turning) && ClockTurns::are_stated(uri)) {
       uri.refuse("unit= by channels is not valid with " + std::string(turning) +
                  "=: whose turns would they be? Read the channels of each unit as a source, by where=");
     }

@@ -18,8 +18,9 @@ const SourceEras* equal_eras(std::span<const SourceEras> sources) {
     if (first == nullptr) first = &source;
     if (source.spans.size() == first->spans.size()) continue;
     throw UserError(fmt::format(
-        "the times of '{}' jump {} times, those of '{}', which has the same clock, {} times: jumps=new-era cannot tell "
-        "which jumps belong together; name the sources apart, by clock=NAME, to place the eras of each alone",
+        "the times of '{}' jump {} times, those of '{}', which has the same clock, {} times: it is unknown which "
+        "jumps belong together, for jumps=new-era; name the sources apart, by clock=NAME, to place the eras of each "
+        "alone",
         first->name, first->spans.size() - 1, source.name, source.spans.size() - 1));
   }
   return first;

@@ -16,11 +16,11 @@ class FileChain {
 
   [[nodiscard]] HitReader& reader() { return *reader_; }
   [[nodiscard]] const HitReader& reader() const { return *reader_; }
-  /// Of the first file.
+  /// The header of the first file.
   [[nodiscard]] const StreamHeader& header() const { return header_; }
   /// Throws UserError if the hits of the file at `path` have other columns than those of the first one.
   void require_same_columns(const HitReader& reader, const std::string& path) const;
-  /// Goes on with the file at `path`. Throws UserError likewise.
+  /// Continues with the file at `path`. Throws UserError likewise.
   void go_on(std::unique_ptr<HitReader> next, const std::string& path);
   /// Says of losses at the end of a file that another file follows them.
   static void leave_holes(HitBlock& block);

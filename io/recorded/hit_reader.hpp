@@ -72,7 +72,7 @@ class HitReader {
   /// How far hits read so far may go back because the format defines no order there, as within a pulse.
   [[nodiscard]] virtual Tick unordered_within() const { return 0; }
   /// The clock that the times come from, if it is a counter that may turn without saying so; std::nullopt: it never
-  /// turns, or the format tells its turns.
+  /// turns, or the format states its turns.
   [[nodiscard]] virtual std::optional<RawClock> raw_clock() const { return std::nullopt; }
   /// Time of the newest hit held back for a later block; std::nullopt if there is none.
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }

@@ -13,12 +13,12 @@
 
 namespace eventloom {
 
-/// Reads files one after the other as one source, for the key `concat`. Counters that turn go on from file to file.
+/// Reads files one after the other as one source, for the key `concat`. Counters that turn continue from file to file.
 class JoinedReader final : public HitReader {
  public:
   using Open = std::function<std::unique_ptr<HitReader>(const SourceUri& file)>;
 
-  /// Opens each file once, so that one that cannot be read, or has other columns than the first, is found before
+  /// Opens each file once, to find a file that cannot be read, or has other columns than the first, before
   /// anything is read; then throws UserError. `files`: at least one.
   JoinedReader(std::string name, std::vector<SourceUri> files, Open open);
 
@@ -28,6 +28,7 @@ class JoinedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] ClockTurns* counter() override { return chain_.reader().counter(); }
   [[nodiscard]] Tick unordered_within() const override { return chain_.reader().unordered_within(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return chain_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return chain_.counts(); }

@@ -1,7 +1,6 @@
 #include "io/recorded/jump_message.hpp"
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -101,7 +100,7 @@ std::string JumpMessage::remedies() const {
               " are put in order, nothing across such a jump: jumps=new-era continues the time after the last hit, "
               "jumps=drop drops hits that go back";
   if (order_.has_bits && !order_.unwraps) {
-    text += ", bits=N unwraps a counter of N bits, modulus=M one that turns after M";
+    text += ", bits=N unwraps a counter of N bits, modulus=M a counter that turns after M";
   }
   return text;
 }

@@ -28,7 +28,7 @@ class JumpMessage {
   [[nodiscard]] std::string disorder(NumberedHit hit, NumberedHit before, Tick farthest) const;
   [[nodiscard]] std::string number_back(NumberedHit hit, NumberedHit before) const;
   [[nodiscard]] std::string turn(const TurnWatch::Turn& turn) const;
-  /// What to do about a jump.
+  /// Advice on a jump.
   [[nodiscard]] std::string remedies() const;
 
  private:

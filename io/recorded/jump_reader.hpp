@@ -81,7 +81,7 @@ class JumpReader final : public HitReader {
   HitBlock held_;  ///< a last hit that leapt ahead, held until the next one confirms it or not
   std::optional<Foremost> foremost_;
   std::optional<CoveredTime> covered_;  ///< set if frames may be stored in any order
-  std::optional<SeenTime> seen_;        ///< set if jumps are refused, to tell disorder from them
+  std::optional<SeenTime> seen_;        ///< set if jumps are refused, to distinguish disorder
   std::optional<TurnWatch> watch_;      ///< set if ordinary disorder could hide turns of a counter
   std::vector<EraSpan> eras_;           ///< all so far; the last hit of the current one is foremost_
   std::vector<bool> out_;               ///< marks hits of the block to drop

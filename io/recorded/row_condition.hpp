@@ -44,7 +44,7 @@ class RowTerm {
 
   std::string column_;
   Comparison comparison_;
-  std::string value_;  ///< as written
+  std::string value_;  ///< the text of the URI
   Number number_;      ///< monostate: a word
 };
 

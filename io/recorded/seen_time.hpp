@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// Where a recording has had hits so far: stretches of time with the number of hits in each. Memory is bounded; gaps
+/// Stretches of time in which a recording has had hits so far, with the number of hits in each. Memory is bounded; gaps
 /// between stretches that are short compared with the others are forgotten.
 class SeenTime {
  public:

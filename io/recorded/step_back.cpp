@@ -41,7 +41,7 @@ bool StepBack::begins_again() const {
 }
 
 bool StepBack::is_disorder() const {
-  constexpr std::uint64_t kFrame = 20;  // so many hits are no damaged times
+  constexpr std::uint64_t kFrame = 20;  // damaged times are fewer
   if (begins_again()) {
     if (hits_ < kFrame) return false;
     const bool fills_gap = to_ > seen_.first_end() && kFrame * inside_ <= hits_;

@@ -36,10 +36,10 @@ class StepBack {
   Tick at_;        ///< how far the hits after the step have come
   Tick farthest_;
   std::uint64_t hits_ = 0;    ///< hits after the step until it has come back
-  std::uint64_t inside_ = 0;  ///< of them inside earlier stretches
+  std::uint64_t inside_ = 0;  ///< hits of these inside earlier stretches
   double between_;            ///< earlier hits from `to` to `from`
-  double passed_ = 0;         ///< of them passed by the hits after the step
-  double leapt_ = 0;          ///< of them passed in large steps
+  double passed_ = 0;         ///< earlier hits that the hits after the step have passed
+  double leapt_ = 0;          ///< earlier hits passed in large steps
   double last_leap_ = 0;      ///< passed by the step with which it came back
   bool back_ = false;         ///< the source has come back to where it was
 };

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "formats/units.hpp"
+#include "io/recorded/clock_turns.hpp"
 
 namespace eventloom {
 
@@ -44,19 +45,15 @@ Tick time_of(const SourceUri& uri, const std::string& text, std::uint64_t tick_p
   }
 }
 
-/// Whether the URI says that its times are no counter that turns.
-bool turns_denied(const SourceUri& uri) { return uri.get("bits", "") == "none"; }
-
-bool unwraps(const SourceUri& uri) { return (uri.has("bits") && !turns_denied(uri)) || uri.has("modulus"); }
-
 JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
   const auto text = uri.get("jumps", "");
   if (text == "new-era") return JumpPolicy::new_era;
   if (text == "drop") return JumpPolicy::drop;
   if (text == "unwrap" && !has_bits) {
-    uri.refuse("jumps=unwrap: only csv:, hdf5: and packed: sources unwrap a counter; use new-era or drop");
+    uri.refuse("jumps=unwrap: only csv:, hdf5:, packed: and records of midas: unwrap a counter; use new-era or drop");
   }
-  if (text == "unwrap" && !unwraps(uri)) uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
+  if (text == "unwrap" && !ClockTurns::are_stated(uri))
+    uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
   if (text != "unwrap" && uri.has("jumps")) uri.refuse("jumps=" + text + " is not known; use unwrap, new-era or drop");
   return JumpPolicy::refuse;
 }
@@ -68,8 +65,8 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   TimeOrder order;
   order.tick_ps = tick_ps;
   order.has_bits = defaults.has_bits;
-  order.unwraps = defaults.has_bits && unwraps(uri);
-  order.watches_turns = defaults.has_bits && !order.unwraps && !turns_denied(uri);
+  order.unwraps = defaults.has_bits && ClockTurns::are_stated(uri);
+  order.watches_turns = defaults.has_bits && !order.unwraps && !ClockTurns::are_denied(uri);
   order.policy = policy_of(uri, defaults.has_bits);
   order.disorder = key.time.empty() ? Tick(defaults.disorder_ps / tick_ps) : time_of(uri, key.time, tick_ps);
   order.stated = !key.time.empty();
@@ -90,13 +87,13 @@ ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits) {
   return {.hits = key.hits.empty() ? hits : hits_of(uri, key.hits)};
 }
 
-bool refuses_disorder_of_numbers(const SourceUri& uri) { return !uri.has("reorder") && !turns_denied(uri); }
+bool refuses_disorder_of_numbers(const SourceUri& uri) { return !uri.has("reorder") && !ClockTurns::are_denied(uri); }
 
 TimeOrder order_of_numbers(const SourceUri& uri, bool has_bits) {
   TimeOrder order;
   order.numbers = true;
   order.has_bits = has_bits;
-  order.unwraps = has_bits && unwraps(uri);
+  order.unwraps = has_bits && ClockTurns::are_stated(uri);
   order.watches_turns = has_bits && !order.unwraps;
   order.tick_ps = 1;
   return order;

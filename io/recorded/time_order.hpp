@@ -18,10 +18,10 @@ enum class JumpPolicy : std::uint8_t {
   drop,     ///< hits are dropped (jump) until times have caught up
 };
 
-/// Where an era of a clock lies, beginning with a jump.
+/// The place of an era of a clock, which begins with a jump.
 struct EraPlace {
   Tick begin = 0;  ///< earliest possible time
-  Tick added = 0;  ///< to the times of the recording, modulo 2^64
+  Tick added = 0;  ///< offset to the times of the recording, modulo 2^64
 };
 
 /// How far the times of a recording may go back, according to the keys `reorder` and `jumps` of its URI.
@@ -36,7 +36,7 @@ struct TimeOrder {
   bool watches_turns = false;        ///< a step back that looks like a turn is refused: see TurnWatch
   bool quiet = false;                ///< jumps are not reported
   bool numbers = false;              ///< times are event numbers, which never go back
-  std::vector<EraPlace> eras = {};   ///< of JumpPolicy::new_era, after the first; empty: each follows from its source
+  std::vector<EraPlace> eras = {};   ///< later eras of JumpPolicy::new_era; empty: each follows from its source
   std::uint64_t tick_ps = 0;
 };
 

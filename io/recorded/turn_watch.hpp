@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// Finds turns of a counter whose width is not stated: steps back from near 2^N units to near 0, or from near 2^(N-1)
-/// to near -2^(N-1) if it is signed, in a source whose numbers never reach 2^N, with N from 16 to 48. Hits in any order
+/// Finds turns of a counter whose width is not stated: steps back from near 2^N units to near 0 (if it is signed, from
+/// near 2^(N-1) to near -2^(N-1)), in a source whose numbers never reach 2^N, with N from 16 to 48. Hits in any order
 /// may make such steps, too, but then go back by other amounts far more often.
 class TurnWatch {
  public:
@@ -37,8 +37,8 @@ class TurnWatch {
   struct Turn {
     unsigned bits = 0;
     bool is_signed = false;
-    Tick from = 0;  ///< the first turn: from this time
-    Tick to = 0;    ///< to that of the next hit
+    Tick from = 0;  ///< time before the first turn
+    Tick to = 0;    ///< time of the next hit
   };
   /// The counter, if the steps back so far are its turns. A source may still exceed its numbers, unless `certain`: so
   /// many turns can be nothing else.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
-#include "io/recorded/default_epoch.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/registry/order_of_times.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/time_scale.hpp"
 
@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 Json inspect_joined(const SourceSpec& spec, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto& scheme = scheme_of(spec.uri);
   const bool numbered = holds_event_numbers(spec.uri);
-  TimeBase base{.tick_ps = tick_ps.value_or(spec.uri.get("unit", "") == "ps" ? 1 : scheme.suitable_tick_ps)};
-  base.epoch_ticks = numbered ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps);
+  const auto suitable = spec.uri.get("unit", "") == "ps" ? 1 : scheme.suitable_tick_ps;
+  const auto base = time_base_of({.tick_ps = tick_ps.value_or(suitable), .epoch_ticks = {}}, numbered);
   const auto reader = scheme.read(spec.uri, {0}, base);
   Json header = {{"uri", spec.uri.text()}};
   if (numbered) {

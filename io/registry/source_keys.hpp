@@ -37,9 +37,10 @@ inline constexpr SourceKey kAcknowledge{"acknowledge", "",
 // Shared by several schemes.
 inline constexpr SourceKey kUnit{"unit", "UNIT",
                                  "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns)"};
-inline constexpr SourceKey kChannelUnits{"unit", "UNIT",
-                                  "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns); "
-                                  "0-15:10ns,16-31:8ns: by channel"};
+inline constexpr SourceKey kChannelUnits{
+    "unit", "UNIT",
+    "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (ns); "
+    "0-15:10ns,16-31:8ns: by channel"};
 inline constexpr SourceKey kDrift{"drift", "PPB", "correction of the clock's rate: -120ppb, 1.5ppm (0)"};
 inline constexpr SourceKey kCoarse{"coarse", "COLUMN",
                                    "number of steps to add to the time, as seconds to nanoseconds (none)"};

@@ -52,7 +52,7 @@ std::string quoted(std::string_view text, std::string_view reserved) {
 
 std::string in_quotes(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
 
-/// Where the key that begins at `at` ends: at the next &. Conditions are joined by &&.
+/// The end of the key that begins at `at`: the next &. Conditions are joined by &&.
 std::size_t end_of_key(const std::string& text, std::size_t at) {
   auto end = text.find('&', at);
   const auto item = std::string_view(text).substr(at);

@@ -148,6 +148,17 @@ def test_a_single_turn_of_a_short_recording(tmp_path, kind):
     assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=24"))) == true // 2).all()
 
 
+@pytest.mark.parametrize("kind", WRITERS)
+def test_turns_in_joined_files(tmp_path, kind):
+    """Whether the counter turns within a file or between two."""
+    true, raw = counter_near_its_turns(16, 1)
+    for n, part in enumerate(np.array_split(raw, 3)):
+        uri = WRITERS[kind](tmp_path / f"a{n}.bin", part)
+    uri = with_keys(uri.replace("a2.bin", "a*.bin"), "concat")
+    refused(uri, "bits=16", folder=tmp_path)
+    assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=16"))) == np.sort(true)).all()
+
+
 @pytest.mark.parametrize("kind", ["csv", "hdf5"])
 def test_a_signed_counter_that_turns(tmp_path, kind):
     """With an origin, negative times are times."""

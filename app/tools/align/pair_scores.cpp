@@ -44,8 +44,8 @@ void PairScores::add_pair(const UnitHit& earlier, const UnitHit& later) {
   summed_.push_back(high);
 }
 
-/// Where hits follow each other without a pause, a cluster ends nevertheless when it is much longer than the events:
-/// few of these lie on its ends.
+/// If hits follow each other without a pause, a cluster ends nevertheless when it is much longer than the events: few
+/// events lie on its ends.
 void PairScores::add(std::span<const UnitHit> hits) {
   constexpr std::int64_t kLongest = 64;
   const std::size_t before = recent_.size();

@@ -34,7 +34,7 @@ class PairScores {
   struct Peak {
     double mean = 0;
     double half = 0;      ///< differences farther from the mean do not belong to it
-    double per_tick = 0;  ///< what a difference of one tick from the mean adds to the sums
+    double per_tick = 0;  ///< added to the sums for each tick from the mean
   };
 
   void add_pair(const UnitHit& earlier, const UnitHit& later);
@@ -47,11 +47,11 @@ class PairScores {
   std::vector<UnitHit> recent_;         ///< hits within reach of the next one, ascending; others may be among them
   std::int64_t cluster_begin_ = 0;
   std::int64_t last_ = 0;              ///< time of the last hit
-  std::vector<double> sums_;           ///< of the cluster, indexed by unit
+  std::vector<double> sums_;           ///< the cluster's sums, indexed by unit
   std::vector<std::uint32_t> summed_;  ///< units of the cluster, perhaps several times
   std::uint64_t clusters_ = 0;         ///< clusters with any difference
   std::vector<double> covariance_;
-  std::vector<double> of_bins_;  ///< what the width of bins adds
+  std::vector<double> of_bins_;  ///< share of the width of bins
 };
 
 }  // namespace eventloom
