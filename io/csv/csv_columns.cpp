@@ -231,6 +231,11 @@ std::optional<CsvColumns> columns_if_header(const LineReader& lines, const Wante
   return columns;
 }
 
+/// Excel's first line, which names the separator: sep=;
+bool is_separator_line(std::string_view text) {
+  return text.starts_with("sep=") && text.size() <= std::string_view("sep=;").size();
+}
+
 /// Reads up to the header and finds the columns in it.
 CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std::uint64_t skip) {
   LineReader lines(uri.path());
@@ -238,7 +243,10 @@ CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std:
   std::string comment;  // the last one so far
   while (lines.next(line)) {
     const auto text = without_blanks_around(line);
-    if (lines.line_number() <= skip || text.empty()) continue;
+    if (lines.line_number() <= skip || text.empty() || is_separator_line(text)) continue;
+    if (text.find('\r') != std::string_view::npos)
+      throw UserError(lines.place() +
+                      " holds a carriage return: end lines with line feeds (tr '\\r' '\\n' < OLD > NEW)");
     if (text.front() == '#') {
       comment = without_marks(text);
       continue;

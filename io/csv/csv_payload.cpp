@@ -28,7 +28,7 @@ bool has_digits(std::string_view whole, unsigned digits) {
 /// std::nullopt if the text is no number, or a whole number that T does not hold exactly.
 template <class T>
 std::optional<T> real_in(std::string_view text) {
-  if (text.empty()) return std::numeric_limits<T>::quiet_NaN();
+  if (is_missing_number(text)) return std::numeric_limits<T>::quiet_NaN();
   if (text.starts_with('+')) text.remove_prefix(1);
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -146,7 +146,7 @@ std::string CsvPayload::expected(std::string_view text, std::size_t i) const {
     return "payload: no kind, u32, i32, f32 or f64, holds it exactly: leave " + name + " out of payload=";
   }
   const std::string number = kNumbers[static_cast<std::size_t>(kind)];
-  if (is_missing(text))
+  if (is_missing_number(text))
     return "payload: a value is missing, and only f32 and f64 have NaN for it: payload=" + name +
            ":f64, and likewise for all that are to be kept";
   if (stated_[i]) return "payload, " + number;

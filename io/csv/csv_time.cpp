@@ -30,7 +30,7 @@ std::string is_not(std::string_view text, const std::string& reason) {
 
 /// Throws an error stating why `text` is not a time.
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
-  if (is_missing(text)) throw std::invalid_argument("the time is missing");
+  if (is_missing_number(text)) throw std::invalid_argument("the time is missing");
   throw std::invalid_argument(is_not(text, reason));
 }
 

@@ -1,5 +1,6 @@
 #include "io/csv/table_rows.hpp"
 
+#include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
 
@@ -19,6 +20,7 @@ bool TableRows::next() {
     left_out_ = marks_turn_ = false;
     if (!whole_) return true;
     require_fit();
+    if (splitter_.may_have_commas()) require_one_mark();
     marks_turn_ = !columns_.overflow.empty() && meets(columns_.overflow);
     left_out_ = !marks_turn_ && !columns_.where.empty() && !meets(columns_.where);
     return true;
@@ -32,11 +34,41 @@ void TableRows::require_fit() {
   const auto n = fields().size() + splitter_.n_behind();
   if (columns_.n_named == 0) return require_all(n);
   const bool fits = n <= columns_.n_named;
+  if (!fits_header_) require_no_row_names(n);
   if (!fits_header_) fits_header_ = fits;
   if (!*fits_header_) return;
   if (fits && (n == columns_.n_named || !splitter_.by_blanks())) return;
   throw BadLine(lines_.place() + ": the line has " + std::to_string(n) + " columns, the header " +
                 std::to_string(columns_.n_named) + (fits ? kWhich : ""));
+}
+
+/// R's write.table puts names before the rows, but none into the header.
+void TableRows::require_no_row_names(std::size_t n) const {
+  const auto first = fields().front();
+  const bool named = line_.starts_with('"') || (splitter_.by_blanks() && (first == "0" || first == "1"));
+  if (n != columns_.n_named + 1 || !named) return;
+  throw UserError(lines_.place() + ": the row has one column more than the header, as R writes names of rows: write " +
+                  "the table with row.names=FALSE, or skip its header and number its columns: ?skip=" +
+                  std::to_string(columns_.lines_before) + "&time=2&channel=3");
+}
+
+/// Of the columns that are used: a list in another one, such as 3,5, is no number.
+void TableRows::require_one_mark() {
+  const auto require = [&](std::size_t column) {
+    const auto text = column == 0 ? std::string_view() : value(column);
+    const auto point = text.find('.');
+    if (point == std::string_view::npos || text.find_first_not_of("+-0123456789.eE") != std::string_view::npos) return;
+    const char mark = splitter_.had_comma(column) ? ',' : '.';
+    if (decimal_mark_ == '\0') decimal_mark_ = mark;
+    if (mark == decimal_mark_) return;
+    std::string number(text);
+    number[point] = mark;
+    throw BadLine(lines_.place() + ": '" + number + "' in column " + std::to_string(column) + " has a decimal " +
+                  (mark == ',' ? "comma, other numbers have points" : "point, other numbers have commas") +
+                  ", or one of them separates thousands: write all numbers alike");
+  };
+  for (const auto column : {columns_.time, columns_.coarse, columns_.channel}) require(column);
+  for (const auto column : columns_.payload) require(column);
 }
 
 bool TableRows::has_time() const {

@@ -27,6 +27,7 @@ class TableRows {
   /// - that cannot be split into fields,
   /// - that has more of them than the header and the first row: a line break is damaged, and two rows appear as one,
   /// - that has fewer of them, where blanks separate them: a value is missing, and those after it have moved,
+  /// - with a decimal comma where others have points, or the reverse: one of them may separate thousands,
   /// - with no value in a column of the keys `where` and `overflow`.
   /// The next call then continues with the line after it.
   bool next();
@@ -58,6 +59,8 @@ class TableRows {
  private:
   void require_fit();
   void require_all(std::size_t n);
+  void require_no_row_names(std::size_t n) const;
+  void require_one_mark();
   [[nodiscard]] bool meets(const std::vector<CsvCondition>& conditions) const;
 
   const CsvColumns& columns_;
@@ -68,6 +71,7 @@ class TableRows {
   bool left_out_ = false;
   bool marks_turn_ = false;
   std::optional<bool> fits_header_;  ///< the first row has no more fields than the header
+  char decimal_mark_ = '\0';         ///< of the first number that has one
   std::size_t n_first_ = 0;          ///< number of fields of the first row; 0: rows may have any number
 };
 

@@ -70,6 +70,11 @@ bool is_missing(std::string_view field) {
   return field == "nan" || field == "NaN" || field == "NAN";
 }
 
+bool is_missing_number(std::string_view field) {
+  constexpr std::array<std::string_view, 7> kWords = {"NA", "N/A", "#N/A", "<NA>", "null", "NULL", "None"};
+  return is_missing(field) || std::ranges::find(kWords, field) != kWords.end();
+}
+
 std::string_view boolean_as_number(std::string_view text) {
   if (text == "True" || text == "true" || text == "TRUE") return "1";
   if (text == "False" || text == "false" || text == "FALSE") return "0";
@@ -79,8 +84,7 @@ std::string_view boolean_as_number(std::string_view text) {
 void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
   split_fields(lines, line, limit);
-  const bool may_have_commas = delimiter_ == ';' || delimiter_ == '\t';
-  if (may_have_commas && line.find(',') != std::string_view::npos) put_points();
+  if (may_have_commas() && line.find(',') != std::string_view::npos) put_points();
 }
 
 void FieldSplitter::split_fields(const LineReader& lines, std::string_view line, std::size_t limit) {
@@ -108,6 +112,11 @@ void FieldSplitter::put_points() {
     field = number;
     has_commas_ = true;
   }
+}
+
+bool FieldSplitter::had_comma(std::size_t column) const {
+  const auto* text = fields_[column - 1].data();
+  return std::ranges::any_of(rewritten_, [&](const std::string& number) { return number.data() == text; });
 }
 
 std::size_t FieldSplitter::n_behind() const {

@@ -19,6 +19,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 /// Whether a field holds no value: it is empty or NaN, as programs write a number that is missing.
 bool is_missing(std::string_view field);
 
+/// Likewise where a number is expected: also the words that R, pandas, spreadsheets and databases write for no value.
+bool is_missing_number(std::string_view field);
+
 /// The number that a boolean is, as programs write it: 1 for True or true, 0 for False or false; else the text itself.
 std::string_view boolean_as_number(std::string_view text);
 
@@ -40,6 +43,10 @@ class FieldSplitter {
   [[nodiscard]] std::size_t n_behind() const;
   /// Whether runs of blanks separate the fields, so that a missing one does not show.
   [[nodiscard]] bool by_blanks() const { return delimiter_ == ' '; }
+  /// Whether numbers may have decimal commas.
+  [[nodiscard]] bool may_have_commas() const { return delimiter_ == ';' || delimiter_ == '\t'; }
+  /// Whether the field of this column, from 1, had a decimal comma.
+  [[nodiscard]] bool had_comma(std::size_t column) const;
   /// Whether a decimal comma has been read.
   [[nodiscard]] bool has_commas() const { return has_commas_; }
 

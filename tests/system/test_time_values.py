@@ -424,3 +424,37 @@ def test_one_table_as_two_sources(tmp_path):
 def refused_run(folder, *uris):
     sources = [word for uri in uris for word in ("--source", uri)]
     return eventloom("run", *sources, "--define", "gap:0,1", "--output", f"{folder}/refused.h5", code=2).stderr
+
+
+# ---- what R, pandas and spreadsheets write
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "#N/A", "<NA>", "null", "NULL", "None"])
+def test_words_for_a_missing_number(tmp_path, word):
+    path = table(tmp_path, f"t_ns,ch,energy\n1,1,5\n2,2,{word}\n")
+    for keys in ("", "?payload=energy:f64"):
+        run = run_all(tmp_path / f"run{keys[1:8]}", f"{path}{keys}")
+        assert rows_of(run) == [(1, 0, 1, words_of(5)), (2, 0, 2, NAN)]
+    refused(table(tmp_path, f"ch,t_ns\n1,1\n2,{word}\n"), "t.csv:3", "the time is missing")
+
+
+@pytest.mark.parametrize("rows", ['"1" 1 3 5\n"2" 2 4 6\n', "1 1 3 5\n2 2 4 6\n"])
+def test_names_of_rows_without_a_header(tmp_path, rows):
+    """As R's write.table has them: the columns lie one further than the header says."""
+    path = table(tmp_path, f"t_ns ch energy\n{rows}")
+    refused(path, "t.csv:2", "one column more than the header", "row.names=FALSE", "?skip=1&time=2&channel=3")
+    run = run_all(tmp_path / "run", f"{path}?skip=1&time=2&channel=3&payload=4&unit=ns")
+    assert rows_of(run) == [(1, 0, 3, (5,)), (2, 0, 4, (6,))]
+
+
+@pytest.mark.parametrize("rows", ["1.000;3;12,5\n", "1;3;12,5\n2;4;13.5\n", "1;3;13.5\n2;4;12,5\n"])
+def test_decimal_commas_and_points_in_one_table(tmp_path, rows):
+    refused(table(tmp_path, f"t_ns;ch;energy\n{rows}"), "thousands", "write all numbers alike")
+    listed = table(tmp_path, "t_us\tlist\tch\n1.5\t3,5\t4\n", "listed.tsv")
+    assert rows_of(run_all(tmp_path / "run", listed)) == [(1500, 0, 4, ())]
+
+
+def test_first_lines_and_line_ends_of_spreadsheets(tmp_path):
+    path = table(tmp_path, "sep=;\nt_ns;ch;energy\n1;3;12,5\n")
+    assert rows_of(run_all(tmp_path / "run", path)) == [(1, 0, 3, words_of(12.5))]
+    (tmp_path / "t.csv").write_bytes(b"t_ns,ch\r1,3\r2,4\r")
+    refused(tmp_path / "t.csv", "t.csv:1", "carriage return")
