@@ -22,8 +22,10 @@
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
 #include "io/recorded/looped_source.hpp"
+#include "io/registry/clock_eras.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/source_turns.hpp"
 
 namespace eventloom {
 
@@ -151,7 +153,9 @@ std::vector<std::unique_ptr<Source>> open_all(const std::vector<SourceSpec>& spe
 /// Sends each source as the stream of a board.
 int send_streams(const po::variables_map& values) {
   if (!values["rate"].defaulted()) throw UserError("--rate is for trb:// destinations; use --speed or --bandwidth");
-  const auto specs = expand_sources(values["source"].as<std::vector<std::string>>());
+  auto specs = expand_sources(values["source"].as<std::vector<std::string>>());
+  place_turns(specs);
+  place_eras_of_clocks(specs, time_base_options(values));
   auto settings = sending_options(values, specs.size());
   settings.speed = values["speed"].as<double>();
   if (!(settings.speed >= 0) || settings.speed > 1e9) throw UserError("--speed must be from 0 to 1e9");

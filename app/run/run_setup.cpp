@@ -25,6 +25,7 @@
 #include "io/recorded/unread_columns.hpp"
 #include "io/registry/clock_eras.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/registry/source_turns.hpp"
 #include "io/registry/time_scale.hpp"
 #include "io/registry/unread_columns.hpp"
 
@@ -52,7 +53,7 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   info.followed = is_followed(spec.uri);
-  if (spec.uri.get("jumps", "") == "new-era") info.era_clock = spec.clock;
+  if (spec.uri.get("jumps", "") == "new-era") info.era_clock = clock_of(spec);
   if (!info.live) info.epoch_bytes = epoch_bytes(source, settings.loops);
   info.joined = peer.joined;
   info.had_run = settings.shelf != nullptr && settings.shelf->had_run(local.id);

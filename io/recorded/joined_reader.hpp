@@ -27,6 +27,7 @@ class JoinedReader final : public HitReader {
   [[nodiscard]] InputFile input() const override;
   bool read(HitBlock& block) override;
   [[nodiscard]] ClockTurns* counter() override { return chain_.reader().counter(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] Tick unordered_within() const override { return chain_.reader().unordered_within(); }
   [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] std::optional<double> share_read() const override;

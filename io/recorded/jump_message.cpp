@@ -83,6 +83,7 @@ std::string JumpMessage::number_back(NumberedHit hit, NumberedHit before) const 
     text += bits == 0 ? "; bits=N if they wrap around after N bits, modulus=M if after M"
                       : fmt::format("; bits={0} if they wrap around after {0} bits", bits);
   }
+  if (order_.unwraps) text += " (or are more than half a turn of the counter missing?)";
   return text + ", reorder=N if some come late by up to N hits";
 }
 

@@ -9,6 +9,7 @@
 #include "io/registry/open_sources.hpp"
 #include "io/registry/order_of_times.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/source_turns.hpp"
 #include "io/registry/time_scale.hpp"
 
 namespace eventloom {
@@ -22,7 +23,7 @@ bool begins_eras(const SourceSpec& spec) {
 
 SourceEras eras_of(const SourceSpec& spec, const TimeBase& base, TimeOrder order) {
   order.quiet = true;
-  JumpReader reader(scheme_of(spec.uri).read(spec.uri, SourceId{}, base), order);
+  JumpReader reader(scheme_of(spec.uri).read(placed_uri(spec), SourceId{}, base), order);
   HitBlock block;
   while (reader.read(block)) {
   }
@@ -34,7 +35,7 @@ SourceEras eras_of(const SourceSpec& spec, const TimeBase& base, TimeOrder order
 void place_eras_of_clocks(std::vector<SourceSpec>& specs, const TimeBaseOptions& base) {
   std::map<std::string, std::vector<SourceSpec*>> clocks;
   for (auto& spec : specs) {
-    if (begins_eras(spec)) clocks[spec.clock].push_back(&spec);
+    if (begins_eras(spec)) clocks[clock_of(spec)].push_back(&spec);
   }
   const auto time_base = time_base_of(base, false);
   for (const auto& [clock, sources] : clocks) {

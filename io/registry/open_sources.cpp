@@ -88,7 +88,7 @@ std::unique_ptr<HitReader> placed_reader(const SourceSpec& spec, SourceId id, co
     const auto raise = SourceUri::of_path(spec.uri.scheme(), spec.uri.path()).with("offset", std::to_string(by));
     return shifted(read(spec.uri, id, base), raise);
   }
-  auto reader = read(spec.turns == 0 ? spec.uri : spec.uri.with("turns", std::to_string(spec.turns)), id, base);
+  auto reader = read(placed_uri(spec), id, base);
   if (!spec.next_first) return reader;
   return std::make_unique<PartsCheck>(std::move(reader), *spec.next_first);
 }
@@ -156,19 +156,14 @@ ExpandedUris expand_uris(std::span<const std::string> uris) {
   std::vector<std::size_t> unknown;
   for (const auto& text : uris) {
     const auto first = all.specs.size();
-    std::string clock;
     if (uris.size() > 1 && is_unknown_file(text)) {
       unknown.push_back(first);
       all.specs.push_back({SourceUri::of_path("compass", text)});
     } else {
       const auto uri = parse_source_uri(text);
       scheme_of(uri).expand(uri, all.specs);
-      clock = uri.get("clock", "");
     }
-    for (auto s = first; s < all.specs.size(); ++s) {
-      all.specs[s].given = all.ends.size();
-      all.specs[s].clock = clock.empty() ? text : "clock=" + clock;
-    }
+    for (auto s = first; s < all.specs.size(); ++s) all.specs[s].given = all.ends.size();
     all.ends.push_back(all.specs.size());
   }
   if (uris.size() > 1) join_segments(all.specs);

@@ -27,8 +27,6 @@ struct SourceSpec {
   std::uint64_t turns = 0;  ///< turn of its counter in which its first time lies
   /// First number of the counter of the next source of the same kind.
   std::optional<std::uint64_t> next_first = {};
-  /// Name of its clock, which it shares with the other sources of its URI and with those of the same key `clock`.
-  std::string clock = {};
   std::vector<EraPlace> eras = {};  ///< see TimeOrder::eras
   bool by_number = false;           ///< hits are matched by number: a time in plain ticks is an event number
 };

@@ -47,7 +47,8 @@ std::optional<BegunSource> begun(SourceSpec& spec, const std::string& file) {
   if (!numbered) uri = uri.with("round", "nearest");
   const auto reader = scheme_of(uri).read(uri, {0}, TimeBase{});
   HitBlock block;
-  reader->read(block);
+  while (reader->read(block) && block.size() == 0) {
+  }
   if (const auto* const counter = reader->counter()) {
     const auto extent = counter->extent();
     if (!extent) return std::nullopt;
@@ -182,6 +183,11 @@ std::string clock_of(const SourceSpec& spec) {
   if (!name.empty()) return "clock " + name;
   const auto& scheme = scheme_of(spec.uri);
   return scheme.one_clock ? std::string(scheme.name) : fmt::format("source {}", spec.given);
+}
+
+SourceUri placed_uri(const SourceSpec& spec) {
+  if (spec.turns == 0 || numbers_events(spec.uri)) return spec.uri;
+  return spec.uri.with("turns", std::to_string(spec.turns));
 }
 
 void place_turns(std::span<SourceSpec> specs) {

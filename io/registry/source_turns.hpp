@@ -11,6 +11,9 @@ namespace eventloom {
 /// `clock` joins others.
 std::string clock_of(const SourceSpec& spec);
 
+/// The URI that reads a source whose counter begins in the turn where it was placed. Event numbers are raised instead.
+SourceUri placed_uri(const SourceSpec& spec);
+
 /// Reads the beginnings of sources whose counters turn, and places them (SourceSpec::turns): those of one clock begin
 /// within half a turn. Says in which turn each begins where they differ. Throws UserError when that is ambiguous.
 void place_turns(std::span<SourceSpec> specs);

@@ -148,15 +148,17 @@ def test_a_single_turn_of_a_short_recording(tmp_path, kind):
     assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=24"))) == true // 2).all()
 
 
-@pytest.mark.parametrize("kind", WRITERS)
-def test_turns_in_joined_files(tmp_path, kind):
-    """Whether the counter turns within a file or between two."""
-    true, raw = counter_near_its_turns(16, 1)
-    for n, part in enumerate(np.array_split(raw, 3)):
-        uri = WRITERS[kind](tmp_path / f"a{n}.bin", part)
-    uri = with_keys(uri.replace("a2.bin", "a*.bin"), "concat")
-    refused(uri, "bits=16", folder=tmp_path)
-    assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=16"))) == np.sort(true)).all()
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("between_files", [False, True])
+def test_a_turn_in_joined_files(tmp_path, kind, between_files):
+    """Of 24 bits of 50 ns, which last for less than the second in which frames may come in any order."""
+    true = np.arange(1 << 23, (1 << 24) + (1 << 22), 1000)
+    parts = np.split(true, [np.argmax(true >= 1 << 24) if between_files else 3000])
+    for n, part in enumerate(parts):
+        uri = ALL_WRITERS[kind](tmp_path / f"a_{n}.bin", part % (1 << 24))
+    uri = with_keys(uri.replace("a_1", "a_*"), "concat", "unit=50ns").replace("?unit=ns&", "?")
+    refused(uri, "bits=24", folder=tmp_path)
+    assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=24"))) == true * 50).all()
 
 
 @pytest.mark.parametrize("kind", ["csv", "hdf5"])

@@ -219,6 +219,31 @@ def test_the_key_clock_joins_sources(tmp_path, name):
     assert times.tolist() == both
 
 
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_eras_of_counters_on_both_sides_of_a_turn(tmp_path, ranks):
+    """The counters turn and are reset once."""
+    random, period = np.random.default_rng(1), 1 << 32
+    before = np.append(period + np.cumsum(random.integers(1, 800_000_000, 12)), int(2.4 * period))
+    behind = np.append(80_000_000, 80_000_000 + np.cumsum(random.integers(1, 700_000_000, 6)))
+    before = before[before <= 2.4 * period]
+    put(tmp_path, "csv", "a", np.concatenate([[period - 500_000], before, behind]))
+    put(tmp_path, "csv", "b", np.concatenate([before, behind]) + 20)
+    uri = uri_of(tmp_path, "csv", "[ab]", "jumps=new-era")
+    run = Run(tmp_path / "run", [uri], "--define", "coincidence:50ns,sources>=2", np=ranks)
+    assert len(read_merged(run.merged)["events/time"]) == len(before) + len(behind)
+
+
+def test_the_first_records_may_make_no_hits(tmp_path):
+    """Those of another kind fill the first block."""
+    true = (1 << 32) - 5000 + np.arange(1000) * 10
+    for stem, times in (("a", true), ("b", true + 6000)):
+        records = np.zeros(21_000, dtype=[("t", "<u8"), ("c", "<u4")])
+        records["t"][20_000:], records["c"][20_000:] = times % (1 << 32), 1
+        records.tofile(tmp_path / f"{stem}.bin")
+    times, _ = all_times(tmp_path / "run", [uri_of(tmp_path, "packed", "[ab]", "where=u32le@8==1")])
+    assert times.tolist() == np.sort(np.concatenate([true, true + 6000])).tolist()
+
+
 def test_followed_sources_are_named(tmp_path):
     for stem, times in zip("ab", around_a_turn("csv")):
         put(tmp_path, "csv", stem, times)
