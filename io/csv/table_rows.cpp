@@ -8,6 +8,9 @@ namespace eventloom {
 
 namespace {
 
+/// Not a row that begins with the word that spreadsheets put in place of a missing number.
+bool is_comment(std::string_view line) { return line.starts_with('#') && !line.starts_with("#N/A"); }
+
 constexpr const char* kWhich = ": which value is missing, blanks do not show";
 
 }  // namespace
@@ -15,7 +18,7 @@ constexpr const char* kWhich = ": which value is missing, blanks do not show";
 bool TableRows::next() {
   while (lines_.next(line_)) {
     const auto text = without_blanks_around(line_);
-    if (lines_.line_number() <= columns_.lines_before || text.empty() || text.front() == '#') continue;
+    if (lines_.line_number() <= columns_.lines_before || text.empty() || is_comment(text)) continue;
     whole_ = splitter_.split_row(lines_, line_, columns_.last());
     left_out_ = marks_turn_ = false;
     if (!whole_) return true;

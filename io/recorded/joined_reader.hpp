@@ -29,7 +29,6 @@ class JoinedReader final : public HitReader {
   [[nodiscard]] ClockTurns* counter() override { return chain_.reader().counter(); }
   [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] Tick unordered_within() const override { return chain_.reader().unordered_within(); }
-  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return chain_.reader().raw_clock(); }
   [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return chain_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return chain_.counts(); }

@@ -435,6 +435,7 @@ def test_words_for_a_missing_number(tmp_path, word):
         run = run_all(tmp_path / f"run{keys[1:8]}", f"{path}{keys}")
         assert rows_of(run) == [(1, 0, 1, words_of(5)), (2, 0, 2, NAN)]
     refused(table(tmp_path, f"ch,t_ns\n1,1\n2,{word}\n"), "t.csv:3", "the time is missing")
+    refused(table(tmp_path, f"t_ns,ch\n1,1\n{word},2\n"), "t.csv:3", "the time is missing")
 
 
 @pytest.mark.parametrize("rows", ['"1" 1 3 5\n"2" 2 4 6\n', "1 1 3 5\n2 2 4 6\n"])
