@@ -41,7 +41,8 @@ void PartsCheck::compare() {
       "the next source begins with {}, where the counter of this one ends: if they are files of one recording, join "
       "them with concat",
       next_first_);
-  if (apart(next_first_, extent->first, extent->period) > near) {
+  // Two detectors begin together, though few hits may lie far apart.
+  if (apart(next_first_, extent->first, extent->period) > spacing * kSpacings) {
     throw UserError(fmt::format("'{}': {}; otherwise say in which turn each begins, turns=0", name(), what));
   }
   log::warn("{}: {}", name(), what);
