@@ -19,11 +19,14 @@ class TestReading:
         assert all(p["rate_bytes_per_us"] > 0 for p in found)
 
     def test_who_touches_more_is_slower(self, tmp_path):
-        """A pointer to a message costs nothing more; copying costs several instructions per hit."""
-        found = points(tmp_path, "scan", "--seconds", 0.1, "--repeat", 3, "--what", "rings", "--depths", 8, "--cells",
-                       "64KiB", "--read", "whole,hits", "--access", "pointer,copy", np=2)
-        rate = {(p["read"], p["access"]): p["rate_bytes_per_us"] for p in found}
-        assert rate["whole", "pointer"] > rate["hits", "copy"]
+        """A pointer to a message costs nothing more; copying costs several instructions per hit. Other load may hide it once."""
+        def ratio():
+            found = points(tmp_path, "scan", "--seconds", 0.1, "--repeat", 3, "--what", "rings", "--depths", 8, "--cells",
+                           "64KiB", "--read", "whole,hits", "--access", "pointer,copy", np=2)
+            rate = {(p["read"], p["access"]): p["rate_bytes_per_us"] for p in found}
+            return rate["whole", "pointer"] / rate["hits", "copy"]
+
+        assert any(ratio() > 1.2 for _ in range(5))
 
 
 class TestLoopback:
