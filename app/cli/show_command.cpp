@@ -15,6 +15,7 @@
 #include "app/view/show/event_svg.hpp"
 #include "app/view/show/event_text.hpp"
 #include "app/view/show/summary_text.hpp"
+#include "core/definitions/run_ticks.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {

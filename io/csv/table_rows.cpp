@@ -55,7 +55,7 @@ void TableRows::require_no_row_names(std::size_t n) const {
                   std::to_string(columns_.lines_before) + "&time=2&channel=3");
 }
 
-/// Of the columns that are used: a list in another one, such as 3,5, is no number.
+/// Only used columns count: a list in another one, such as 3,5, is no number.
 void TableRows::require_one_mark() {
   const auto require = [&](std::size_t column) {
     const auto text = column == 0 ? std::string_view() : value(column);

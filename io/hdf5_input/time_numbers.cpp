@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// Without a branch per number, as std::isfinite would need.
+/// Tests the exponents, which needs no branch per number, unlike std::isfinite.
 bool all_finite(std::span<const double> numbers) {
   constexpr std::uint64_t kExponent = 0x7ff0'0000'0000'0000;
   bool finite = true;

@@ -67,8 +67,7 @@ void PairScores::add(std::span<const UnitHit> hits) {
 void PairScores::close_cluster() {
   if (summed_.empty()) return;
   std::ranges::sort(summed_);
-  const auto same = std::ranges::unique(summed_);
-  summed_.erase(same.begin(), same.end());
+  summed_.erase(std::unique(summed_.begin(), summed_.end()), summed_.end());
   for (const auto a : summed_) {
     for (const auto b : summed_) covariance_[a * units_ + b] += sums_[a] * sums_[b];
   }
