@@ -71,7 +71,7 @@ class TableRows {
   bool left_out_ = false;
   bool marks_turn_ = false;
   std::optional<bool> fits_header_;  ///< the first row has no more fields than the header
-  char decimal_mark_ = '\0';         ///< the place of the first number that has one
+  char decimal_mark_ = '\0';         ///< mark of the first number that has one
   std::size_t n_first_ = 0;          ///< number of fields of the first row; 0: rows may have any number
 };
 

@@ -123,7 +123,7 @@ void parse_histograms(std::string_view text) {
   auto set = std::make_shared<HistogramSet>(detector());
   for (std::string rest(text); !rest.empty();) {
     const auto [line, others] = split_line(rest);
-    set->add(line, kTickPs, false);
+    set->add(line, kTickPs);
     rest = others;
   }
   if (set->cells() > kMostCells) return;
