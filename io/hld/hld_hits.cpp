@@ -67,7 +67,8 @@ class SubeventHits final : public HldHitMaker {
 
 class TdcHits final : public HldHitMaker {
  public:
-  TdcHits(TdcAddresses addresses, std::optional<TdcClock> clock) : decoder_(std::move(addresses)), clock_(clock) {}
+  TdcHits(TdcAddresses addresses, const std::optional<TdcClock>& clock)
+      : decoder_(std::move(addresses)), clock_(clock) {}
 
   void append(const HldEvent& event, Tick number, HitBlock& block, DefectLog& defect_log) override {
     for (const auto& subevent : event.subevents) {
@@ -172,7 +173,7 @@ std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload, const
   return hit;
 }
 
-std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock) {
+std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, const std::optional<TdcClock>& clock) {
   return std::make_unique<TdcHits>(std::move(addresses), clock);
 }
 

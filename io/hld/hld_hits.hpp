@@ -57,6 +57,6 @@ struct HldHit {
 std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload, const HldOrigin& origin);
 
 /// Makes a hit of each time word of a TDC. Hit times come from `clock`, or are the event number if there is no clock.
-std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock);
+std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, const std::optional<TdcClock>& clock);
 
 }  // namespace eventloom
