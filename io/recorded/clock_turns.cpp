@@ -79,7 +79,6 @@ ClockTurns::ClockTurns(unsigned bits, std::uint64_t first_turn) : first_turn_(fi
 
 void ClockTurns::read_bits(const SourceUri& uri) {
   const auto key = uri.get("bits", "");
-  if (key == "none") return;  // the times are not a counter that turns
   std::string_view text = key;
   do {
     Clock clock;
@@ -139,9 +138,11 @@ std::optional<std::uint64_t> ClockTurns::extend(std::uint64_t number, std::uint3
   if (clock.first && !counts_marks_) {
     // The usual case: the number is not before the greatest one and lies in the same turn.
     const std::uint64_t newest = *now_ - clock.turn_begin;
-    if (number >= newest && number - newest <= clock.period / 2 && newest < clock.period) {
-      now_ = clock.greatest = clock.turn_begin + number;
-      return now_;
+    std::uint64_t at = 0;
+    const bool fits = !__builtin_add_overflow(clock.turn_begin, number, &at);
+    if (fits && number >= newest && number - newest <= clock.period / 2 && newest < clock.period) {
+      now_ = clock.greatest = at;
+      return at;
     }
   }
   const auto at = now_ && !counts_marks_ ? nearest(clock, number) : in_marked_turn(number);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <string>
 
@@ -51,6 +52,16 @@ TEST(ClockTurns, ANumberOfMoreBitsIsNone) {
   EXPECT_EQ(clock.extend(1 << 16, 0), std::nullopt);
   EXPECT_NE(clock.defect("65536", 0).find("the time 65536 is not a number of a counter that starts again at 65536"),
             std::string::npos);
+}
+
+/// 709,551,616 numbers are left below 2^64 in this turn.
+TEST(ClockTurns, NumbersBeyond64BitsAreNone) {
+  ClockTurns clock(SourceUri::parse("csv:a.csv?modulus=18446744073&turns=1000000000"));
+  EXPECT_TRUE(clock.extend(0, 0));
+  EXPECT_TRUE(clock.extend(1, 0));
+  EXPECT_EQ(clock.extend(709'551'615, 0), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(clock.extend(709'551'616, 0), std::nullopt);
+  EXPECT_EQ(clock.extend(800'000'000, 0), std::nullopt);
 }
 
 TEST(ClockTurns, ACounterMayStartAgainAtAnyNumber) {
