@@ -38,9 +38,7 @@ class CsvReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return describe_file(name_); }
   bool read(HitBlock& block) override;
-  [[nodiscard]] ClockTurns* counter() override {
-    return times_.first().turns().any() ? &times_.first().turns() : nullptr;
-  }
+  [[nodiscard]] ClockTurns* counter() override { return times_.first().turns().if_any(); }
   [[nodiscard]] std::optional<double> share_read() const override { return rows_.lines().share_read(); }
   [[nodiscard]] std::optional<RawClock> raw_clock() const override { return times_.first().raw_clock(); }
   [[nodiscard]] SourceCounts counts() const override {

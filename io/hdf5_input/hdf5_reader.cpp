@@ -75,7 +75,7 @@ class Hdf5Reader final : public HitReader {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return describe_file(path_); }
-  [[nodiscard]] ClockTurns* counter() override { return times_.turns().any() ? &times_.turns() : nullptr; }
+  [[nodiscard]] ClockTurns* counter() override { return times_.turns().if_any(); }
 
   [[nodiscard]] std::optional<double> share_read() const override {
     return rows() == 0 ? 1 : static_cast<double>(row_) / static_cast<double>(rows());

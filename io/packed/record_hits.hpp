@@ -31,9 +31,7 @@ class RecordHits {
   /// Whether times are event numbers.
   [[nodiscard]] bool numbered() const { return clocks_ && clocks_->first().numbered(); }
   /// Null if the records hold no times of a counter that turns.
-  [[nodiscard]] ClockTurns* counter() {
-    return clocks_ && clocks_->first().turns().any() ? &clocks_->first().turns() : nullptr;
-  }
+  [[nodiscard]] ClockTurns* counter() { return clocks_ ? clocks_->first().turns().if_any() : nullptr; }
   /// The counter of the times; std::nullopt if the records hold none.
   [[nodiscard]] std::optional<RawClock> raw_clock() const {
     return clocks_ ? std::optional(clocks_->first().raw_clock()) : std::nullopt;

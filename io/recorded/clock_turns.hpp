@@ -35,6 +35,8 @@ class ClockTurns {
   static std::uint64_t first_turn_of(const SourceUri& uri);
 
   [[nodiscard]] bool any() const { return !clocks_.empty(); }
+  /// Null if nothing is unwrapped.
+  [[nodiscard]] ClockTurns* if_any() { return any() ? this : nullptr; }
   /// Advances by `turns` turns, which a row of the input marks; 0 is one.
   void mark_turns(std::uint64_t turns);
   /// The unwrapped number; std::nullopt if the channel has no counter, `number` does not fit the counter, or the result
