@@ -47,13 +47,14 @@ static_assert(sizeof(LiveVotes) == 280 && std::has_unique_object_representations
 ///   is paused      | no effect         | continues   | ends cleanly, without continuing
 ///   is ending      | no effect         | no effect   | no effect: the first counts
 ///
-/// One resume undoes any number of pauses by any rank. Speed and new file also take effect during a pause.
+/// One resume undoes any number of pauses by any rank. Speed, new file and reset also take effect during a pause.
 enum class Command : std::uint8_t {
   none,
   pause,     ///< no source begins a slice beyond the highest begun by any; all slices up to it are built
   resume,    ///< continue
   speed,     ///< send recordings at another speed
   new_file,  ///< each writer finishes its current part and begins another with its next slice
+  reset,     ///< the histograms that the monitor serves begin again from zero; the output's do not
   stop,      ///< end such that another run can resume this one
   end,       ///< like stop, but live sources' data end here, and the run is then complete
 };

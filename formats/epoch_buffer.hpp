@@ -12,6 +12,14 @@
 
 namespace eventloom {
 
+/// The checksum of the words, of which there are none, in a loss of unknown size. The CRC32C of no words is 0.
+inline constexpr std::uint32_t kUnknownLoss = 0xffffffffU;
+/// Whether an epoch buffer, described by its header or by its entry in an index, represents a loss of unknown size.
+template <class Description>
+constexpr bool is_unknown_loss(const Description& buffer) {
+  return buffer.n_words == 0 && buffer.n_hits == 0 && buffer.words_crc == kUnknownLoss;
+}
+
 /// Header of every recorded or sent epoch buffer: one cache line, little-endian, followed by the words:
 ///
 ///   offset  0 u32 magic "EPBF"         4 u32 CRC32C of bytes 8..63
@@ -24,8 +32,9 @@ namespace eventloom {
 ///          56 u64 number of this buffer in its stream
 ///
 /// The words are padded with a zero word to a multiple of 8 bytes (`stored_bytes`). A buffer with hits but without
-/// words represents a stretch with that many hits that was lost before it was recorded. The offset reveals a misplaced
-/// buffer; the number of earlier hits reveals how many hits were lost before it.
+/// words represents a stretch with that many hits that was lost before it was recorded; one with neither, and with
+/// kUnknownLoss as the checksum of its words, a loss of unknown size. The offset reveals a misplaced buffer; earlier
+/// hits that are missing show by their number.
 struct EpochBufferHeader {
   static constexpr std::uint32_t kMagic = 0x46425045U;
 
@@ -43,6 +52,8 @@ struct EpochBufferHeader {
   std::uint64_t sequence = 0;
 
   [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + Epoch(n_epochs)}; }
+  /// Whether it represents a loss, of known or unknown size.
+  [[nodiscard]] bool is_loss() const { return (n_words == 0 && n_hits != 0) || is_unknown_loss(*this); }
   /// Size of header, words and padding.
   [[nodiscard]] std::uint64_t stored_bytes() const {
     return sizeof(EpochBufferHeader) + (std::uint64_t{n_words} * 4 + 7) / 8 * 8;
@@ -53,7 +64,7 @@ static_assert(sizeof(EpochBufferHeader) == 64 && std::is_trivially_copyable_v<Ep
 /// Sets only the checksum of the header, for an epoch buffer that is moved within a stream. Its words, damaged or not,
 /// keep their checksum.
 void seal_header(EpochBufferHeader& header);
-/// Sets both checksums.
+/// Sets both checksums. That of the words stays in a loss of unknown size.
 void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
 
 /// Seals a header and appends it with its words to `out`, as stored bytes.
@@ -63,7 +74,7 @@ void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> wor
 /// than `bytes` has.
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes);
 
-/// Whether the CRC32C of the words matches the header.
+/// Whether the CRC32C of the words matches the header; true for a loss of unknown size.
 bool words_intact(const EpochBufferHeader& header, std::span<const std::uint32_t> words);
 
 /// A view of the words after a header at the start of `bytes`, which must hold the whole buffer and be aligned to 4

@@ -172,9 +172,10 @@ struct CellsHead {
   };
   std::uint32_t kind = kAsk;
   std::uint32_t histogram = 0;
-  std::uint32_t begin = 0;  ///< the first cell, counted within the histogram: see HistogramSet
-  std::uint32_t end = 0;    ///< one past the last cell; in an answer, which is limited in size, at most what was asked
+  std::uint32_t begin = 0;   ///< the first cell, counted within the histogram: see HistogramSet
+  std::uint32_t end = 0;     ///< one past the last cell; in an answer, which is limited in size, at most what was asked
+  std::uint32_t resets = 0;  ///< how often the rank has reset the histograms; the rows are the entries since
 };
-static_assert(sizeof(CellsHead) == 16 && std::has_unique_object_representations_v<CellsHead>);
+static_assert(sizeof(CellsHead) == 20 && std::has_unique_object_representations_v<CellsHead>);
 
 }  // namespace eventloom

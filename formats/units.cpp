@@ -83,8 +83,13 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
     if (!is_digit(text[i])) break;
     any = true;
     if (out.digits != 0 || text[i] != '0') ++significant;
-    if (significant > 19) return std::nullopt;
-    out.digits = out.digits * 10 + static_cast<unsigned>(text[i] - '0');
+    const auto digit = static_cast<std::uint64_t>(text[i] - '0');
+    constexpr int kAlwaysFit = 19;
+    if (significant > kAlwaysFit && out.digits > (kMax64 - digit) / 10) {
+      if (point && digit == 0) continue;  // a zero at the end of a fraction
+      return std::nullopt;
+    }
+    out.digits = out.digits * 10 + digit;
     if (point) --out.exponent;
   }
   if (!any) return std::nullopt;

@@ -19,8 +19,8 @@ struct Decimal {
 Decimal shortest(Decimal value);
 double to_double(Decimal value);
 
-/// Parses "12", "0.25", "1e6", "8.400000"; std::nullopt if the text is not such a number or has more than 19
-/// significant digits.
+/// Parses "12", "0.25", "1e6", "8.400000"; std::nullopt if the text is not such a number, or its significant digits, as
+/// a whole number, do not fit in 64 bits: all of 19 digits do.
 std::optional<Decimal> parse_decimal(std::string_view text);
 
 /// Picoseconds in a unit of time: ps, ns, us, ms, s, min or h. std::nullopt for any other word.

@@ -34,6 +34,9 @@ prepare_job() {
   say "$SLURM_NTASKS ranks on $SLURM_JOB_NUM_NODES nodes ($SLURM_JOB_NODELIST), by $LAUNCHER"
 }
 
+# Whether mpirun is Hydra, of MPICH or Intel MPI, whose options differ from those of Open MPI.
+is_hydra() { [[ $(mpirun --version 2>&1) != *"Open MPI"* ]]; }
+
 # plan SOURCE RANKFILE [OPTIONS...]: asks `eventloom plan` for the roles of SOURCE on these nodes, with one rank per
 # task of the job, and prints its reasons. Sets RANKS, RANKFILE (for mpirun with binding) and PLANNED, the planned
 # options of `eventloom run` that are not among OPTIONS.
@@ -42,7 +45,7 @@ plan() {
   local words i
   words=(plan --nodes "$SLURM_JOB_NUM_NODES" --cores-per-node $((SLURM_NTASKS / SLURM_JOB_NUM_NODES)) --source "$1"
     --epochs-per-slice "$EPOCHS_PER_SLICE")
-  if [ "$LAUNCHER" = mpirun ] && [ "$BIND" != none ]; then
+  if [ "$LAUNCHER" = mpirun ] && [ "$BIND" != none ] && ! is_hydra; then
     RANKFILE=$2
     words+=(--rankfile "$RANKFILE")
   fi
@@ -82,6 +85,13 @@ launch() {
       command+=(--distribution=cyclic)
     fi
     [ "$BIND" = none ] || command+=(--cpu-bind=cores)
+  elif is_hydra; then
+    [ -z "$RANK_NODES" ] || fail "front ends on nodes of their own: this mpirun cannot place single ranks; set" \
+      "LAUNCHER=srun in cluster.conf, with SRUN_MPI=pmi2 for MPICH or Intel MPI"
+    # Hydra starts its daemons by srun: with PMIx there, Slurm's default on many clusters, MPICH does not start.
+    export SLURM_MPI_TYPE=none
+    command=(mpirun -n "$ranks" -ppn 1) # a rank on each node, and so on in a circle; it passes on the environment
+    [ "$BIND" = none ] || command+=(-bind-to "core:$cpus")
   else
     command=(mpirun -np "$ranks")
     for name in $(compgen -e UCX_) OMP_NUM_THREADS; do command+=(-x "$name"); done
@@ -126,9 +136,10 @@ deliver() {
 # Prints the process ids of this job's ranks on this node.
 local_ranks() {
   local mark=OMPI_COMM_WORLD_RANK file
-  [ "$LAUNCHER" != srun ] || mark=PMIX_RANK
+  ! is_hydra || mark=PMI_RANK
+  [ "$LAUNCHER" != srun ] || mark='PMIX?_RANK'
   # Processes of other users cannot be read, and some processes end meanwhile.
-  { grep -lsz "^$mark=" /proc/[0-9]*/environ || true; } | while read -r file; do
+  { grep -lszE "^$mark=" /proc/[0-9]*/environ || true; } | while read -r file; do
     file=${file%/environ}
     if grep -qszx "SLURM_JOB_ID=$SLURM_JOB_ID" "$file/environ"; then echo "${file#/proc/}"; fi
   done
@@ -169,6 +180,21 @@ failures_in_a_row() {
     'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
 }
 
+# code_of_run COMMAND...: runs a command whose exit code may be that of a launcher and of ranks, which some launchers
+# combine: a code that is none of the program's is replaced by the one in REPORT, if this command has written it.
+REPORT=''
+code_of_run() {
+  local code=0 before reported
+  before=$(stat -c %i.%Y "$REPORT" 2>/dev/null || true)
+  "$@" || code=$?
+  case $code in
+    0 | 1 | 2 | 3 | 75) return "$code" ;;
+  esac
+  [ -n "$REPORT" ] && [ "$(stat -c %i.%Y "$REPORT" 2>/dev/null || true)" != "$before" ] || return "$code"
+  reported=$(sed -n 's/^  "exit_code": \([0-9]*\),\{0,1\}$/\1/p' "$REPORT")
+  return "${reported:-$code}"
+}
+
 # How often in a row run_or_requeue restarts a command that has died, before it requeues the job.
 RESTARTS_IN_JOB=0
 report_death() {
@@ -181,7 +207,7 @@ report_death() {
 run_or_requeue() {
   local what=$1 code=0
   shift
-  restart_dead "$RESTARTS_IN_JOB" 60 run_stoppable "$@" || code=$?
+  restart_dead "$RESTARTS_IN_JOB" 60 code_of_run run_stoppable "$@" || code=$?
   case $code in
     0 | 3)
       remember "$what finished"

@@ -2,7 +2,7 @@
 # Installs missing Debian packages, configures, and builds into build/.
 # usage: jobs/setup.sh [--tests | --run]
 #   --tests: with tests, benchmarks and their dependencies
-#   --run: only `eventloom`; the commands of eventloom-tools are built when one of them is first used
+#   --run: only `eventloom`; eventloom-view and eventloom-tools are built when one of their commands is first used
 # Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing.
 # Builds with the tools that are first in the user's PATH.
 set -euo pipefail
@@ -18,7 +18,7 @@ esac
 
 packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-h5py
-  openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev
+  openmpi-bin libopenmpi-dev libhdf5-dev
   libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev libhwy-dev zlib1g-dev libzstd-dev liblz4-dev
   libzmq3-dev gnuplot-nox libsimgrid-dev
 )
@@ -48,8 +48,10 @@ case "${1-}" in
   --tests) with_tests=1 packages+=("${test_packages[@]}") ;;
   --run)
     targets=(eventloom)
-    # Both are of one version.
-    [ ! -e build/eventloom-tools ] || targets+=(eventloom-tools)
+    # All are of one version.
+    for other in eventloom-view eventloom-tools; do
+      [ ! -e "build/$other" ] || targets+=("$other")
+    done
     ;;
   *) fail "unknown option '$1'; those known are --tests and --run" ;;
 esac

@@ -26,5 +26,7 @@ int simulate_command(int argc, const char* const* argv);
 /// Builds it first where it is missing in a build folder.
 int tools_command(int argc, const char* const* argv);
 int top_command(int argc, const char* const* argv);
+/// The same for eventloom-view, which has compare, convert, doctor, hist, inspect, report and show.
+int view_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

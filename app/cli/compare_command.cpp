@@ -53,8 +53,7 @@ int compare_command(int argc, const char* const* argv) {
   const NamedRun b{files[1], open_run_tables(files[1])};
   const auto comparison = compare_runs(a.tables, b.tables, most);
   if ((*values)["json"].as<bool>()) {
-    using Json = nlohmann::ordered_json;
-    std::cout << comparison_json(a, b, comparison).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << comparison_json(a, b, comparison).dump(2) << '\n';
   } else {
     print_comparison(std::cout, a, b, comparison);
   }

@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "app/cli/commands.hpp"
@@ -14,6 +13,7 @@
 #include "app/observe/token.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "io/run_format/run_log.hpp"
 
 namespace eventloom {
@@ -35,7 +35,7 @@ std::string token_of(const po::variables_map& values) {
 
 /// Returns the monitor's error message. The sender may be any program.
 std::string error_in(const HttpAnswer& answer) {
-  const auto json = nlohmann::json::parse(answer.body, nullptr, false);
+  const auto json = Json::try_parse(answer.body);
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {
     return for_terminal(json["error"].get<std::string>().substr(0, kMostError));
   }
@@ -43,15 +43,15 @@ std::string error_in(const HttpAnswer& answer) {
 }
 
 void require_command(const std::string& command) {
-  constexpr std::array<std::string_view, 9> kAll = {"pause", "resume", "speed",    "new-file", "stop",
-                                                    "end",   "start",  "stop-run", "next-run"};
+  constexpr std::array<std::string_view, 10> kAll = {"pause", "resume", "speed", "new-file", "reset",
+                                                     "stop",  "end",    "start", "stop-run", "next-run"};
   if (std::ranges::find(kAll, command) != kAll.end()) return;
   throw UserError("there is no command '" + command + "'" + did_you_mean(command, kAll) +
-                  "; use pause, resume, speed X, new-file, stop, end, start, stop-run or next-run");
+                  "; use pause, resume, speed X, new-file, reset, stop, end, start, stop-run or next-run");
 }
 
 /// Adds number and comment of the run to begin.
-void add_run_options(nlohmann::json& body, const std::string& command, const po::variables_map& values) {
+void add_run_options(Json& body, const std::string& command, const po::variables_map& values) {
   const bool begins = command == "start" || command == "next-run";
   for (const char* option : {"number", "comment"}) {
     if (values.count(option) == 0 || begins) continue;
@@ -61,14 +61,14 @@ void add_run_options(nlohmann::json& body, const std::string& command, const po:
   if (values.count("comment") != 0) body["comment"] = values["comment"].as<std::string>();
 }
 
-nlohmann::json body_of(const std::string& command, const po::variables_map& values) {
+Json body_of(const std::string& command, const po::variables_map& values) {
   require_command(command);
   const auto& value = values["value"];
   if ((command == "speed") == value.empty()) {
     throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'"
                                   : command + " takes no value; a run's number is given as --number N");
   }
-  nlohmann::json body{{"command", command}};
+  Json body{{"command", command}};
   if (!value.empty()) body["speed"] = parse_replay_speed(value.as<std::string>());
   add_run_options(body, command, values);
   return body;
@@ -79,22 +79,22 @@ nlohmann::json body_of(const std::string& command, const po::variables_map& valu
 int control_command(int argc, const char* const* argv) {
   CommandLine line(
       "control",
-      "control URL pause|resume|speed X|new-file|stop|end|start|stop-run|next-run [options]\nSteers a run that was "
-      "started with "
-      "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
-      "writer finishes its part file and begins another. stop: cleanly, so that --resume continues; end: "
+      "control URL pause|resume|speed X|new-file|reset|stop|end|start|stop-run|next-run [options]\n"
+      "Steers a run that was started with --monitor. speed: of recordings, in multiples of the recorded one; 0: as "
+      "fast "
+      "as possible. new-file: each writer finishes its part file and begins another. reset: the histograms of the "
+      "monitor begin again from zero, those of the output do not. stop: cleanly, so that --resume continues; end: "
       "likewise, but the live run is then complete. With --runs also: start: begin the next run; stop-run: end this "
-      "one; "
-      "next-run: end it, and begin the next without a gap.");
-  add_option_rows(
-      line.options(),
-      {{"url", text_value("URL"), "URL of the monitor, as printed by the run"},
-       {"command", text_value("COMMAND"), "pause, resume, speed, new-file, stop, end, start, stop-run or next-run"},
-       {"value", text_value("X"), "with speed: how fast"},
-       {"number", text_value("N"), "number of the run to begin, above all earlier ones"},
-       {"comment", text_value("TEXT"), "comment on the run to begin, for the log and its output"},
-       {"token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
-        "file with the token that the run was given or has printed"}});
+      "one; next-run: end it, and begin the next without a gap.");
+  add_option_rows(line.options(),
+                  {{"url", text_value("URL"), "URL of the monitor, as printed by the run"},
+                   {"command", text_value("COMMAND"),
+                    "pause, resume, speed, new-file, reset, stop, end, start, stop-run or next-run"},
+                   {"value", text_value("X"), "with speed: how fast"},
+                   {"number", text_value("N"), "number of the run to begin, above all earlier ones"},
+                   {"comment", text_value("TEXT"), "comment on the run to begin, for the log and its output"},
+                   {"token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
+                    "file with the token that the run was given or has printed"}});
   line.positional("url", 1);
   line.positional("command", 1);
   line.positional("value", 1);
@@ -106,8 +106,7 @@ int control_command(int argc, const char* const* argv) {
   const auto& command = (*values)["command"].as<std::string>();
   const auto body = body_of(command, *values);
   const auto url = parse_monitor_url((*values)["url"].as<std::string>());
-  const auto answer =
-      ask(url, "/control", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), token_of(*values));
+  const auto answer = ask(url, "/control", body.dump(), token_of(*values));
   if (answer.status != kAccepted) throw UserError(command + " was refused: " + error_in(answer));
   std::cout << command << ": accepted\n";
   return kExitOk;

@@ -101,7 +101,7 @@ class Converter {
 
   void append(const EpochBufferHeader& header, std::span<const std::byte> stored) {
     if (words_intact(header, words_of(header, stored))) {
-      damaged_ += header.n_words == 0 && header.n_hits != 0 ? 1 : 0;
+      damaged_ += header.is_loss() ? 1 : 0;
       target_->append(header, stored);
       return;
     }
@@ -172,6 +172,7 @@ bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, cons
   }
   const auto result = Converter(opened, format, path).convert();
   std::cout << path << ": " << result.written << '\n';
+  for (const auto& remark : source->remarks()) log::warn("{}: {}", source->name(), remark);
   if (result.damaged != 0) log::error("{}: {} damaged places were dropped", source->name(), result.damaged);
   if (result.left_out.any()) log::error("{}: left out: {}", source->name(), text_of(result.left_out));
   return result.damaged == 0 && !result.left_out.any();
@@ -181,9 +182,7 @@ void report_unread(std::span<const SourceSpec> specs) {
   std::vector<UnreadColumns> unread;
   const auto columns = unread_columns(specs);
   for (std::size_t s = 0; s < specs.size(); ++s) {
-    const auto& uri = specs[s].uri;
-    const auto group = uri.has("group") ? ":" + uri.get("group", "") : "";
-    if (!columns[s].empty()) unread.push_back({uri.path() + group, columns[s]});
+    if (!columns[s].empty()) unread.push_back({specs[s].uri.place(), columns[s]});
   }
   if (const auto message = unread_message(unread); !message.empty()) log::info("{}", message);
 }

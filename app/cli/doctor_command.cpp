@@ -82,7 +82,7 @@ std::vector<Finding> check_host(const DoctorConfig& config, const std::string& h
 /// Collective. Returns the findings of all hosts.
 std::vector<Finding> check_hosts(const DoctorConfig& config, const std::vector<HostPlaces>& hosts,
                                  const Collective& ranks) {
-  auto mine = nlohmann::json::array();
+  auto mine = Json::array();
   agree(ranks, [&] {
     for (const auto& host : hosts) {
       if (host.ranks.front() != ranks.rank()) continue;
@@ -116,8 +116,7 @@ std::vector<Finding> check_all(const DoctorConfig& config, const std::vector<Ran
 void report(const DoctorConfig& config, const std::vector<Finding>& findings, int ranks,
             const std::vector<std::string>& hosts) {
   if (config.json) {
-    using Json = nlohmann::ordered_json;
-    std::cout << findings_json(findings, ranks, hosts).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << findings_json(findings, ranks, hosts).dump(2) << '\n';
   } else {
     print_findings(std::cout, findings, hosts.size());
   }

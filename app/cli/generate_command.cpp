@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -17,6 +16,7 @@
 #include "app/tools/send/generate_recording.hpp"
 #include "app/tools/send/sending_options.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
 #include "io/epochs/stream_writer.hpp"
@@ -135,7 +135,7 @@ void prepare_folder(const GenerateSettings& settings, const po::variables_map& v
 }
 
 void write_truth(const GenerateSettings& settings, Tick duration, const GenerateResult& result) {
-  nlohmann::ordered_json json;
+  Json json;
   json["format"] = kTruth;
   json["setup"] = settings.text;
   json["tick_ps"] = settings.base.tick_ps;

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,8 @@
 #include "app/view/show/event_members.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/units.hpp"
 #include "io/files/found_files.hpp"
 #include "io/files/own_file.hpp"
@@ -29,6 +30,7 @@
 #include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/scheme_list.hpp"
+#include "io/registry/source_turns.hpp"
 #include "io/run_input/output_reader.hpp"
 
 namespace eventloom {
@@ -36,8 +38,6 @@ namespace eventloom {
 namespace po = boost::program_options;
 
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
 
 /// Whether files of this kind are recognised by their contents or their name.
 bool is_known_by_file(const SourceScheme& scheme) {
@@ -97,8 +97,8 @@ CommandLine inspect_command_line() {
   return line;
 }
 
-OrderedJson shown(const RunTotals& ledger) {
-  OrderedJson json;
+Json shown(const RunTotals& ledger) {
+  Json json;
   ledger.counters.put_into(
       json, {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected});
   ledger.counters.put_into(json, Account::dropped);
@@ -107,17 +107,17 @@ OrderedJson shown(const RunTotals& ledger) {
   return json;
 }
 
-OrderedJson shown(const PartInfo& part) {
-  OrderedJson json = {{"name", part.name},     {"first_slice", part.first_slice}, {"last_slice", part.last_slice},
-                      {"slices", part.slices}, {"events", part.events},           {"hits", part.hits},
-                      {"bytes", part.bytes}};
+Json shown(const PartInfo& part) {
+  Json json = {{"name", part.name},     {"first_slice", part.first_slice}, {"last_slice", part.last_slice},
+               {"slices", part.slices}, {"events", part.events},           {"hits", part.hits},
+               {"bytes", part.bytes}};
   for (const auto& file : part.event_files) {
     json["event_files"].push_back({{"name", file.name}, {"events", file.events}, {"bytes", file.bytes}});
   }
   return json;
 }
 
-OrderedJson shown(const SourceRecord& source) {
+Json shown(const SourceRecord& source) {
   return {{"name", source.name},
           {"uri", source.uri},
           {"path", source.input.path},
@@ -126,36 +126,36 @@ OrderedJson shown(const SourceRecord& source) {
           {"id", source.id}};
 }
 
-OrderedJson shown(const AlarmRecord& alarm) { return to_json(alarm); }
+Json shown(const AlarmRecord& alarm) { return to_json(alarm); }
 
 template <class Items>
-OrderedJson list_shown(const Items& items) {
-  OrderedJson list = OrderedJson::array();
+Json list_shown(const Items& items) {
+  Json list = Json::array();
   for (const auto& item : items) list.push_back(shown(item));
   return list;
 }
 
-OrderedJson inspect_output(const std::string& path, std::uint64_t n_events) {
+Json inspect_output(const std::string& path, std::uint64_t n_events) {
   const auto summary = read_output(path);
-  OrderedJson attributes = OrderedJson::object();
+  Json attributes = Json::object();
   for (const auto& [name, value] : summary.attributes) {
     std::visit([&attributes, &key = name](const auto& v) { attributes[key] = v; }, value);
   }
-  OrderedJson json = {{"file", path},
-                      {"kind", summary.format},
-                      {"damaged", !summary.problems.empty()},
-                      {"file_bytes", std::filesystem::file_size(path)},
-                      {"events", summary.events},
-                      {"hits", summary.hits},
-                      {"payload_words", summary.payload_words},
-                      {"attributes", attributes},
-                      {"ledger", shown(summary.ledger)}};
+  Json json = {{"file", path},
+               {"kind", summary.format},
+               {"damaged", !summary.problems.empty()},
+               {"file_bytes", std::filesystem::file_size(path)},
+               {"events", summary.events},
+               {"hits", summary.hits},
+               {"payload_words", summary.payload_words},
+               {"attributes", attributes},
+               {"ledger", shown(summary.ledger)}};
   if (!summary.sources.empty()) json["sources"] = list_shown(summary.sources);
   if (!summary.parts.empty()) json["parts"] = list_shown(summary.parts);
   if (!summary.alarms.empty()) json["alarms"] = list_shown(summary.alarms);
   json["problems"] = summary.problems;
   if (n_events == 0) return json;
-  auto& events = json["first_events"] = OrderedJson::array();
+  auto& events = json["first_events"] = Json::array();
   for (const auto& event : read_events(path, n_events)) events.push_back(event_members(event));
   return json;
 }
@@ -209,19 +209,24 @@ std::vector<std::string> named_files(const std::vector<std::string>& texts) {
   return all;
 }
 
-OrderedJson shown_hdf5(const std::string& path, const FileLook& look) {
+Json shown_hdf5(const std::string& path, const FileLook& look) {
   if (claims_to_be_output(path)) return inspect_output(path, look.events);
   return inspect_hdf5_file(path, look.events, look.tick_ps);
 }
 
 /// The contents or the name of a file identify it; a URI states how to read it.
-OrderedJson inspect_all(const std::vector<std::string>& texts, const FileLook& look) {
+Json inspect_all(const std::vector<std::string>& texts, const FileLook& look) {
   const auto files = named_files(texts);
   std::vector<std::string> uris;
   std::ranges::remove_copy_if(files, std::back_inserter(uris),
                               [](const auto& text) { return whole_hdf5(text).has_value(); });
-  const auto expanded = expand_uris(uris);
-  OrderedJson shown = OrderedJson::array();
+  auto expanded = expand_uris(uris);
+  try {
+    place_turns(expanded.specs);
+  } catch (const UserError& e) {  // a run refuses them
+    log::warn("{}; shown as they begin in turn 0", e.what());
+  }
+  Json shown = Json::array();
   std::size_t uri = 0;
   std::size_t next = 0;
   for (const auto& text : files) {
@@ -330,12 +335,12 @@ int inspect_command(int argc, const char* const* argv) {
                       .tick_ps = time_base_options(*values).tick_ps};
   const auto files = inspect_all((*values)["file"].as<std::vector<std::string>>(), look);
   if ((*values)["json"].as<bool>()) {
-    const OrderedJson json = files.size() == 1 ? files[0] : OrderedJson{{"files", files}};
-    std::cout << json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << '\n';
+    const Json json = files.size() == 1 ? files[0] : Json{{"files", files}};
+    std::cout << json.dump(2) << '\n';
   } else {
     for (const auto& file : files) std::cout << text_of_document(file);
   }
-  const bool damaged = std::ranges::any_of(files, [](const OrderedJson& file) { return file["damaged"].get<bool>(); });
+  const bool damaged = std::ranges::any_of(files, [](const Json& file) { return file["damaged"].get<bool>(); });
   return damaged ? kExitLosses : kExitOk;
 }
 

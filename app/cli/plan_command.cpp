@@ -212,7 +212,11 @@ int plan_command(int argc, const char* const* argv) {
   names.hosts = host_names((*values)["hosts"].as<std::string>());
   if (values->count("source") != 0) names.sources = (*values)["source"].as<std::vector<std::string>>();
   names.rankfile = (*values)["rankfile"].as<std::string>();
-  names.maps_by_rankfile = maps_by_rankfile(MpiEnvironment::mpi_version());
+  names.launcher = launcher_of(MpiEnvironment::mpi_version());
+  if (!names.rankfile.empty() && names.launcher == Launcher::hydra) {
+    throw UserError("--rankfile: mpiexec of " + MpiEnvironment::mpi_version() +
+                    " takes no rank file; leave it out, the command that is printed places the ranks");
+  }
   check_files(*values, names);
   auto request = to_request(*values, names);
   std::optional<ScheduleComparison> comparison;

@@ -1,6 +1,5 @@
 #include <chrono>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "app/command/report_file.hpp"
 #include "app/tools/record/recorder.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/files/folder.hpp"
 #include "io/registry/open_sources.hpp"

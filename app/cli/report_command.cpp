@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "app/view/report/report_plots.hpp"
 #include "app/view/report/run_list.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
@@ -67,8 +67,8 @@ void check_report_files(const po::variables_map& values, const RunTables& run, c
 }
 
 /// Removes pictures of an earlier report that this one does not have.
-void write_plots(const std::filesystem::path& folder, const nlohmann::json& status,
-                 std::span<const HistogramRecord> histograms, const ChannelNames& names) {
+void write_plots(const std::filesystem::path& folder, const Json& status, std::span<const HistogramRecord> histograms,
+                 const ChannelNames& names) {
   const auto plots = report_plots(status, histograms, names);
   for (const auto& path : entries_in(folder)) {
     const auto name = path.filename().string();
@@ -94,7 +94,7 @@ int report_runs(const po::variables_map& values) {
   const auto runs = read_run_log(folder);
   if (runs.empty()) throw UserError("'" + folder.string() + "' has no log of runs, or an empty one");
   if (json) {
-    std::cout << runs_json(runs).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    std::cout << runs_json(runs).dump(2) << '\n';
   } else if (writes) {
     const std::filesystem::path output = values["output"].as<std::string>();
     FilePlan plan;

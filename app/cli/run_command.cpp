@@ -36,6 +36,7 @@
 #include "app/tools/doctor/shared_memory_check.hpp"
 #include "core/engine/run_control.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/mpi/ucx_settings.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
@@ -54,10 +55,11 @@ namespace {
 
 void report_setup(const RunSetup& setup, const ExchangeBackend& backend) {
   log::info("{}", setup.in_force);
-  log::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
+  log::info("exchange: {}", exchange_text(backend));
+  if (backend.is_ucx) return;
   if (backend.osc.empty()) {
-    log::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());
-  } else if (!backend.is_ucx) {
+    log::warn("the exchange does not run over UCX, which it is made for; events are the same");
+  } else {
     log::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
   }
 }
@@ -76,11 +78,17 @@ void report_crowding(const Collective& ranks) {
 }
 
 /// Call before MPI starts: MPI would end the program with its own messages.
-void report_shared_memory() {
+void spare_shared_memory(bool quiet) {
   const auto share = host_share(ProcessPlace::of_this(), 1);
   const auto little = too_little_to_start(share.ranks);
-  if (little.empty() || !share.first) return;
-  log::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
+  if (little.empty()) return;
+  const bool spared = avoid_named_memory();
+  if (quiet || !share.first) return;
+  if (spared) {
+    log::info("{}: the ranks of this host exchange through System V memory instead (UCX_TLS=^posix)", little);
+  } else {
+    log::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
+  }
 }
 
 /// Collective. Counts all threads of a rank except its builder's as one: they seldom work at the same time.
@@ -199,25 +207,38 @@ LoggedRun::Totals totals_of(const RunResult& result) {
 class ShownSetup final : public SetupWatch {
  public:
   /// `before`: is reset when live sources begin to receive. All arguments must outlive this object.
-  ShownSetup(BeforeSlices& before, RunWatch& watch, RunView& view) : before_(before), watch_(watch), view_(view) {}
+  ShownSetup(BeforeSlices& before, RunWatch& watch, RunView& view, const OutputSettings& output, bool first_rank)
+      : before_(before), watch_(watch), view_(view), output_(output), first_rank_(first_rank) {}
 
   void expect(const RunSetup& expected) override {
     if (expected.live) {
       before_.reset();
       set_log_times();
     }
+    marks_.emplace(output_.file, expected, first_rank_, output_.resume);
     view_.announce(expected);
   }
   void wait(std::size_t live, std::size_t known) override {
     watch_.turn();
     view_.wait(live, known);
   }
+  void hear(SourceId source, const PeerPlace& place) override { marks_->hear(source, place); }
   [[nodiscard]] bool waits_no_longer() const override { return view_.waits_no_longer(); }
+  /// After expect().
+  [[nodiscard]] ListeningMarks& marks() { return *marks_; }
+  /// The sources are open: see ListeningMarks::keep().
+  void opened(const RunSetup& setup) {
+    const auto heard = [](const SourceInfo& stream) { return stream.live && stream.first_epoch; };
+    if (std::ranges::any_of(setup.streams, heard)) marks_->keep();
+  }
 
  private:
   BeforeSlices& before_;
   RunWatch& watch_;
   RunView& view_;
+  const OutputSettings& output_;
+  bool first_rank_;
+  std::optional<ListeningMarks> marks_;
 };
 
 RunDescription describe_run(const RunConfig& config) {
@@ -252,15 +273,20 @@ RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices
   const auto& output = config.output;
   auto& watch = around.watch;
   RunView view(config.view, describe_run(config), around.monitor, around.desk, communicator);
+  const bool continues = output.resume;
   if (output.resume && output.force) choose_by_what_is_there(config, communicator);
   if (output.resume && has_live_sources(config.sources.uris)) {
     const auto ended = find_complete_runs(output, communicator);
     require_undamaged(output, ended, communicator);
     if (all_complete(ended)) return end_now(output, ended, before, watch, communicator);
+    const auto& ended_before = ended.front().before;
+    config.sources.had_payload = communicator.any(ended_before.with_payload);
+    for (const auto& source : ended_before.sources) config.sources.uris_before.push_back(source.uri);
   }
   const auto backend = exchange_backend();
-  ShownSetup shown(before, watch, view);
+  ShownSetup shown(before, watch, view, output, first);
   RunSetup setup = set_up_run(config.sources, config.building, config.exchange, communicator, shown);
+  shown.opened(setup);
   if (around.begin) setup.first_slice = *around.begin;
   require_alarm_sources(config.view.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
@@ -272,7 +298,8 @@ RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices
   protect_ranks(config, setup, communicator);
   if (first) report_setup(setup, backend);
   if (first && config.repeats) report_changes(config.config_file, records.front());
-  if (any_resumes(resumptions)) continue_from(resumptions, setup, records);
+  const auto pasts = find_live_pasts(setup, resumptions, continues, shown.marks(), communicator);
+  if (any_resumes(resumptions) || !pasts.empty()) continue_from(resumptions, setup, records);
   if (output.has_companions() || output.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
   auto taps = output.tap ? RunTaps(*output.tap, setup.event_files, setup.roles, communicator) : RunTaps();
   auto replies = output.reply ? RunReplies(*output.reply, setup, communicator) : RunReplies();
@@ -281,7 +308,8 @@ RunEnding run_once(RunConfig config, const RunSurroundings& around, BeforeSlices
   Session session(session_settings(config.sources, config.building, config.exchange, config.view, setup),
                   {network, watch, idle});
   prepare_output(config, setup, records, resumptions, communicator);
-  prepare_live_sources(output.file, setup, resumptions, communicator);
+  prepare_live_sources(output.file, setup, pasts);
+  shown.marks().begin();
   begin_view(view, config, setup, records, resumptions, session, communicator);
   const auto rank_run = begin_roles(output, setup, resumptions, taps, replies, session);
   if (!rank_run) return {kExitStopped};
@@ -332,7 +360,7 @@ int run_command(int argc, const char* const* argv) {
       "run",
       [&] {
         auto config = parse_run_config(argc, argv);
-        if (config && !config->quiet) report_shared_memory();
+        if (config) spare_shared_memory(config->quiet);
         return config;
       },
       [](const RunConfig& config) {
@@ -342,6 +370,7 @@ int run_command(int argc, const char* const* argv) {
       },
       [&](const RunConfig& config, const Communicator& communicator) {
         if (config.quiet) log_errors_only();
+        if (config.verbose) log_details();
         const int code = run(config, before, communicator);
         if (communicator.rank() == 0) explain_code(code);
         return code;

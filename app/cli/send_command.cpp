@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 #include <limits>
@@ -47,8 +48,8 @@ void add_send_options(po::options_description& options) {
        {"bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit"},
        {"loop", text_value("N", "1"), "send N times, for .epochs files and to trb://; times continue"},
        {"configure", text_value("FILE"),
-        "instead of sources: transfers this file to a board that accepts files, and continues where an earlier attempt "
-        "ended"},
+        "instead of sources: transfers this file to each board that --to names and that accepts files, and continues "
+        "where an earlier attempt ended"},
        {"ids", text_value("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)"},
        {"tick", text_value("TIME"), "unit of time (default 1ns)"},
        {"epoch", text_value("TIME"), "length of an epoch (default 10us; 500ns with --tick 1ps)"}});
@@ -182,7 +183,7 @@ int send_streams(const po::variables_map& values) {
   return whole ? kExitOk : kExitLosses;
 }
 
-/// Transfers a file to the board that --to names.
+/// Transfers a file to each of the boards that --to names.
 int send_configuration(const po::variables_map& values) {
   constexpr std::size_t kEthernet = 1472;  // longest datagram that fits an MTU of 1500 unfragmented
   for (const char* other :
@@ -192,14 +193,19 @@ int send_configuration(const po::variables_map& values) {
                       std::string(other == std::string_view("source") ? "the sources" : "--" + std::string(other)));
     }
   }
-  const auto sending = sending_options(values, 1);
+  const auto boards =
+      values.count("to") == 0 ? std::vector<std::string>() : values["to"].as<std::vector<std::string>>();
+  for (auto to = boards.begin(); to != boards.end(); ++to) {
+    if (std::find(boards.begin(), to, *to) != to) throw UserError("--to: '" + *to + "' is given twice");
+  }
+  const auto sending = sending_options(values, std::max<std::size_t>(boards.size(), 1));
   ConfigureSettings settings;
   settings.file = values["configure"].as<std::string>();
-  settings.to = sending.to.front();
+  settings.to = sending.to;
   settings.datagram_bytes = values["datagram"].defaulted() ? kEthernet : sending.datagram_bytes;
   settings.bandwidth = bandwidth_of(values);
   catch_stop_signals();
-  return configure_board(settings, [] { return stop_signal() != 0; });
+  return configure_boards(settings, [] { return stop_signal() != 0; });
 }
 
 }  // namespace
@@ -208,8 +214,8 @@ int send_command(int argc, const char* const* argv) {
   CommandLine line(
       "send",
       "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
-      "them, all on one clock; or the subevents of HLD files as TRB boards. With --configure, brings a file to a "
-      "board.");
+      "them, all on one clock; or the subevents of HLD files as TRB boards. With --configure, brings a file to "
+      "boards.");
   add_send_options(line.options());
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);

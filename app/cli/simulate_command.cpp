@@ -24,8 +24,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-using Json = nlohmann::json;
-
 /// Returns the conditions on which the numbers depend; equal simulations have equal setups.
 Json setup_json(const std::string& effective_config, const std::optional<Calibration>& measured) {
   Json setup{{"eventloom", EVENTLOOM_VERSION}, {"configuration", effective_config}};

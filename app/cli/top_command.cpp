@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/cli/commands.hpp"
@@ -14,6 +13,7 @@
 #include "app/observe/progress.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/stop_signal.hpp"
 
 namespace eventloom {
@@ -24,21 +24,20 @@ namespace {
 
 constexpr unsigned kFound = 200;
 constexpr std::size_t kMostColumns = 200;  // columns of a text
-constexpr int kMostDepth = 16;
 
-double number(const nlohmann::json& json, const char* name) {
+double number(const Json& json, const char* name) {
   return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
 }
 
 /// Names come from data files and the answer may come from any program: its text must not control the terminal.
-std::string text(const nlohmann::json& json, const char* name) {
+std::string text(const Json& json, const char* name) {
   if (!json.contains(name) || !json[name].is_string()) return "";
   return end_of(for_terminal(json[name].get<std::string>()), kMostColumns);
 }
 
-std::uint64_t count(const nlohmann::json& json) { return json.get_ref<const nlohmann::json::number_unsigned_t&>(); }
+std::uint64_t count(const Json& json) { return json.get<std::uint64_t>(); }
 
-std::string head(const nlohmann::json& status) {
+std::string head(const Json& status) {
   const auto& run = status.at("run");
   const auto& rates = status.at("rates");
   const auto& ledger = status.at("ledger");
@@ -54,12 +53,12 @@ std::string head(const nlohmann::json& status) {
 }
 
 /// The name that the detector map gives a source comes first.
-std::string labelled_name(const nlohmann::json& row) {
+std::string labelled_name(const Json& row) {
   const auto label = text(row, "label");
   return label.empty() ? text(row, "name") : label + ": " + text(row, "name");
 }
 
-std::string rows(const nlohmann::json& status) {
+std::string rows(const Json& status) {
   auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "MB/s", "lost",
                            "state", "name");
   for (const auto& row : status.at("sources")) {
@@ -78,7 +77,7 @@ std::string rows(const nlohmann::json& status) {
 }
 
 /// Describes how the run has ended, or why it is about to end.
-std::string ending(const nlohmann::json& status) {
+std::string ending(const Json& status) {
   auto line = text(status, "message");
   if (status.at("run").contains("exit_code")) {
     line += fmt::format("{}exit code {}", line.empty() ? "" : ", ", number(status["run"], "exit_code"));
@@ -87,7 +86,7 @@ std::string ending(const nlohmann::json& status) {
 }
 
 /// Returns a line for each alarm that is active or has been raised.
-std::string alarms(const nlohmann::json& status) {
+std::string alarms(const Json& status) {
   std::string lines;
   for (const auto& alarm : status.at("alarms")) {
     const bool active = alarm.at("active").get<bool>();
@@ -98,12 +97,9 @@ std::string alarms(const nlohmann::json& status) {
   return lines;
 }
 
-/// Rejects JSON that is nested deeper than ours: a few bytes of it could claim much memory.
-bool is_shallow(int depth, nlohmann::json::parse_event_t, const nlohmann::json&) { return depth <= kMostDepth; }
-
-nlohmann::json status_at(const MonitorUrl& url) {
+Json status_at(const MonitorUrl& url) {
   const auto answer = ask(url, "/status");
-  auto json = nlohmann::json::parse(answer.body, is_shallow, false);
+  auto json = Json::try_parse(answer.body);
   if (answer.status != kFound || !json.is_object()) throw UserError("no monitor of Eventloom answers there");
   return json;
 }
@@ -134,7 +130,7 @@ Seen look(const MonitorUrl& url, Seen before) {
     }
     std::cout << "connection lost: the run has stopped; see its output\n";
     return Seen::ended;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     throw UserError("the monitor's answer cannot be understood: it is of another version");
   }
 }

@@ -7,14 +7,15 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/mpi/exchange_backend.hpp"
+
 namespace eventloom {
 
 namespace {
 
 constexpr const char* kAnotherMpi =
-    "it belongs to another MPI than the one eventloom was built with; use the mpirun of that MPI, or srun "
-    "--mpi=pmix";
-constexpr const char* kNoPmix = "use srun --mpi=pmix";
+    "it belongs to another MPI than the one eventloom was built with; use the mpirun of that MPI, or ";
+constexpr const char* kNoPmi = "use ";
 
 std::optional<long> number(const ProcessPlace& place, const char* name) {
   const char* text = place.environment(name);
@@ -25,7 +26,7 @@ struct Launch {
   const char* launcher = "";
   long processes = 1;
   long rank = 0;
-  const char* advice = "";
+  const char* advice = "";  ///< precedes the command line of srun
 };
 
 /// srun also marks all descendants of its tasks, including shells.
@@ -46,7 +47,7 @@ Launch launch_of(const ProcessPlace& place) {
     return {"mpiexec", pmi ? *pmi : *local, number(place, "PMI_RANK").value_or(0), kAnotherMpi};
   }
   if (in_step && is_task_of_srun(place)) {
-    return {"srun", *in_step, number(place, "SLURM_PROCID").value_or(0), kNoPmix};
+    return {"srun", *in_step, number(place, "SLURM_PROCID").value_or(0), kNoPmi};
   }
   return {};
 }
@@ -73,11 +74,18 @@ HostShare host_share(const ProcessPlace& place, std::size_t cpus) {
   return {std::max<std::size_t>(cpus, 1), number(place, "SLURM_LOCALID").value_or(0) == 0, true};
 }
 
+std::vector<std::string> words_to_launch(std::uint64_t ranks) {
+  std::vector<std::string> words = {"mpirun", "-np", std::to_string(ranks)};
+  if (mpi_library() == MpiLibrary::open_mpi) words.emplace_back("--oversubscribe");
+  return words;
+}
+
 LauncherMismatch launcher_mismatch(const ProcessPlace& place, int ranks) {
   const auto launch = launch_of(place);
   if (ranks > 1 || launch.processes <= 1) return {};
   return {std::string(launch.launcher) + " has started " + std::to_string(launch.processes) +
-              " processes, but MPI sees each of them as a single rank: " + launch.advice,
+              " processes, but MPI sees each of them as a single rank: " + launch.advice +
+              "srun --mpi=" + (mpi_library() == MpiLibrary::open_mpi ? "pmix" : "pmi2"),
           launch.rank == 0};
 }
 

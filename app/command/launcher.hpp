@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace eventloom {
 
@@ -37,5 +39,8 @@ struct LauncherMismatch {
 /// SLURM_TASK_PID or its children). The innermost launcher counts. A program started by hand in a shell of sbatch,
 /// salloc or srun --pty is not a mismatch.
 LauncherMismatch launcher_mismatch(const ProcessPlace& place, int ranks);
+
+/// The words that start `ranks` ranks on this host, also more than it has cores, with the launcher of this MPI.
+std::vector<std::string> words_to_launch(std::uint64_t ranks);
 
 }  // namespace eventloom

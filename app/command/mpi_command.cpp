@@ -59,8 +59,14 @@ int end_of_work(const std::string& command, const Failure& failure) {
   } else if (MpiEnvironment::rank() == 0) {
     say(command, text, failure.excerpt);
   }
-  if (!together || left_something()) MpiEnvironment::abort(failure.code);
-  return failure.code;
+  int code = failure.code;
+  if (together) {
+    code = agreed_code(MpiEnvironment::gather_codes(code));
+  } else if (MpiEnvironment::launcher_combines_codes()) {
+    code = code_to_combine(code);
+  }
+  if (!together || left_something()) MpiEnvironment::abort(code);
+  return code;
 }
 
 /// Reports the error and exits when std::terminate() is called because an exception cannot be caught, in a thread
@@ -104,7 +110,7 @@ int with_mpi(const std::string& command, const std::function<int(const Communica
     agree(communicator, [&] {
       if (const auto trouble = environment.trouble(); !trouble.empty()) throw UserError(trouble);
     });
-    return work(communicator);
+    return agreed_code(communicator.all_gather(work(communicator)));
   } catch (const SharedError& e) {
     return end_of_work(command, {kExitProgram, e.what(), e.no_memory()});
   } catch (...) {

@@ -5,11 +5,14 @@
 
 namespace eventloom {
 
-struct NamedCommand {
+struct CommandText {
   std::string_view name;
   std::string_view summary;
-  int (*run)(int argc, const char* const* argv);
   bool parallel = false;  ///< true: the ranks share the work; false: runs as one process
+};
+
+struct NamedCommand : CommandText {
+  int (*run)(int argc, const char* const* argv);
 };
 
 /// The whole of main(): runs the command that the first argument names, and reports what it throws. Returns the exit

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "core/control/agreement.hpp"
 #include "core/runtime/cores.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/realtime.hpp"
 
@@ -138,17 +138,17 @@ std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t th
   return in_force;
 }
 
-nlohmann::json to_json(const std::vector<RankRealtime>& ranks) {
-  auto json = nlohmann::json::array();
+Json to_json(const std::vector<RankRealtime>& ranks) {
+  auto json = Json::array();
   for (const auto& rank : ranks) {
     json.push_back({{"memory_locked", rank.memory_locked},
                     {"fifo", rank.fifo},
-                    {"cpus", rank.cpus.empty() ? nlohmann::json() : nlohmann::json(rank.cpus)}});
+                    {"cpus", rank.cpus.empty() ? Json() : Json(rank.cpus)}});
   }
   return json;
 }
 
-std::vector<RankRealtime> realtime_of(const nlohmann::json& json) {
+std::vector<RankRealtime> realtime_of(const Json& json) {
   std::vector<RankRealtime> ranks;
   for (const auto& rank : json) {
     const auto& cpus = rank.at("cpus");

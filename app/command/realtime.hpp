@@ -2,11 +2,11 @@
 
 #include <boost/program_options/options_description.hpp>
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "core/control/collective.hpp"
+#include "core/runtime/json.hpp"
 
 /// The option --realtime: keeps ranks from being paged out, preempted or moved, if the system allows it.
 namespace eventloom {
@@ -29,10 +29,10 @@ struct RankRealtime {
 std::vector<RankRealtime> apply_realtime(const Collective& ranks, std::size_t threads);
 
 /// One element per rank: {"memory_locked", "fifo", "cpus"}, the last null unless bound.
-nlohmann::json to_json(const std::vector<RankRealtime>& ranks);
+Json to_json(const std::vector<RankRealtime>& ranks);
 
 /// The inverse of to_json().
-std::vector<RankRealtime> realtime_of(const nlohmann::json& json);
+std::vector<RankRealtime> realtime_of(const Json& json);
 
 /// Formats as "memory locked: ranks 0-3; SCHED_FIFO: none; bound to a core: ranks 0-3".
 std::string summary_of(const std::vector<RankRealtime>& ranks);

@@ -7,8 +7,8 @@
 
 #include "app/command/options.hpp"
 #include "core/engine/ring_sizes.hpp"
+#include "core/mpi/window.hpp"
 #include "core/runtime/host_name.hpp"
-#include "core/runtime/memory.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
@@ -30,7 +30,7 @@ std::uint64_t l2_cache_here() {
 std::uint64_t memory_for_rings(std::uint64_t ranks) {
   auto least = std::numeric_limits<std::uint64_t>::max();
   ranks = std::max<std::uint64_t>(ranks, 1);
-  for (const auto& bound : memory_there_is()) {
+  for (const auto& bound : window_bounds()) {
     least = std::min(least, bound.bytes / (bound.of_process ? 2 * ranks : ranks));
   }
   return least / kShareOfMemory;

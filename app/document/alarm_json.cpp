@@ -2,8 +2,7 @@
 
 namespace eventloom {
 
-nlohmann::ordered_json to_json(const AlarmRecord& alarm) {
-  using Json = nlohmann::ordered_json;
+Json to_json(const AlarmRecord& alarm) {
   return {{"condition", alarm.condition},
           {"quantity", alarm.quantity},
           {"unit", alarm.unit},

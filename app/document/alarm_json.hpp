@@ -1,13 +1,12 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "core/runtime/json.hpp"
 #include "io/run_format/run_statistics.hpp"
 
 namespace eventloom {
 
 /// Converts an alarm that was raised to JSON, with members of the same names; "over" is null if it was still
 /// active at the end.
-nlohmann::ordered_json to_json(const AlarmRecord& alarm);
+Json to_json(const AlarmRecord& alarm);
 
 }  // namespace eventloom

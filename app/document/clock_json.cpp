@@ -2,8 +2,8 @@
 
 namespace eventloom {
 
-nlohmann::json to_json(const std::vector<ClockQuality>& clocks) {
-  auto json = nlohmann::json::array();
+Json to_json(const std::vector<ClockQuality>& clocks) {
+  auto json = Json::array();
   for (const auto& clock : clocks) {
     json.push_back({{"offset_ns", clock.offset_ns},
                     {"rate_ppm", clock.rate_ppm},

@@ -22,7 +22,7 @@ constexpr std::size_t kMostPlaces = 1000;
 /// Counts channels individually. For sources with an open range (all channels, or all from some number on),
 /// counts the source.
 template <class Has>
-DetectorJson count_channels(const KnownChannels& known, Has has) {
+Json count_channels(const KnownChannels& known, Has has) {
   struct OfSource {
     std::uint64_t channels = 0;
     std::uint64_t open = 0;  ///< channels of open ranges
@@ -43,14 +43,14 @@ DetectorJson count_channels(const KnownChannels& known, Has has) {
 }
 
 /// Channels at the same position count as one.
-DetectorJson positions_json(const KnownChannels& known) {
+Json positions_json(const KnownChannels& known) {
   std::set<std::array<double, 3>> places;
   for (const auto& range : known.ranges()) {
     const auto& p = range.position;
     if (range.has_position()) places.insert({p.x, p.y, p.z});
   }
   const auto every = places.size() / kMostPlaces + 1;
-  auto list = DetectorJson::array();
+  auto list = Json::array();
   std::size_t n = 0;
   for (const auto& place : places) {
     if (n++ % every == 0) list.push_back(place);
@@ -59,8 +59,8 @@ DetectorJson positions_json(const KnownChannels& known) {
 }
 
 /// [number, name] of single channels.
-DetectorJson names_json(const KnownChannels& known) {
-  auto list = DetectorJson::array();
+Json names_json(const KnownChannels& known) {
+  auto list = Json::array();
   for (const auto& [channel, name] : common_channel_names(known)) {
     if (list.size() < kMostNames) list.push_back({channel, name});
   }
@@ -69,29 +69,29 @@ DetectorJson names_json(const KnownChannels& known) {
 
 }  // namespace
 
-DetectorJson detector_facts(const KnownChannels& known) {
-  DetectorJson facts{{"file", known.file()},
-                     {"groups", known.groups()},
-                     {"masked", count_channels(known, [](const DetectorRange& r) { return r.masked; })},
-                     {"cut", count_channels(known, [](const DetectorRange& r) { return r.cut(); })},
-                     {"with_offset", count_channels(known, [](const DetectorRange& r) { return r.offset != 0; })}};
+Json detector_facts(const KnownChannels& known) {
+  Json facts{{"file", known.file()},
+             {"groups", known.groups()},
+             {"masked", count_channels(known, [](const DetectorRange& r) { return r.masked; })},
+             {"cut", count_channels(known, [](const DetectorRange& r) { return r.cut(); })},
+             {"with_offset", count_channels(known, [](const DetectorRange& r) { return r.offset != 0; })}};
   if (auto positions = positions_json(known); !positions.empty()) facts["positions"] = std::move(positions);
   if (auto names = names_json(known); !names.empty()) facts["names"] = std::move(names);
   return facts;
 }
 
-DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of) {
-  auto names = DetectorJson::array();
+Json channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of) {
+  auto names = Json::array();
   bool any = false;
   for (const auto& [channel, hits] : of.channels) {
     const auto& name = known.name_of(of.source, channel);
     any = any || !name.empty();
     names.push_back(name);
   }
-  return any ? names : DetectorJson();
+  return any ? names : Json();
 }
 
-DetectorJson groups_json(const KnownChannels& known, const GroupHits& hits, std::uint64_t unknown) {
+Json groups_json(const KnownChannels& known, const GroupHits& hits, std::uint64_t unknown) {
   return {{"name", known.groups()}, {"hits", hits.of_group}, {"none", hits.of_none}, {"unknown", unknown}};
 }
 

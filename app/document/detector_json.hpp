@@ -1,27 +1,25 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/document/group_counts.hpp"
 #include "core/monitor/channel_counts.hpp"
+#include "core/runtime/json.hpp"
 #include "io/run_format/detector_record.hpp"
 
 /// Detector data in status documents, those of the monitor and those of reports. Texts are as in the map.
 namespace eventloom {
 
-using DetectorJson = nlohmann::ordered_json;
-
 /// Returns the part "setup.detector": the map's file, its groups, the numbers of channels that are masked, are cut and
 /// have offsets, the known positions, thinned out if there are many, and the names of single channels.
-DetectorJson detector_facts(const KnownChannels& known);
+Json detector_facts(const KnownChannels& known);
 
 /// Returns the names of the listed channels, "" for a channel without one; null if none has a name.
-DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of);
+Json channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of);
 
 /// Returns the part "groups". `unknown`: number of hits whose channel is unknown.
-DetectorJson groups_json(const KnownChannels& known, const GroupHits& hits, std::uint64_t unknown);
+Json groups_json(const KnownChannels& known, const GroupHits& hits, std::uint64_t unknown);
 
 /// Returns [x, y, z] in metres; null if unknown.
 template <class Json>

@@ -10,15 +10,13 @@ namespace eventloom {
 
 namespace {
 
-using HistogramDocument = nlohmann::ordered_json;
-
 constexpr std::size_t kMostOnAxis = 16384;
 constexpr std::size_t kMostOnTwo = 400;
 
-HistogramDocument counts_json(const HistogramRecord& histogram) {
+Json counts_json(const HistogramRecord& histogram) {
   if (histogram.axes.size() == 1) return histogram.counts;
   const auto inner = histogram.axes.back().edges.size() - 1;
-  auto rows = HistogramDocument::array();
+  auto rows = Json::array();
   for (auto row = histogram.counts.begin(); row != histogram.counts.end(); row += static_cast<std::ptrdiff_t>(inner))
     rows.push_back(std::vector<std::uint64_t>(row, row + static_cast<std::ptrdiff_t>(inner)));
   return rows;
@@ -26,18 +24,18 @@ HistogramDocument counts_json(const HistogramRecord& histogram) {
 
 }  // namespace
 
-nlohmann::ordered_json histogram_json(const HistogramRecord& histogram) {
-  auto axes = HistogramDocument::array();
+Json histogram_json(const HistogramRecord& histogram) {
+  auto axes = Json::array();
   for (const auto& [quantity, unit, edges] : histogram.axes)
     axes.push_back({{"quantity", quantity}, {"unit", unit}, {"edges", edges}});
   return {{"name", histogram.name},         {"axes", std::move(axes)},          {"counts", counts_json(histogram)},
           {"entries", histogram.entries()}, {"underflow", histogram.underflow}, {"overflow", histogram.overflow}};
 }
 
-nlohmann::ordered_json histograms_json(std::span<const HistogramRecord> histograms) {
-  auto list = HistogramDocument::array();
+Json histograms_json(std::span<const HistogramRecord> histograms) {
+  auto list = Json::array();
   for (const auto& histogram : histograms) list.push_back(histogram_json(histogram));
-  HistogramDocument all;
+  Json all;
   all["histograms"] = std::move(list);
   return all;
 }

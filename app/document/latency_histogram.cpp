@@ -78,8 +78,8 @@ LatencyHistogram LatencyHistogram::from_bins(std::span<const Bin> bins) {
   return histogram;
 }
 
-nlohmann::json LatencyHistogram::packed() const {
-  auto bins = nlohmann::json::array();
+Json LatencyHistogram::packed() const {
+  auto bins = Json::array();
   for (int bin = -1; bin <= counts_.axis().size(); ++bin) {
     if (counts_.at(bin) != 0) bins.push_back({bin, counts_.at(bin)});
   }
@@ -87,7 +87,7 @@ nlohmann::json LatencyHistogram::packed() const {
   return {{"bins", bins}, {"sum", sum_}, {"min", min_}, {"max", max_}};
 }
 
-LatencyHistogram LatencyHistogram::unpack(const nlohmann::json& packed) {
+LatencyHistogram LatencyHistogram::unpack(const Json& packed) {
   LatencyHistogram histogram;
   for (const auto& entry : packed.at("bins")) {
     const auto n = entry.at(1).get<std::uint64_t>();
@@ -101,8 +101,8 @@ LatencyHistogram LatencyHistogram::unpack(const nlohmann::json& packed) {
   return histogram;
 }
 
-nlohmann::json LatencyHistogram::to_json() const {
-  const auto or_null = [](double ns) { return std::isnan(ns) ? nlohmann::json() : nlohmann::json(ns); };
+Json LatencyHistogram::to_json() const {
+  const auto or_null = [](double ns) { return std::isnan(ns) ? Json() : Json(ns); };
   return {{"count", count_},
           {"min_ns", or_null(min())},
           {"mean_ns", or_null(mean())},

@@ -5,11 +5,12 @@
 #include <boost/histogram/storage_adaptor.hpp>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -50,12 +51,12 @@ class LatencyHistogram {
 
   /// Serialises the whole histogram, to collect those of several ranks; unpack() returns an equal one. unpack() throws
   /// std::exception for input that packed() did not produce.
-  [[nodiscard]] nlohmann::json packed() const;
-  static LatencyHistogram unpack(const nlohmann::json& packed);
+  [[nodiscard]] Json packed() const;
+  static LatencyHistogram unpack(const Json& packed);
 
   /// {"count", "min_ns", "mean_ns", "p10_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"}. Without
   /// entries, all members but the count are null.
-  [[nodiscard]] nlohmann::json to_json() const;
+  [[nodiscard]] Json to_json() const;
 
  private:
   using Axis = boost::histogram::axis::regular<double, boost::histogram::axis::transform::log>;

@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-StatusJson counter_json(const MetricInfo& metric, std::uint64_t value) {
+Json counter_json(const MetricInfo& metric, std::uint64_t value) {
   return {{"name", metric.name},
           {"unit", metric.unit},
           {"help", metric.help},
@@ -17,10 +17,10 @@ StatusJson counter_json(const MetricInfo& metric, std::uint64_t value) {
           {"trouble", metric.trouble}};
 }
 
-StatusJson ledger_json(const Counters& totals, CausesShown causes, bool balances) {
-  StatusJson json;
+Json ledger_json(const Counters& totals, CausesShown causes, bool balances) {
+  Json json;
   totals.put_into(json, {Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected});
-  json["dropped"] = StatusJson::object();
+  json["dropped"] = Json::object();
   for (std::size_t i = 0; i < kDropCauses; ++i) {
     const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
     if (causes == CausesShown::all || hits != 0) json["dropped"][std::string(kDropCauseNames[i])] = hits;
@@ -32,11 +32,10 @@ StatusJson ledger_json(const Counters& totals, CausesShown causes, bool balances
   return json;
 }
 
-StatusJson channels_json(const KnownChannels& known, const std::vector<ChannelCounts::OfSource>& sources) {
-  auto list = StatusJson::array();
+Json channels_json(const KnownChannels& known, const std::vector<ChannelCounts::OfSource>& sources) {
+  auto list = Json::array();
   for (const auto& of : sources) {
-    StatusJson item{
-        {"source", of.source}, {"channel", StatusJson::array()}, {"hits", StatusJson::array()}, {"others", of.others}};
+    Json item{{"source", of.source}, {"channel", Json::array()}, {"hits", Json::array()}, {"others", of.others}};
     for (const auto& [channel, hits] : of.channels) {
       item["channel"].push_back(channel);
       item["hits"].push_back(hits);
@@ -54,18 +53,18 @@ bool has_words(const ShownEvent& event) {
          (std::ranges::any_of(event.hits, has_word) || std::ranges::none_of(event.hits, has_value));
 }
 
-StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known) {
-  auto flags = StatusJson::array();
+Json to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known) {
+  auto flags = Json::array();
   if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
   if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
   if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
-  StatusJson hits{{"dt_ns", StatusJson::array()}, {"source", StatusJson::array()}, {"channel", StatusJson::array()}};
+  Json hits{{"dt_ns", Json::array()}, {"source", Json::array()}, {"channel", Json::array()}};
   for (const auto& hit : event.hits) {
     hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);
     hits["source"].push_back(hit.source);
     hits["channel"].push_back(hit.channel);
-    if (event.with_values) hits["value"].push_back(hit.value ? StatusJson(*hit.value) : StatusJson());
-    if (event.with_payload) hits["payload"].push_back(hit.payload ? StatusJson(*hit.payload) : StatusJson());
+    if (event.with_values) hits["value"].push_back(hit.value ? Json(*hit.value) : Json());
+    if (event.with_payload) hits["payload"].push_back(hit.payload ? Json(*hit.payload) : Json());
   }
   add_detector(hits, known);
   return {{"time", std::to_string(event.time.value)},

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "core/monitor/channel_counts.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/metrics.hpp"
 #include "formats/ids.hpp"
 #include "io/run_format/detector_record.hpp"
@@ -13,17 +13,15 @@
 /// Parts that the status documents of the monitor and of reports have in common.
 namespace eventloom {
 
-using StatusJson = nlohmann::ordered_json;
-
 /// Makes an entry of "counters".
-StatusJson counter_json(const MetricInfo& metric, std::uint64_t value);
+Json counter_json(const MetricInfo& metric, std::uint64_t value);
 
 /// Makes the part "ledger", with all causes of dropped hits or only those with hits.
 enum class CausesShown : std::uint8_t { all, with_hits };
-StatusJson ledger_json(const Counters& totals, CausesShown causes, bool balances);
+Json ledger_json(const Counters& totals, CausesShown causes, bool balances);
 
 /// Makes the part "channels".
-StatusJson channels_json(const KnownChannels& known, const std::vector<ChannelCounts::OfSource>& sources);
+Json channels_json(const KnownChannels& known, const std::vector<ChannelCounts::OfSource>& sources);
 
 /// An entry of "events".
 struct ShownEvent {
@@ -45,6 +43,6 @@ struct ShownEvent {
 };
 /// Whether payload words are shown; not if the payload of all hits is shown as values.
 bool has_words(const ShownEvent& event);
-StatusJson to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known);
+Json to_json(const ShownEvent& event, double tick_ns, const KnownChannels& known);
 
 }  // namespace eventloom

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -39,8 +39,8 @@ bool is_from_another_site(const HttpRequest& request) {
 }  // namespace
 
 HttpReply refusal(unsigned status, const std::string& what) {
-  const nlohmann::json body{{"error", what}};
-  const auto text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const Json body{{"error", what}};
+  const auto text = body.dump() + "\n";
   return {status, "application/json", shared_text(text), "", "", what};
 }
 

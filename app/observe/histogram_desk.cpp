@@ -11,8 +11,8 @@ namespace eventloom {
 
 namespace {
 
-StatusJson place_json(const HistogramRecord& histogram) {
-  StatusJson axes = StatusJson::array();
+Json place_json(const HistogramRecord& histogram) {
+  Json axes = Json::array();
   for (const auto& [quantity, unit, edges] : histogram.axes) {
     axes.push_back({{"quantity", quantity},
                     {"unit", unit},
@@ -23,16 +23,17 @@ StatusJson place_json(const HistogramRecord& histogram) {
   return {{"name", histogram.name}, {"axes", std::move(axes)}};
 }
 
-StatusJson counted_json(const HistogramRecord& blank, const HistogramDesk::Counted& counted) {
-  if (!counted.record) {
-    auto json = place_json(blank);
+Json counted_json(const HistogramRecord& blank, const HistogramDesk::Counted& counted) {
+  Json json;
+  if (counted.record) {
+    json = histogram_json(*counted.record);
+    json["time"] = counted.time;
+  } else {
+    json = place_json(blank);
     for (const auto* member : {"counts", "entries", "underflow", "overflow", "time"}) json[member] = nullptr;
-    json["final"] = counted.final;
-    return json;
   }
-  StatusJson json = histogram_json(*counted.record);
-  json["time"] = counted.time;
   json["final"] = counted.final;
+  json["since"] = counted.since.empty() ? Json(nullptr) : Json(counted.since);
   return json;
 }
 
@@ -61,7 +62,7 @@ void HistogramDesk::put(std::size_t histogram, Counted counted) {
 }
 
 std::string HistogramDesk::list_text() const {
-  StatusJson list = StatusJson::array();
+  Json list = Json::array();
   const std::lock_guard lock(mutex_);
   for (const auto& place : places_) list.push_back(place_json(*place.blank));
   return to_text({{"histograms", std::move(list)}}) + "\n";

@@ -22,6 +22,7 @@ class HistogramDesk {
     std::shared_ptr<const HistogramRecord> record = {};  ///< the result of for_page(); null: not counted yet
     std::string time = {};                               ///< UTC
     bool final = false;                                  ///< the counts will not change
+    std::string since = {};                              ///< UTC of the last reset, from which they count; empty: none
     friend bool operator==(const Counted&, const Counted&) = default;
   };
 

@@ -33,11 +33,6 @@ constexpr auto kToReadReply = std::chrono::seconds(1);
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr unsigned kHttp11 = 11;
 
-/// Forbids loading from elsewhere and embedding this page in another.
-constexpr const char* kContentPolicy =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 HttpReply plain(unsigned status, const char* what) {
   return {status, "application/json", shared_text(std::string("{\"error\":\"") + what + "\"}\n"), "", ""};
 }
@@ -161,7 +156,8 @@ void HttpConnection::send(HttpReply reply, unsigned version, bool keep_alive, bo
   response_.set(http::field::content_type, reply_.content_type);
   response_.set(http::field::cache_control, "no-store");
   response_.set("X-Content-Type-Options", "nosniff");
-  response_.set("Content-Security-Policy", kContentPolicy);
+  // A policy in the page itself cannot forbid that others embed it.
+  response_.set("Content-Security-Policy", reply_.policy + "; frame-ancestors 'none'");
   if (!reply_.allow.empty()) response_.set(http::field::allow, reply_.allow);
   if (!reply_.authenticate.empty()) response_.set(http::field::www_authenticate, reply_.authenticate);
   response_.keep_alive(keep_alive);

@@ -29,10 +29,11 @@ struct HttpRequest {
 struct HttpReply {
   unsigned status = 200;
   std::string content_type;
-  std::shared_ptr<const std::string> body;  ///< shared by all clients that receive the same body
-  std::string allow;                        ///< allowed methods, with status 405
-  std::string authenticate;                 ///< scheme, with status 401
-  std::string refused = {};                 ///< reason of a refusal
+  std::shared_ptr<const std::string> body;    ///< shared by all clients that receive the same body
+  std::string allow;                          ///< allowed methods, with status 405
+  std::string authenticate;                   ///< scheme, with status 401
+  std::string refused = {};                   ///< reason of a refusal
+  std::string policy = "default-src 'none'";  ///< names what the body may load and run in a browser
 };
 
 inline std::shared_ptr<const std::string> shared_text(std::string text) {

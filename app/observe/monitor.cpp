@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "app/command/safe_text.hpp"
@@ -42,7 +44,8 @@ struct NamedCommand {
 };
 constexpr std::array kCommands = {NamedCommand{"pause", Command::pause}, NamedCommand{"resume", Command::resume},
                                   NamedCommand{"speed", Command::speed}, NamedCommand{"new-file", Command::new_file},
-                                  NamedCommand{"stop", Command::stop},   NamedCommand{"end", Command::end}};
+                                  NamedCommand{"reset", Command::reset}, NamedCommand{"stop", Command::stop},
+                                  NamedCommand{"end", Command::end}};
 
 struct NamedRunCommand {
   const char* name;
@@ -53,7 +56,7 @@ constexpr std::array kRunCommands = {NamedRunCommand{"start", RunRequest::What::
                                      NamedRunCommand{"next-run", RunRequest::What::next_run}};
 
 /// `body` holds the command `known`.
-AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& known) {
+AskedCommand run_command_in(const Json& body, const NamedRunCommand& known) {
   const bool begins = known.what != RunRequest::What::stop_run;
   if (!begins && (body.contains("number") || body.contains("comment"))) {
     throw UserError("stop-run takes no number and no comment: they belong to the run that begins");
@@ -62,7 +65,7 @@ AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& k
   std::string text = known.name;
   if (body.contains("number")) {
     const auto& number = body["number"];
-    if (!number.is_number_unsigned() || number == 0) throw UserError("the number of a run must be an integer from 1");
+    if (!number.is_unsigned() || number == 0) throw UserError("the number of a run must be an integer from 1");
     request.number = number.get<std::uint64_t>();
     text += fmt::format(" {}", *request.number);
   }
@@ -76,29 +79,40 @@ AskedCommand run_command_in(const nlohmann::json& body, const NamedRunCommand& k
   return {{}, std::move(request), std::move(text)};
 }
 
+/// The JSON of a request; null if it is none. Throws UserError if it has a key twice: which of them counts is not said.
+Json request_in(const std::string& body) {
+  try {
+    return Json::parse(body);
+  } catch (const JsonKeyTwice& twice) {
+    throw UserError("the body has \"" + for_terminal(twice.key()) + "\" twice");
+  } catch (const JsonError&) {
+    return {};
+  }
+}
+
 /// Throws UserError if the body is not a command.
 AskedCommand command_in(const std::string& body) {
-  const auto json = nlohmann::json::parse(body, nullptr, false);
-  const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
+  const auto json = request_in(body);
+  const auto name = json.is_object() ? json.value("command", Json()) : Json();
   const auto* of_runs =
       std::ranges::find_if(kRunCommands, [&](const NamedRunCommand& one) { return name == one.name; });
   if (of_runs != kRunCommands.end()) return run_command_in(json, *of_runs);
   const auto* known = std::ranges::find_if(kCommands, [&](const NamedCommand& one) { return name == one.name; });
   if (known == kCommands.end()) {
     throw UserError(
-        "the body must be {\"command\": \"pause\"}, or resume, speed, new-file, stop, end, start, stop-run or "
+        "the body must be {\"command\": \"pause\"}, or resume, speed, new-file, reset, stop, end, start, stop-run or "
         "next-run");
   }
   AskedCommand asked{{.command = known->command}, std::nullopt, known->name};
   if (known->command != Command::speed) return asked;
-  const auto number = json.value("speed", nlohmann::json());
+  const auto number = json.value("speed", Json());
   const double speed = number.is_number() ? number.get<double>() : -1;
   asked.request.speed_millionths = speed_in_millionths(speed);
   asked.text += fmt::format(" {:g}", speed);
   return asked;
 }
 
-HttpReply json_reply(unsigned status, const StatusJson& body) {
+HttpReply json_reply(unsigned status, const Json& body) {
   return {status, "application/json", shared_text(to_text(body) + "\n"), "", ""};
 }
 
@@ -212,7 +226,7 @@ HttpReply Monitor::answer_read(const HttpRequest& request) {
 HttpReply Monitor::reply_of(const HttpRequest& request) {
   static const auto page = shared_text(page_for_monitor());
   const auto& path = request.path;
-  if (path == "/") return {200, "text/html; charset=utf-8", page, "", ""};
+  if (path == "/") return {200, "text/html; charset=utf-8", page, "", "", "", kPagePolicy};
   if (path.starts_with(kHistogramPath)) return histogram_reply(request);
   const auto route = std::ranges::find(kRoutes, path, &Route::path);
   if (route == kRoutes.end()) {
@@ -294,6 +308,9 @@ std::optional<HttpReply> Monitor::refuse_request(const AskedCommand& asked) {
   }
   if (command == Command::speed && run_->all_live) {
     return refusal(409, "all sources are live: they come at the speed of the experiment");
+  }
+  if (command == Command::reset && run_->histograms.empty()) {
+    return refusal(409, "the run has no histograms to reset: --hist defines them");
   }
   if (queue_.size() >= kMostCommandsWaiting || commands_->size() >= kMostCommandsKept) {
     return refusal(429, "too many commands");

@@ -1,19 +1,19 @@
 #include "app/observe/prometheus_text.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "app/observe/prometheus_histogram.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
 namespace {
 
 std::string valid_utf8(const std::string& text) {
-  const auto dumped = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nlohmann::json::parse(dumped).get<std::string>();
+  const auto dumped = Json(text).dump();
+  return Json::parse(dumped).get<std::string>();
 }
 
 std::string label(const char* name, const std::string& value) {
@@ -100,6 +100,7 @@ void add_rows(std::string& out, const RunSnapshot& snapshot, std::map<std::uint3
 }
 
 void add_streams(std::string& out, const RunDescription& run, const RunSnapshot& snapshot) {
+  if (snapshot.condition.state == "idle") return;  // between runs, sources send to no builder
   const auto labels = [&](std::size_t, std::uint32_t source) { return source_labels(run, source); };
   const auto rows = &RankRecord::sources;
   add_rows(out, snapshot, rows, "eventloom_source_read_hits_total", "counter",

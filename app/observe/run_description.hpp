@@ -36,13 +36,13 @@ struct RunDescription {
   std::string eventloom_version;
   std::string mpi_version;
   std::string ucx_version;
-  std::string configuration;                     ///< the full setup as an INI file
-  std::vector<std::string> sources;              ///< indexed by source number; URIs until the run begins
-  std::vector<std::string> histograms;           ///< names of those of --hist
-  std::shared_ptr<const ValueTable> values;      ///< null: the hits have no values to show
-  std::vector<PayloadKind> payload_kinds;        ///< kinds of the first payload column, indexed by source
-  KnownChannels known;                           ///< channels of the detector
-  std::shared_ptr<const DetectorJson> detector;  ///< detector_facts() of `known`; null: there is no detector
+  std::string configuration;                 ///< the full setup as an INI file
+  std::vector<std::string> sources;          ///< indexed by source number; URIs until the run begins
+  std::vector<std::string> histograms;       ///< names of those of --hist
+  std::shared_ptr<const ValueTable> values;  ///< null: the hits have no values to show
+  std::vector<PayloadKind> payload_kinds;    ///< kinds of the first payload column, indexed by source
+  KnownChannels known;                       ///< channels of the detector
+  std::shared_ptr<const Json> detector;      ///< detector_facts() of `known`; null: there is no detector
   Roles roles{.builders = 0};
   std::vector<Rank> ranks;
 

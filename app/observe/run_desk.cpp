@@ -9,9 +9,14 @@ namespace eventloom {
 
 std::string RunDesk::refusal(const RunRequest& request) const {
   const bool starts = request.what == RunRequest::What::start;
-  if (starts && running_) return fmt::format("run {} is active; stop-run ends it, next-run also begins another", last_);
+  const bool serves = begin_ || busy_;
+  if (starts && running_ && !serves) {
+    return fmt::format("run {} is active; stop-run ends it, next-run also begins another", last_);
+  }
   if (!starts && !running_) return "no run is active; start begins one";
-  if (begin_ || busy_) return "the last request is still being served; ask again when it is";
+  if (begin_ || (busy_ && !(starts && stopping_))) {
+    return "the last request is still being served: ask again when /status says that the state is running or idle";
+  }
   if (request.number && *request.number <= last_) {
     return fmt::format("number {} is taken or below {}, the highest so far: numbers never repeat", *request.number,
                        last_);
@@ -26,6 +31,7 @@ std::string RunDesk::ask(RunRequest request) {
   const std::lock_guard lock(mutex_);
   auto refused = refusal(request);
   if (!refused.empty()) return refused;
+  stopping_ = stopping_ || request.what == RunRequest::What::stop_run;
   if (request.what != RunRequest::What::stop_run) begin_ = request;
   if (request.what != RunRequest::What::start) {
     end_ = std::move(request);
@@ -36,7 +42,7 @@ std::string RunDesk::ask(RunRequest request) {
 
 void RunDesk::wait(std::uint64_t last) {
   const std::lock_guard lock(mutex_);
-  running_ = busy_ = false;
+  running_ = busy_ = stopping_ = false;
   last_ = last;
   end_.reset();
 }
@@ -44,7 +50,7 @@ void RunDesk::wait(std::uint64_t last) {
 void RunDesk::begin(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   running_ = true;
-  busy_ = false;
+  busy_ = stopping_ = false;
   last_ = number;
   end_.reset();
   ended_by_.clear();

@@ -22,7 +22,8 @@ struct RunRequest {
 /// may be called on any thread.
 class RunDesk {
  public:
-  /// Accepts a request, or returns why it is refused. Only one request is served at a time.
+  /// Accepts a request, or returns why it is refused. Only one request is served at a time, but a start may follow a
+  /// stop-run that is still being served: the run begins when the one before it has ended.
   [[nodiscard]] std::string ask(RunRequest request);
 
   /// No run is active; `last`: the highest number in use. Forgets a request to end a run.
@@ -47,7 +48,8 @@ class RunDesk {
   std::optional<RunRequest> end_;
   std::optional<RunRequest> begin_;
   std::string ended_by_;
-  bool busy_ = false;  ///< a request is being served
+  bool busy_ = false;      ///< a request is being served
+  bool stopping_ = false;  ///< that request is a stop-run
 };
 
 }  // namespace eventloom

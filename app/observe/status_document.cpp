@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-using Json = StatusJson;
+using Json = Json;
 
 template <class T>
 Json number_or_null(const std::optional<T>& value) {
@@ -90,6 +90,7 @@ Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::si
             {"rank", rank},
             {"state", kNames[static_cast<std::size_t>(row.state)]},
             {"hits", row.hits},
+            {"hits_per_s", rate(snapshot, rank, row.hits, before.hits)},
             {"bytes", row.bytes},
             {"bytes_per_s", rate(snapshot, rank, row.bytes, before.bytes)},
             {"lost", hits_lost_of_source(counters)},
@@ -144,7 +145,7 @@ void add_unreported(Json& list, std::uint32_t n, Make make) {
 
 void sort_by_index(Json& list) {
   const auto index = [](const Json& row) { return row["index"].get<std::uint32_t>(); };
-  std::sort(list.begin(), list.end(), [&](const Json& a, const Json& b) { return index(a) < index(b); });
+  std::ranges::sort(list.elements(), {}, index);
 }
 
 void add_roles(Json& json, const RunDescription& run, const RunSnapshot& snapshot) {
@@ -360,12 +361,12 @@ Json log_json(const std::vector<LogLine>& log) {
 
 }  // namespace
 
-StatusJson to_json(const CommandRecord& command) {
+Json to_json(const CommandRecord& command) {
   return {{"time", command.time}, {"from", command.from}, {"command", command.command}, {"result", command.result}};
 }
 
-StatusJson status_document(const RunDescription& run, const RunSnapshot& snapshot,
-                           const std::vector<CommandRecord>& commands, const std::vector<LogLine>& log) {
+Json status_document(const RunDescription& run, const RunSnapshot& snapshot, const std::vector<CommandRecord>& commands,
+                     const std::vector<LogLine>& log) {
   Json json{
       {"schema", 1}, {"kind", "monitor"}, {"state", snapshot.condition.state}, {"message", snapshot.condition.message}};
   json["run"] = run_json(run, snapshot);
@@ -396,7 +397,7 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   return json;
 }
 
-StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot) {
+Json latest_events(const RunDescription& run, const RunSnapshot& snapshot) {
   Json list = Json::array();
   for (const auto& event : snapshot.now.events()) {
     list.push_back(event_json(run, event));
@@ -404,6 +405,6 @@ StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot)
   return list;
 }
 
-std::string to_text(const StatusJson& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string to_text(const Json& json) { return json.dump(); }
 
 }  // namespace eventloom

@@ -17,7 +17,7 @@ struct CommandRecord {
   std::string command;
   std::string result;
 };
-StatusJson to_json(const CommandRecord& command);
+Json to_json(const CommandRecord& command);
 
 struct LogLine {
   std::string time;  ///< UTC
@@ -26,11 +26,11 @@ struct LogLine {
 };
 
 /// Returns the document /status.
-StatusJson status_document(const RunDescription& run, const RunSnapshot& snapshot,
-                           const std::vector<CommandRecord>& commands, const std::vector<LogLine>& log);
+Json status_document(const RunDescription& run, const RunSnapshot& snapshot, const std::vector<CommandRecord>& commands,
+                     const std::vector<LogLine>& log);
 /// Returns the document /events/latest, the part "events" of the status.
-StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot);
+Json latest_events(const RunDescription& run, const RunSnapshot& snapshot);
 /// Serialises the document; bytes that are not valid UTF-8 are replaced.
-std::string to_text(const StatusJson& json);
+std::string to_text(const Json& json);
 
 }  // namespace eventloom

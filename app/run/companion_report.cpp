@@ -1,13 +1,13 @@
 #include "app/run/companion_report.hpp"
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "app/command/safe_text.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -45,8 +45,8 @@ void print_companions(std::ostream& out, const DefinitionOutput& run, const std:
   }
 }
 
-nlohmann::ordered_json companions_json(const DefinitionOutput& run, const std::vector<PartInfo>& parts) {
-  auto list = nlohmann::ordered_json::array();
+Json companions_json(const DefinitionOutput& run, const std::vector<PartInfo>& parts) {
+  auto list = Json::array();
   for (const auto& [given, target] : run.also) {
     const auto sum = sum_of(target, parts);
     list.push_back({{"target", given}, {"files", sum.files}, {"events", sum.events}, {"bytes", sum.bytes}});

@@ -33,19 +33,28 @@ std::vector<HistogramRecord> LiveHistograms::blanks() const {
   return blanks;
 }
 
-void LiveHistograms::turn(HistogramFeed::Time now, HistogramFeed& feed, HistogramDesk& desk) const {
+void LiveHistograms::follow_reset(const HistogramFeed& feed, HistogramDesk& desk) {
+  if (feed.resets() == resets_) return;
+  resets_ = feed.resets();
+  since_ = utc_text(std::chrono::system_clock::now());
+  for (std::size_t i = 0; i < kinds_.size() * set_->specs().size(); ++i) desk.put(i, {.since = since_});
+}
+
+void LiveHistograms::turn(HistogramFeed::Time now, HistogramFeed& feed, HistogramDesk& desk) {
+  follow_reset(feed, desk);
   for (const auto histogram : desk.take_asked()) feed.want(histogram, now);
   while (const auto complete = feed.take_complete()) desk.put(*complete, counted(*complete, feed, false));
 }
 
-void LiveHistograms::conclude(HistogramFeed& feed, HistogramDesk& desk) const {
+void LiveHistograms::conclude(HistogramFeed& feed, HistogramDesk& desk) {
+  follow_reset(feed, desk);
   std::vector<bool> is_complete(kinds_.size() * set_->specs().size());
   while (const auto complete = feed.take_complete()) {
     is_complete[*complete] = true;
     desk.put(*complete, counted(*complete, feed, true));
   }
   for (std::size_t i = 0; i < is_complete.size(); ++i) {
-    if (!is_complete[i]) desk.put(i, {.final = true});
+    if (!is_complete[i]) desk.put(i, {.final = true, .since = since_});
   }
 }
 
@@ -53,8 +62,9 @@ HistogramDesk::Counted LiveHistograms::counted(std::size_t histogram, const Hist
   auto sum = record(histogram, feed.cells(histogram));
   const auto n = set_->specs().size();
   const auto& before = kinds_[histogram / n].before;
-  if (!before.empty()) sum.add(before[histogram % n]);
-  return {std::make_shared<const HistogramRecord>(for_page(sum)), utc_text(std::chrono::system_clock::now()), final};
+  if (resets_ == 0 && !before.empty()) sum.add(before[histogram % n]);
+  return {std::make_shared<const HistogramRecord>(for_page(sum)), utc_text(std::chrono::system_clock::now()), final,
+          since_};
 }
 
 std::vector<KindHistograms> histograms_before(const OutputSettings& output, const std::vector<RunRecord>& records,

@@ -32,18 +32,21 @@ class LiveHistograms {
   /// Names and axes, without counts. With named definitions a name is that of the definition and the histogram's,
   /// "muon/energy".
   [[nodiscard]] std::vector<HistogramRecord> blanks() const;
-  /// Call every turn.
-  void turn(HistogramFeed::Time now, HistogramFeed& feed, HistogramDesk& desk) const;
+  /// Call every turn. After a reset, the counts are those since, without earlier invocations.
+  void turn(HistogramFeed::Time now, HistogramFeed& feed, HistogramDesk& desk);
   /// Call after the session: deposits the final counts of recently requested histograms, and withdraws the others.
-  void conclude(HistogramFeed& feed, HistogramDesk& desk) const;
+  void conclude(HistogramFeed& feed, HistogramDesk& desk);
 
  private:
+  void follow_reset(const HistogramFeed& feed, HistogramDesk& desk);
   [[nodiscard]] HistogramRecord record(std::size_t histogram, std::span<const std::uint64_t> cells) const;
   [[nodiscard]] HistogramDesk::Counted counted(std::size_t histogram, const HistogramFeed& feed, bool final) const;
 
   std::shared_ptr<const HistogramSet> set_;
   std::string value_unit_;
   std::vector<KindHistograms> kinds_;
+  std::uint32_t resets_ = 0;
+  std::string since_;  ///< UTC of the last reset
 };
 
 /// Collective. Returns the histograms of each definition; on rank 0, if the run is resumed, with the sums over its

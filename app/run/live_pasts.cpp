@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "io/files/folder.hpp"
 #include "io/run_output/live_place.hpp"
 
 namespace eventloom {
@@ -16,6 +18,8 @@ namespace {
 std::filesystem::path place_of(const std::filesystem::path& output, std::uint32_t source) {
   return output.parent_path() / live_place_name(output, source);
 }
+
+bool is_kept(const SourceInfo& stream) { return stream.live && !stream.followed; }
 
 /// The definition that has finished the least determines the reported loss.
 LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std::vector<Resumption>& resumptions) {
@@ -28,18 +32,19 @@ LivePast past_of(std::uint32_t source, const SliceGeometry& geometry, const std:
     past.end = std::max(past.end, geometry.owned_epochs(finished.end()).begin);
     const auto slices = finished.end().value - finished.frontier().value - finished.size_beyond();
     past.epochs_missing = std::max(past.epochs_missing, Epoch(slices * geometry.epochs_per_slice));
+    past.none_finished = past.none_finished || resumption.totals[Metric::slices] == 0;
   }
   return past;
 }
 
-/// Rank 0 only. Indexed by stream; those of recordings, followed or not, are unused.
-std::vector<LivePast> pasts_of(const std::string& output, const RunSetup& setup,
-                               const std::vector<Resumption>& resumptions) {
+/// Rank 0 only.
+std::vector<LivePast> pasts_of(const RunSetup& setup, const std::vector<Resumption>& resumptions,
+                               const ListeningMarks& marks) {
   std::vector<LivePast> pasts(setup.streams.size());
   for (std::uint32_t s = 0; s < pasts.size(); ++s) {
-    if (!setup.streams[s].live || setup.streams[s].followed) continue;
+    if (!is_kept(setup.streams[s])) continue;
     pasts[s] = past_of(s, setup.run.geometry, resumptions);
-    pasts[s].place = read_live_place(place_of(output, s));
+    pasts[s].place = marks.earlier(s);
   }
   return pasts;
 }
@@ -55,19 +60,58 @@ void keep_place(const std::filesystem::path& file, const PeerPlace& place) {
 
 }  // namespace
 
-void prepare_live_sources(const std::string& output, RunSetup& setup, const std::vector<Resumption>& resumptions,
-                          const Collective& ranks) {
-  if (!setup.live) return;
-  std::vector<LivePast> pasts;
-  if (any_resumes(resumptions)) {
-    if (ranks.rank() == 0) pasts = pasts_of(output, setup, resumptions);
-    pasts = ranks.all_gather(pasts).front();
+ListeningMarks::ListeningMarks(std::string output, const RunSetup& expected, bool first_rank, bool continues)
+    : output_(std::move(output)), earlier_(expected.streams.size()) {
+  if (!first_rank) return;
+  std::optional<std::uint32_t> first;
+  for (std::uint32_t s = 0; s < earlier_.size(); ++s) {
+    if (!is_kept(expected.streams[s])) continue;
+    first = first.value_or(s);
+    if (!continues || !is_there(place_of(output_, s))) continue;
+    any_earlier_ = true;
+    earlier_[s] = read_live_place(place_of(output_, s));
   }
+  if (first && !is_there(place_of(output_, *first))) make(*first, mark_unheard);
+}
+
+ListeningMarks::~ListeningMarks() {
+  std::error_code error;
+  for (const auto& file : made_) {
+    if (begun_ ? is_unheard(file) : !keeps_) std::filesystem::remove(file, error);
+  }
+}
+
+void ListeningMarks::hear(SourceId source, const PeerPlace& place) {
+  const auto file = place_of(output_, source.value);
+  if (!heard_.insert(source.value).second || (is_there(file) && !is_unheard(file))) return;
+  make(source.value, [&](const auto& path) { write_live_place(path, place); });
+}
+
+template <class Write>
+void ListeningMarks::make(std::uint32_t source, Write write) {
+  const auto file = place_of(output_, source);
+  try {
+    write(file);
+    made_.insert(file);
+  } catch (const UserError& error) {
+    log::warn("{}; if the run dies before it begins, nothing says so to the next", error.what());
+  }
+}
+
+std::vector<LivePast> find_live_pasts(const RunSetup& setup, const std::vector<Resumption>& resumptions, bool continues,
+                                      const ListeningMarks& marks, const Collective& ranks) {
+  std::vector<LivePast> pasts;
+  if (!setup.live || !continues) return pasts;
+  const bool began = std::ranges::any_of(resumptions, [](const Resumption& r) { return !r.before.began.empty(); });
+  if (ranks.rank() == 0 && (began || marks.any_earlier())) pasts = pasts_of(setup, resumptions, marks);
+  return ranks.all_gather(pasts).front();
+}
+
+void prepare_live_sources(const std::string& output, RunSetup& setup, const std::vector<LivePast>& pasts) {
   for (auto& source : setup.local) {
     if (source.live == nullptr || setup.streams[source.id.value].followed) continue;
-    if (!pasts.empty()) source.live->resume_after(pasts[source.id.value]);
-    source.live->keep_place(
-        [file = place_of(output, source.id.value)](const PeerPlace& place) { keep_place(file, place); });
+    if (!pasts.empty()) source.begin.past = pasts[source.id.value];
+    source.begin.keep = [file = place_of(output, source.id.value)](const PeerPlace& place) { keep_place(file, place); };
   }
 }
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "app/command/options.hpp"
+#include "app/command/utf8.hpp"
 #include "core/definitions/text_mistake.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/text_error.hpp"
@@ -97,12 +97,10 @@ std::vector<DefinitionOutput> parse_define_options(const std::vector<std::string
 }
 
 const std::string& utf8_name(const std::string& name, const char* option) {
-  try {
-    static_cast<void>(nlohmann::json(name).dump());
-    return name;
-  } catch (const nlohmann::json::type_error&) {
+  if (!is_utf8(name)) {
     throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
   }
+  return name;
 }
 
 void add_also_option(const std::string& text, OutputSettings& output) {

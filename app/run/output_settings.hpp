@@ -52,6 +52,7 @@ struct OutputSettings {
   PartWriterSettings parts;            ///< compression and segments; the rest is filled in per writer
   bool no_payload = false;             ///< part files hold hits without payload
   std::string scratch;                 ///< node-local folder for unfinished parts; empty: none
+  std::string next;                    ///< folder for parts when the disk of `file` is full, absolute; empty: none
   std::string save_sorted;             ///< folder for the time-sorted hits; empty: none
   std::string report_json;             ///< file for the summary as JSON; empty: none
   std::optional<TapOption> tap;        ///< not set: no port is opened

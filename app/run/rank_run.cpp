@@ -218,6 +218,7 @@ EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   settings.histograms = setup_.run.histograms;
   settings.sums_histograms = session_.histograms() != nullptr;
   if (!output_.scratch.empty()) settings.scratch = scratch_folder(output_.scratch, output_.file);
+  if (!output_.next.empty()) settings.next = scratch_folder(output_.next, output_.file);
   const auto found = resumption.writers.find(number);
   const auto place = found == resumption.writers.end() ? WriterPlace{} : found->second;
   settings.list = place.list;

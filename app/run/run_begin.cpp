@@ -7,6 +7,7 @@
 #include "app/run/run_output.hpp"
 #include "core/control/agreement.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/run_output/disk_reserve.hpp"
 #include "io/run_output/run_folder.hpp"
 
 namespace eventloom {
@@ -29,10 +30,10 @@ void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::ve
   }
   if (output.has_companions()) check_companions(input_files(config), output, companions);
   for (std::size_t i = 0; i < output.runs.size(); ++i) {
-    if (!resumptions[i].resumes) begin_output(output.runs[i].file, output.save_sorted, records[i]);
+    if (!resumptions[i].resumes) begin_output(output, output.runs[i].file, records[i]);
   }
   for (const auto& place : companions) place.clear();
-  begin_index(output);
+  begin_index(output, any_resumes(resumptions));
 }
 
 }  // namespace
@@ -61,7 +62,13 @@ void prepare_output(const RunConfig& config, const RunSetup& setup, const std::v
     for (const auto& run : output.runs) prepare_scratch(scratch_folder(output.scratch, output.file), run.file);
   });
   agree(ranks, [&] {
-    if (ranks.rank() == 0) begin_outputs(config, setup, records, resumptions);
+    if (ranks.rank() != 0) return;
+    begin_outputs(config, setup, records, resumptions);
+    if (output.next.empty()) return;
+    for (const auto& run : output.runs) {
+      prepare_next_folder(scratch_folder(output.next, output.file), run.file);
+      take_disk_reserve(run.file);
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <set>
 
 #include "app/command/command_line.hpp"
@@ -143,6 +144,9 @@ void add_output_options(po::options_description& options) {
   add_option_rows(
       options,
       {{"output", text_value("FILE", "run.h5"), "the run's file; also the prefix of its part files"},
+       {"output-next", text_value("DIR", "", "none"),
+        "folder on another disk, seen by all ranks, where the part files continue when the disk of --output is full; "
+        "links beside the run's file lead to them"},
        {"runs", text_value("DIR", "", "none"),
         "many runs in one program, DIR/run_0001.h5 and so on, which 'eventloom control' begins and ends; "
         "instead of --output, with live sources and --monitor. The log DIR/runs.jsonl decides the next number; "
@@ -189,6 +193,7 @@ void add_watching_options(po::options_description& options) {
         "on standard error: bar; lines, one every 5 s; none; auto: a bar on a terminal, else lines; ranks under mpirun "
         "have no terminal"},
        {"quiet", po::bool_switch(), "no progress and no messages but errors"},
+       {"verbose", po::bool_switch(), "also a message for each epoch buffer dropped when a board's clock jumps"},
        {"monitor", text_value("[ADDR:]PORT", "", "none"),
         "serve a page, /status, /metrics and /events/latest over HTTP during the run; ADDR defaults to "
         "127.0.0.1, PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the "
@@ -325,6 +330,9 @@ OutputSettings output_settings(const po::variables_map& values) {
   output.parts.segment_bytes = bytes_option(values, "segment-size", 1, std::uint64_t{1} << 60);
   output.parts.segment_time = duration_option(values, "segment-time");
   output.scratch = values["scratch"].as<std::string>();
+  if (const auto& next = values["output-next"].as<std::string>(); !next.empty()) {
+    output.next = std::filesystem::weakly_canonical(next).string();
+  }
   if (const auto& tap = values["tap"].as<std::string>(); !tap.empty()) output.tap = parse_tap_option(tap);
   output.reply = reply_option(values);
   output.merge = values["merge"].as<bool>();
@@ -388,6 +396,8 @@ RunConfig to_config(const po::variables_map& values) {
                    "finished parts are safe; " + how_to_continue(config.series.has_value())};
   if (config.stalls.warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
   config.quiet = values["quiet"].as<bool>();
+  config.verbose = values["verbose"].as<bool>();
+  if (config.quiet && config.verbose) throw UserError("--quiet contradicts --verbose: leave one out");
   config.realtime = values["realtime"].as<bool>();
   if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();
   config.repeats = is_repeatable(config.config_file);

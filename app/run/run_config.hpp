@@ -23,6 +23,7 @@ struct RunConfig {
   StallSettings stalls;
   std::optional<SeriesSettings> series;  ///< not set: the program has one run
   bool quiet = false;                    ///< report only errors
+  bool verbose = false;                  ///< report details, too
   bool realtime = false;                 ///< see apply_realtime()
   std::string config_file;               ///< file of --config; empty: none
   bool repeats = false;                  ///< it is the output of a run, which this one repeats

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "app/command/utf8.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/setting.hpp"
 #include "formats/text_file.hpp"
@@ -17,16 +17,6 @@
 namespace eventloom {
 
 namespace {
-
-/// Its names are displayed and stored in files.
-bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(nlohmann::json(text).dump());
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-}
 
 std::string names_of(const Detector& detector, GroupSet groups) {
   std::string names;

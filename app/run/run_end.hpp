@@ -10,7 +10,7 @@
 #include "app/run/run_view.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/control/collective.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/mpi/exchange_backend.hpp"
 #include "io/run_format/run_record.hpp"
 
 namespace eventloom {

@@ -76,10 +76,13 @@ void plan_output(FilePlan& plan, const std::string& file, const OutputSettings& 
   const bool resumes = settings.resume && (is_run_file(output) || is_merged_file(output));
   const auto is_part = [output](const std::string& name) { return is_name_of_part(output, name); };
   plan.write_in(output.parent_path(), "--output", is_part, resumes ? is_any_file : is_of_run, existing);
+  const auto is_place = [stem = output.stem().string()](const std::string& name) { return is_place_of(stem, name); };
   plan.write_in(
       output.parent_path(), "--output",
-      [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run_or_merged,
-      existing);
+      [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name) && !is_place(name); },
+      is_of_run_or_merged, existing);
+  // A run that died before it had a run file leaves nothing else.
+  plan.write_in(output.parent_path(), "--output", is_place, is_of_run, Existing::replace);
 }
 
 /// Checks that list-mode files can be written, using a name longer than any that will occur.

@@ -19,6 +19,7 @@
 #include "io/hdf5/output_kind.hpp"
 #include "io/run_format/part_list.hpp"
 #include "io/run_format/run_index.hpp"
+#include "io/run_output/disk_reserve.hpp"
 #include "io/run_output/merge.hpp"
 #include "io/run_output/run_file_writer.hpp"
 #include "io/run_output/run_folder.hpp"
@@ -96,6 +97,14 @@ void write_index(const OutputSettings& output, bool closed) {
   write_run_index(output.file, index);
 }
 
+/// All writers have ended. Removes the next folder if it is empty, and frees the space kept for a full disk.
+void leave_next_folder(const OutputSettings& output) {
+  if (output.next.empty()) return;
+  std::error_code in_use;
+  std::filesystem::remove(scratch_folder(output.next, output.file), in_use);
+  for (const auto& run : output.runs) free_disk_reserve(run.file);
+}
+
 void write_result(const std::string& run_file, const RunResult& result, RunRecord& record) {
   add_commands(record, result.commands);
   record.ended = utc_now();
@@ -162,21 +171,22 @@ void merge_output(const OutputSettings& output, const std::function<void()>& tur
   }
 }
 
-void begin_output(const std::string& run_file, const std::string& save_sorted, const RunRecord& record) {
-  const std::filesystem::path output(run_file);
-  const bool has_parts = std::filesystem::exists(output.parent_path() / part_list_name(output, 0));
-  if (std::filesystem::exists(output) && (has_parts || is_run_index(output))) {
+void begin_output(const OutputSettings& output, const std::string& run_file, const RunRecord& record) {
+  const std::filesystem::path file(run_file);
+  const bool has_parts = std::filesystem::exists(file.parent_path() / part_list_name(file, 0));
+  if (!output.resume && std::filesystem::exists(file) && (has_parts || is_run_index(file))) {
     log::warn("'{}' was interrupted; starting over, as --resume was not given", run_file);
   }
-  if (!save_sorted.empty()) prepare_sorted_folder(save_sorted);
+  if (!output.save_sorted.empty()) prepare_sorted_folder(output.save_sorted);
   // The order matters: an interruption leaves the old run unchanged, or the new one without old parts.
   remove_lists(run_file);
   write_run_file(run_file, record, {});
   clear_up(run_file, {});
 }
 
-void begin_index(const OutputSettings& output) {
+void begin_index(const OutputSettings& output, bool resumes) {
   if (!output.has_index()) return;
+  if (resumes) return write_index(output, false);
   remove_lists(output.file);
   write_index(output, false);
   clear_up(output.file, {});
@@ -185,6 +195,7 @@ void begin_index(const OutputSettings& output) {
 void write_results(const OutputSettings& output, const RunSetup& setup, const std::vector<RunResult>& results,
                    std::vector<RunRecord>& records, const ExchangeBackend& backend) {
   const bool ends = !results.front().unfinished;
+  leave_next_folder(output);
   if (!output.report_json.empty()) write_report_json(output, setup, results, backend);
   if (ends && !output.save_sorted.empty()) write_manifest(output.save_sorted, setup, results.front());
   for (std::size_t i = 0; i < results.size(); ++i) write_result(output.runs[i].file, results[i], records[i]);

@@ -7,7 +7,7 @@
 #include "app/run/output_settings.hpp"
 #include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/mpi/exchange_backend.hpp"
 #include "io/run_format/run_record.hpp"
 
 /// The files of a run as a whole, besides the parts of its writers. All functions are for rank 0 only, and throw
@@ -23,9 +23,9 @@ void add_invocations(RunRecord& record, const RunRecord& before);
 
 /// Replaces earlier output and writes the first version of the run file, so that an unwritable folder is reported
 /// before any work.
-void begin_output(const std::string& run_file, const std::string& save_sorted, const RunRecord& record);
-/// Replaces the index, if the definitions have names.
-void begin_index(const OutputSettings& output);
+void begin_output(const OutputSettings& output, const std::string& run_file, const RunRecord& record);
+/// Replaces the index, if the definitions have names. `resumes`: its run continues, and the files beside it stay.
+void begin_index(const OutputSettings& output, bool resumes);
 /// Adds the commands that steered the run.
 void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands);
 /// Writes the report, the manifest of sorted hits and, for a finished run, the run files and their index. The latter

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <string_view>
@@ -21,8 +20,10 @@
 #include "app/run/unused_channels.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"
+#include "io/files/folder.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/run_format/run_record.hpp"
 #include "io/run_format/totals_json.hpp"
@@ -30,8 +31,6 @@
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json per_source(const RunSetup& setup, const RunResult& result) {
   Json list = Json::array();
@@ -135,7 +134,7 @@ RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
   for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
   std::map<std::uint32_t, MarkerCounts::Numbers> left_out;
   for (const auto& [source, counts] : mine.left_out) left_out[source] = counts.numbers();
-  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out, mine.live_hits};
+  const Json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out, mine.live_hits};
   for (const auto& json : all_gather_json(ranks, lists)) {
     RunTotals theirs{{}, json.at(0), json.at(1), json.at(2), {}, json.at(4)};
     for (const auto& [source, numbers] : json.at(3).get<decltype(left_out)>()) {
@@ -234,6 +233,24 @@ std::string files_of(const OutputSettings& output) {
   return files;
 }
 
+/// {folder: number of the parts that are there, since the disk of the run file was full}
+std::map<std::string, std::size_t> moved_parts(const std::filesystem::path& run_file,
+                                               const std::vector<PartInfo>& parts) {
+  std::map<std::string, std::size_t> moved;
+  for (const auto& part : parts) {
+    const auto link = run_file.parent_path() / part.name;
+    if (leads_to_moved(link)) ++moved[std::filesystem::read_symlink(link).parent_path().string()];
+  }
+  return moved;
+}
+
+void print_moved(std::ostream& out, const std::string& run_file, const std::vector<PartInfo>& parts) {
+  for (const auto& [folder, n] : moved_parts(run_file, parts)) {
+    out << fmt::format("{} of its {} part files are in '{}', as the disk was full; links beside it lead to them\n", n,
+                       parts.size(), folder);
+  }
+}
+
 /// "2.3 MB written in 4 part files", or "..., merged into 1 file of 2.1 MB", after which there are no parts.
 std::string written_text(const OutputSettings& output, const std::vector<RunResult>& results) {
   constexpr double kMega = 1e6;
@@ -258,6 +275,7 @@ Json of_events(const DefinitionOutput& output, const RunSetup& setup, const RunR
   Json json = Json::object();
   json["totals"] = to_json(result.totals);
   json["parts"] = to_json(is_merged_file(output.file) ? std::vector<PartInfo>() : result.parts);
+  if (const auto moved = moved_parts(output.file, result.parts); !moved.empty()) json["moved_parts"] = moved;
   json["balanced"] = imbalances(result).empty();
   json["output"] = output.file;
   if (!output.also.empty()) json["also"] = companions_json(output, result.parts);
@@ -370,7 +388,10 @@ void print_summary(std::ostream& out, const OutputSettings& output, const RunSet
                      million_per_second(hits, result.seconds), written_text(output, results),
                      static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
   out << "output: " << files_of(output) << '\n';
-  for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, output.runs[i], results[i].parts);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    print_moved(out, output.runs[i].file, results[i].parts);
+    print_companions(out, output.runs[i], results[i].parts);
+  }
   out.flush();  // before anything on standard error
   report_warnings(output, setup, results);
 }
@@ -418,7 +439,7 @@ void write_report_json(const OutputSettings& output, const RunSetup& setup, cons
   json["remarks"] = remarks_json(result);
   json["setup"] = output.setup;
   json["in_force"] = setup.in_force;
-  write_report(output.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_report(output.report_json, json.dump(2) + "\n");
 }
 
 }  // namespace eventloom

@@ -8,7 +8,7 @@
 #include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/control/collective.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/mpi/exchange_backend.hpp"
 
 namespace eventloom {
 

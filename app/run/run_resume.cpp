@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
 #include "io/run_format/run_index.hpp"
@@ -120,6 +120,8 @@ SliceId first_finished(SliceId first, const std::vector<SliceRun>& runs) {
 SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, const FinishedWork& work) {
   std::vector<SliceRun> runs;
   for (const auto& part : work.parts) runs.insert(runs.end(), part.slices.begin(), part.slices.end());
+  // The run begins with what its sources send now.
+  if (setup.all_live && runs.empty()) return {};
   const SliceId first = setup.all_live ? first_finished(setup.first_slice, runs) : setup.first_slice;
   try {
     return {first, runs};
@@ -166,10 +168,6 @@ FoundRun look_for_run(const std::string& run_file, bool saves_sorted, const RunS
   auto run = read_run_or_merged(run_file);
   if (run.merged) expect_undamaged(run_file);
   if (!run.record.closed) found.work = read_finished_work(run_file);
-  if (setup.live && !run.record.closed && found.work.parts.empty()) {
-    log::info("'{}' was stopped before anything was finished: the run starts over", run_file);
-    return found;
-  }
   resumption.before = std::move(run.record);
   refuse_differences(run_file, resumption.before, now);
   resumption.statistics = earlier_statistics(run_file);
@@ -200,13 +198,13 @@ std::vector<PartInfo> parts_of(const FoundRun& found) {
 /// Collective. Each rank reads its share of the parts that rank 0 has found.
 DamagedParts find_damage(const std::string& run_file, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
-  nlohmann::json list = nlohmann::json::array();
+  Json list = Json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
   const auto reported = broadcast_json(ranks, list);
   const auto n_ranks = static_cast<std::size_t>(ranks.size());
-  nlohmann::json mine = nlohmann::json::object();
+  Json mine = Json::object();
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < reported.size(); i += n_ranks) {
-    const auto part = part_from_json(nlohmann::ordered_json(reported[i]));
+    const auto part = part_from_json(Json(reported[i]));
     if (const auto damage = damage_of_part(run_file, part)) mine[part.name] = *damage;
   }
   DamagedParts damaged;
@@ -261,6 +259,20 @@ FinishedWork reopen(const DefinitionOutput& output, Resumption& resumption, cons
   return work;
 }
 
+/// Describes it to the user.
+std::string text_of_finished(const Resumption& resumption, const RunSetup& setup) {
+  const auto slices = resumption.totals[Metric::slices];
+  const bool loses = std::ranges::any_of(setup.streams, [](const SourceInfo& s) { return s.live && !s.followed; });
+  if (slices == 0) {
+    return fmt::format("nothing of it is finished, {}", loses ? "so that what its live sources have sent is lost"
+                                                              : "so that it is built from the beginning");
+  }
+  const auto frontier = resumption.finished.frontier();
+  const bool any_before = setup.all_live || frontier > setup.first_slice;
+  return fmt::format("{} slices in {} parts are finished, {} slice {}", slices, resumption.parts.size(),
+                     any_before ? "all before" : "but not the first,", frontier.value);
+}
+
 /// Rank 0 only. `whole`: the run is complete for all definitions. Otherwise, definitions that are complete are
 /// reopened, to be finished with the others.
 Resumption take_up(const DefinitionOutput& output, bool saves_sorted, const RunSetup& setup, FoundRun found,
@@ -282,15 +294,14 @@ Resumption take_up(const DefinitionOutput& output, bool saves_sorted, const RunS
     resumption.totals.add(part.totals);
     resumption.parts.push_back(std::move(part.info));
   }
-  log::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", output.file,
-            resumption.totals[Metric::slices], resumption.parts.size(), resumption.finished.frontier().value);
+  log::info("resuming '{}': {}", output.file, text_of_finished(resumption, setup));
   return resumption;
 }
 
-nlohmann::json to_json(const Resumption& resumption) {
-  nlohmann::json runs = nlohmann::json::array();
+Json to_json(const Resumption& resumption) {
+  Json runs = Json::array();
   for (const auto& run : resumption.finished.beyond()) runs.push_back({run.first, run.step, run.count});
-  nlohmann::json writers = nlohmann::json::array();
+  Json writers = Json::array();
   for (const auto& [number, place] : resumption.writers) {
     writers.push_back(
         {number, place.list.good_bytes, place.list.chain, place.next_segment, place.events, place.next_files});
@@ -302,7 +313,7 @@ nlohmann::json to_json(const Resumption& resumption) {
           {"writers", writers}};
 }
 
-Resumption resumption_from_json(const nlohmann::json& json) {
+Resumption resumption_from_json(const Json& json) {
   Resumption resumption;
   resumption.resumes = json.at("resumes");
   resumption.complete = json.at("complete");

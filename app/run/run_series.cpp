@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/observe/utc_text.hpp"
+#include "app/run/idle_watch.hpp"
 #include "app/run/run_begin.hpp"
 #include "app/run/series_settings.hpp"
 #include "core/control/agreement.hpp"
@@ -27,6 +28,8 @@ namespace {
 
 /// How often to poll for requests between two runs.
 constexpr auto kRequestLook = std::chrono::milliseconds(5);
+/// Bytes that may wait between two runs for the first run to say how they are numbered.
+constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 20;
 
 /// A run to begin. Only rank 0 has the texts.
 struct NextRun {
@@ -40,12 +43,25 @@ struct NextRun {
 struct Decision {
   std::uint64_t number = 0;  ///< number of the run to begin; 0: none
   bool leaves = false;       ///< the program ends
+  bool looks = false;        ///< the sources are looked at
 };
 
 bool ends_program(const RunEnding& ending) {
   if (ending.code != kExitOk && ending.code != kExitLosses) return true;
   const auto cause = ending.cause;
   return cause && *cause != Cause::time && *cause != Cause::stop_run && *cause != Cause::next_run;
+}
+
+/// Adds what is known of the sources before the first run opens them. Files to follow need not be there yet.
+RunDescription with_sources(RunDescription run, const RunConfig& config, int ranks) {
+  try {
+    const auto specs = expand_sources(config.sources.uris);
+    run.roles = assign_roles(config.exchange, specs, ranks);
+    for (const auto& spec : specs) run.sources.push_back(spec.uri.text());
+  } catch (const UserError&) {
+    // The first run reports it.
+  }
+  return run;
 }
 
 class SeriesOfRuns {
@@ -60,13 +76,16 @@ class SeriesOfRuns {
         first_(ranks.rank() == 0) {
     config_.sources.shelf = &shelf_;
     agree(ranks_, [&] { open_folder(); });
-    monitor_ = open_monitor(config.view, description, first_ ? &desk_ : nullptr, ranks_);
+    monitor_ =
+        open_monitor(config.view, with_sources(description, config, ranks_.size()), first_ ? &desk_ : nullptr, ranks_);
   }
 
   int run();
 
  private:
   void open_folder();
+  [[nodiscard]] bool has_live_boards() const;
+  void end_program();
   [[nodiscard]] std::optional<NextRun> take_request();
   std::optional<NextRun> wait_for_request();
   [[nodiscard]] Decision decide();
@@ -78,9 +97,13 @@ class SeriesOfRuns {
   void begin_log(const NextRun& next, const std::string& file);
   void end_log(const RunEnding& ending);
   void fail_log(const std::string& why);
+  void close_ended();
+  void close_idle_feeds();
   void reopen_ended();
   void call_stop_hook(const NextRun& run);
-  void show_idle(const std::string& message);
+  [[nodiscard]] std::string begin_idle();
+  void open_peers();
+  void look_at_sources(IdleWatch& idle);
 
   RunConfig config_;
   const SeriesSettings& series_;
@@ -98,7 +121,8 @@ class SeriesOfRuns {
   std::unique_ptr<OutputLock> lock_;
   RunDesk desk_;
   std::unique_ptr<Monitor> monitor_;
-  std::uint64_t last_ = 0;  ///< highest number in use
+  std::uint64_t last_ = 0;      ///< highest number in use
+  bool killed_before_ = false;  ///< the last program was killed, and no run has begun since
   LoggedRun logged_;
   std::string last_end_;  ///< how the last run ended, in words
 };
@@ -109,6 +133,7 @@ void SeriesOfRuns::open_folder() {
   create_folder_durably(series_.folder);
   lock_ = std::make_unique<OutputLock>(run_log_of(series_.folder));
   const auto log = open_run_log(series_.folder);
+  killed_before_ = was_killed(series_.folder) && has_live_boards();
   last_ = highest_run(series_.folder, log);
   desk_.wait(last_);
   // The first run is begun like any other, so that no other request is accepted meanwhile.
@@ -122,6 +147,17 @@ void SeriesOfRuns::open_folder() {
           "it had finished",
           run.number, (std::filesystem::path(series_.folder) / run.file).string());
   }
+}
+
+/// Whether a source sends whether or not a run is there to receive it.
+bool SeriesOfRuns::has_live_boards() const {
+  return std::ranges::any_of(expand_sources(config_.sources.uris),
+                             [](const SourceSpec& spec) { return is_live(spec.uri) && !is_followed(spec.uri); });
+}
+
+/// Data that arrive after a program has logged its end belong to no run.
+void SeriesOfRuns::end_program() {
+  if (first_ && last_ != 0 && !killed_before_) log_program_end(series_.folder, utc_now());
 }
 
 /// Rank 0 only.
@@ -145,6 +181,7 @@ int SeriesOfRuns::run() {
     next = after(ending);
     if (!next) next = wait_for_request();
   }
+  agree_at_rest(ranks_, [&] { end_program(); });
   worst_ = ranks_.broadcast(worst_);
   if (monitor_) {
     auto last = std::make_shared<RunSnapshot>();
@@ -185,31 +222,51 @@ Decision SeriesOfRuns::decide() {
 
 /// Discards what arrives meanwhile. Returns std::nullopt when the program ends.
 std::optional<NextRun> SeriesOfRuns::wait_for_request() {
-  begin_.reset();
-  if (first_) {
-    desk_.wait(last_);
-    monitor_->open_commands();
-    show_idle(
-        fmt::format("{}waiting for the next run, number {}", last_end_.empty() ? "" : last_end_ + "; ", last_ + 1));
-  }
+  const auto message = begin_idle();
+  IdleWatch idle(shelf_, ranks_, message);
   for (;;) {
     watch_.turn();
     between_ += shelf_.discard();
     Decision decision;
-    if (first_) decision = decide();
+    if (first_) {
+      decision = decide();
+      decision.looks = idle.due(std::chrono::steady_clock::now());
+    }
     decision = ranks_.broadcast(decision);
     if (ranks_.any(stop_signal() != 0) || decision.leaves) return std::nullopt;
     if (decision.number != 0) return NextRun{decision.number, false, logged_.comment, logged_.by};
+    if (decision.looks) look_at_sources(idle);
     std::this_thread::sleep_for(kRequestLook);
   }
 }
 
-void SeriesOfRuns::show_idle(const std::string& message) {
+/// Returns what the program is waiting for, in words.
+std::string SeriesOfRuns::begin_idle() {
+  begin_.reset();
+  if (!tried_) open_peers();
+  if (!first_) return {};
+  desk_.wait(last_);
+  monitor_->open_commands();
+  auto message =
+      fmt::format("{}waiting for the next run, number {}", last_end_.empty() ? "" : last_end_ + "; ", last_ + 1);
   log::info("{}", message);
-  auto snapshot = std::make_shared<RunSnapshot>();
-  snapshot->condition.state = "idle";
-  snapshot->condition.message = message;
-  monitor_->publish(std::move(snapshot));
+  return message;
+}
+
+/// Before the first run: shows which front ends are there. Their data belong to no run, those in files do.
+void SeriesOfRuns::open_peers() {
+  try {
+    keep_feeds(config_.sources, config_.exchange, ranks_, FeedsKept::of_peers);
+  } catch (const UserError& error) {
+    if (first_) log::warn("{}; the first run tries again", error.what());
+  }
+}
+
+/// Collective.
+void SeriesOfRuns::look_at_sources(IdleWatch& idle) {
+  const auto snapshot = idle.look(std::chrono::steady_clock::now());
+  if (snapshot) monitor_->publish(snapshot);
+  if (ranks_.any(shelf_.close_waiting(kMostWaiting))) open_peers();
 }
 
 RunConfig SeriesOfRuns::config_of(const NextRun& next) const {
@@ -224,6 +281,7 @@ bool SeriesOfRuns::prepare(const NextRun& next) {
   const bool may_fail = std::exchange(tried_, true) || series_.starts_idle;
   std::string failure;
   try {
+    if (!next.follows) close_idle_feeds();
     keep_feeds(config_.sources, config_.exchange, ranks_);
     locks_ = lock_outputs(config_of(next), ranks_);
   } catch (const UserError& error) {
@@ -272,11 +330,20 @@ void SeriesOfRuns::begin_log(const NextRun& next, const std::string& file) {
   desk_.begin(next.number);
   logged_.file = std::filesystem::path(file).filename().string();
   logged_.began = utc_now();
+  logged_.unknown_between = std::exchange(killed_before_, false);
   log_begin(series_.folder, logged_);
-  log::info("run {}, begun by {}: '{}'{}", next.number, next.by, file,
-            logged_.hits_between == 0
-                ? ""
-                : fmt::format("; {} hits arrived since the last run and are in none", logged_.hits_between));
+  if (logged_.unknown_between) {
+    log::warn(
+        "run {}: the program before was killed: the hits since then, and those that it had not finished, are in "
+        "no run, and their number is unknown",
+        next.number);
+    worst_ = std::max<int>(worst_, kExitLosses);
+  }
+  log::info(
+      "run {}, begun by {}: '{}'{}", next.number, next.by, file,
+      logged_.hits_between == 0
+          ? ""
+          : fmt::format("; {} hits arrived before it, while no run was active, and are in none", logged_.hits_between));
 }
 
 void SeriesOfRuns::end_log(const RunEnding& ending) {
@@ -302,24 +369,36 @@ void SeriesOfRuns::fail_log(const std::string& why) {
   }
 }
 
-/// After next-run, the next run begins at once.
+/// After next-run, the next run begins at once. A start that was asked for meanwhile begins one like any other, after
+/// the data that belong to no run have been discarded.
 std::optional<NextRun> SeriesOfRuns::after(const RunEnding& ending) {
-  auto next = first_ ? take_request() : std::nullopt;
+  auto next = first_ && ending.cause == Cause::next_run ? take_request() : std::nullopt;
   if (next) {
-    next->follows = ending.cause == Cause::next_run;
+    next->follows = true;
     monitor_->open_commands();
   }
   return shared(std::move(next));
 }
 
-/// A peer that has ended its stream may begin another for the next run, and is received from now on. Followed files
-/// do not begin again.
-void SeriesOfRuns::reopen_ended() {
+/// Followed files do not begin again.
+void SeriesOfRuns::close_ended() {
   std::vector<std::optional<std::uint32_t>> ports;
   for (const auto& spec : expand_sources(config_.sources.uris)) {
     ports.push_back(is_followed(spec.uri) ? std::nullopt : std::optional(spec.home));
   }
   between_ += shelf_.close_ended(ports);
+}
+
+/// A run that begins after a pause has its own connections to peers that have ended meanwhile, or of which everything
+/// still waits.
+void SeriesOfRuns::close_idle_feeds() {
+  close_ended();
+  shelf_.close_waiting(0);
+}
+
+/// A peer that has ended its stream may begin another for the next run, and is received from now on.
+void SeriesOfRuns::reopen_ended() {
+  close_ended();
   try {
     keep_feeds(config_.sources, config_.exchange, ranks_);
   } catch (const UserError& error) {

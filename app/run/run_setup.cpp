@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "core/definitions/text_mistake.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/text_error.hpp"
 #include "io/recorded/channel_words.hpp"
@@ -40,7 +40,7 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   const auto peer = local.live == nullptr ? LivePeer{} : local.live->peer();
   SourceInfo info;
   info.name = source.name();
-  info.uri = spec.uri.text();
+  info.uri = is_followed(spec.uri) ? placed_uri(spec).text() : spec.uri.text();
   info.path = input.path;
   info.bytes = input.bytes;
   info.crc32c = input.crc32c;
@@ -65,8 +65,8 @@ SourceInfo info_of(const SourceSpec& spec, const LocalSource& local, const Sourc
   return info;
 }
 
-nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
-  nlohmann::json json = to_json(local.id, info_of(spec, local, settings));
+Json describe(const SourceSpec& spec, const LocalSource& local, const SourceSettings& settings) {
+  Json json = to_json(local.id, info_of(spec, local, settings));
   // One manifest describes all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
@@ -74,12 +74,11 @@ nlohmann::json describe(const SourceSpec& spec, const LocalSource& local, const 
 }
 
 /// The sources of this rank, for take_info().
-nlohmann::json describe_local(const RunSetup& setup, const std::vector<SourceSpec>& specs,
-                              const SourceSettings& settings) {
+Json describe_local(const RunSetup& setup, const std::vector<SourceSpec>& specs, const SourceSettings& settings) {
   std::vector<SourceSpec> local;
   for (const auto& source : setup.local) local.push_back(specs[source.id.value]);
   const auto unread = unread_columns(local);
-  auto described = nlohmann::json::array();
+  auto described = Json::array();
   for (std::size_t s = 0; s < local.size(); ++s) {
     described.push_back(describe(local[s], setup.local[s], settings));
     if (!unread[s].empty()) described.back()["unread"] = unread[s];
@@ -88,7 +87,7 @@ nlohmann::json describe_local(const RunSetup& setup, const std::vector<SourceSpe
 }
 
 /// Rank 0 reports once for all sources.
-void report_unread(const RunSetup& setup, const std::vector<nlohmann::json>& described) {
+void report_unread(const RunSetup& setup, const std::vector<Json>& described) {
   std::map<std::size_t, std::vector<std::string>> by_source;
   for (const auto& of_rank : described) {
     for (const auto& json : of_rank) {
@@ -125,17 +124,6 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
 }
 
-Roles assign_roles(const ExchangeSettings& exchange, const std::vector<SourceSpec>& specs, int ranks) {
-  if (specs.size() > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
-  Roles roles;
-  roles.ranks = ranks;
-  roles.sources = static_cast<std::uint32_t>(specs.size());
-  for (const auto& spec : specs) roles.homes.push_back(spec.home);
-  roles.builders = exchange.builders == 0 ? static_cast<std::uint32_t>(ranks) : exchange.builders;
-  roles.filters = exchange.filters;
-  return roles;
-}
-
 bool is_numbered(const SourceInfo& source) { return (source.flags & kNumbered) != 0; }
 
 void require_one_clock(const std::vector<SourceInfo>& sources) {
@@ -144,7 +132,8 @@ void require_one_clock(const std::vector<SourceInfo>& sources) {
     if (is_numbered(source) != is_numbered(first)) {
       throw UserError("the times of '" + (is_numbered(source) ? source : first).name +
                       "' are event numbers, those of '" + (is_numbered(source) ? first : source).name +
-                      "' are not: a run cannot mix the two; choose time= in the source's URI");
+                      "' are not: a run cannot mix the two; choose time= in the source's URI, or numbered=yes where "
+                      "columns hold numbers");
     }
     if (source.base == first.base) continue;
     throw UserError("'" + source.name + "' has ticks of " + std::to_string(source.base.tick_ps) + " ps and epochs of " +
@@ -156,7 +145,7 @@ void require_one_clock(const std::vector<SourceInfo>& sources) {
 
 void require_same_words(const std::vector<SourceInfo>& streams) {
   std::vector<DescribedSource> sources;
-  for (const auto& stream : streams) sources.push_back({stream.name, stream.text});
+  for (const auto& stream : streams) sources.push_back({stream.name, stream.uri, stream.text});
   eventloom::require_same_words(sources);
 }
 
@@ -303,7 +292,7 @@ void align_wrapping(std::vector<SourceInfo>& streams) {
 }
 
 /// `described`: descriptions of the opened streams of all ranks.
-std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
+std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<Json>& described) {
   std::optional<SortedInfo> sorted;
   for (const auto& of_rank : described) {
     for (const auto& json : of_rank) {
@@ -372,6 +361,9 @@ void report_sources_beyond(const RunSetup& setup) {
   }
 }
 
+/// Whether a source has not said whether its hits have payload.
+bool is_unheard(const SourceInfo& source) { return source.live && !source.followed && !source.first_epoch; }
+
 void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std::optional<SortedInfo>& sorted) {
   setup.sources = sorted ? sorted->sources : setup.streams;
   setup.numbered = is_numbered(setup.sources.front());
@@ -381,7 +373,8 @@ void resolve_setup(RunSetup& setup, const BuildingSettings& building, const std:
   setup.detector = detector_of(building.detector, known);
   setup.run = interpret(building, {base, setup.numbered, setup.time_of_tick_0}, setup.detector.detector);
   require_whole_events(building, setup.run, setup.numbered);
-  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
+  setup.with_payload =
+      setup.with_payload || std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   require_known_quantities(building, setup);
   resolve_sorted(setup, sorted);
   setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
@@ -398,16 +391,16 @@ void take_time_origin(RunSetup& setup, const std::string& given, bool reports) {
 }
 
 /// Findings of rank 0 on a source: it alone has compared the files and looked for turns and jumps.
-nlohmann::json found_of(const SourceSpec& spec) {
-  auto eras = nlohmann::json::array();
+Json found_of(const SourceSpec& spec) {
+  auto eras = Json::array();
   for (const auto& era : spec.eras) eras.push_back({era.begin.value, era.added.value});
-  nlohmann::json found{{"copy", spec.copy}, {"turns", spec.turns}, {"eras", eras}};
+  Json found{{"copy", spec.copy}, {"turns", spec.turns}, {"eras", eras}};
   if (spec.next_first) found["next_first"] = *spec.next_first;
   return found;
 }
 
 void share_found(std::vector<SourceSpec>& specs, const Collective& ranks) {
-  auto found = nlohmann::json::array();
+  auto found = Json::array();
   for (const auto& spec : specs) found.push_back(found_of(spec));
   found = broadcast_json(ranks, found);
   for (std::size_t s = 0; s < specs.size(); ++s) {
@@ -429,14 +422,26 @@ bool is_by_number(const BuildingSettings& building) {
 
 }  // namespace
 
+Roles assign_roles(const ExchangeSettings& exchange, const std::vector<SourceSpec>& specs, int ranks) {
+  if (specs.size() > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
+  Roles roles;
+  roles.ranks = ranks;
+  roles.sources = static_cast<std::uint32_t>(specs.size());
+  for (const auto& spec : specs) roles.homes.push_back(spec.home);
+  roles.builders = exchange.builders == 0 ? static_cast<std::uint32_t>(ranks) : exchange.builders;
+  roles.filters = exchange.filters;
+  return roles;
+}
+
 SliceId first_slice_with_data(const RunSetup& setup) {
   return setup.run.geometry.slice_of(first_epoch_of(corrected_streams(setup)));
 }
 
-void keep_feeds(const SourceSettings& sources, const ExchangeSettings& exchange, const Collective& ranks) {
+void keep_feeds(const SourceSettings& sources, const ExchangeSettings& exchange, const Collective& ranks,
+                FeedsKept which) {
   agree(ranks, [&] {
     const auto specs = expand_sources(sources.uris);
-    keep_feeds(sources, specs, assign_roles(exchange, specs, ranks.size()), ranks.rank());
+    keep_feeds(sources, specs, assign_roles(exchange, specs, ranks.size()), ranks.rank(), which);
   });
 }
 
@@ -445,7 +450,8 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   RunSetup setup;
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
-    specs = communicator.rank() == 0 ? expand_and_compare(sources.uris) : expand_sources(sources.uris);
+    specs =
+        communicator.rank() == 0 ? expand_and_compare(sources.uris, sources.uris_before) : expand_sources(sources.uris);
     if (communicator.rank() == 0) place_eras_of_clocks(specs, sources.time_base);
     for (auto& spec : specs) spec.by_number = is_by_number(building);
     setup.roles = assign_roles(exchange, specs, communicator.size());
@@ -460,7 +466,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
   agree(communicator, [&] { setup.local = open_local_sources(sources, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, sources, building, communicator);
   if (setup.live) setup.time_over = !wait_for_live(setup.local, sources, communicator, watch);
-  nlohmann::json mine = nlohmann::json::array();
+  Json mine = Json::array();
   agree(communicator, [&] { mine = describe_local(setup, specs, sources); });
   const auto described = all_gather_json(communicator, mine);
   agree(communicator, [&] {
@@ -468,6 +474,7 @@ RunSetup set_up_run(const SourceSettings& sources, const BuildingSettings& build
     require_one_clock(setup.streams);
     require_same_words(setup.streams);
     take_time_origin(setup, sources.time_origin, communicator.rank() == 0);
+    setup.with_payload = sources.had_payload && std::ranges::any_of(setup.streams, is_unheard);
     resolve_setup(setup, building, sorted);
   });
   auto needs = ring_needs(communicator, setup.roles);

@@ -57,11 +57,15 @@ struct RunSetup {
   std::vector<LocalSource> local;
 };
 
+/// The roles of a run of these sources. Throws UserError if there are too many.
+Roles assign_roles(const ExchangeSettings& exchange, const std::vector<SourceSpec>& specs, int ranks);
+
 /// Returns the slice of the earliest data of any source; others may lack data there.
 SliceId first_slice_with_data(const RunSetup& setup);
 
 /// Collective. Opens the feeds of the run's sources, see keep_feeds(). Throws UserError, the same on all ranks.
-void keep_feeds(const SourceSettings& sources, const ExchangeSettings& exchange, const Collective& ranks);
+void keep_feeds(const SourceSettings& sources, const ExchangeSettings& exchange, const Collective& ranks,
+                FeedsKept which = FeedsKept::all);
 
 /// Observes how a run is set up.
 class SetupWatch : public LiveWait {

@@ -50,13 +50,15 @@ struct Readiness {
   }
 };
 
-Readiness look(const std::vector<LocalSource>& local) {
+Readiness look(const std::vector<LocalSource>& local, LiveWait& watch) {
   Readiness ready;
   for (const auto& source : local) {
     if (source.live == nullptr) continue;
     source.live->receive();
     ++ready.live;
-    ready.known += source.live->peer().known ? 1 : 0;
+    const auto peer = source.live->peer();
+    if (peer.place) watch.hear(source.id, *peer.place);
+    ready.known += peer.known ? 1 : 0;
     ready.heard += source.live->first_epoch() ? 1 : 0;
   }
   return ready;
@@ -74,7 +76,7 @@ void drain_unknown(const std::vector<LocalSource>& local) {
   std::vector<LiveStream*> open;
   for (const auto& source : local) {
     if (source.live == nullptr || source.live->peer().known) continue;
-    source.live->finish();
+    source.live->finish(std::nullopt);
     open.push_back(source.live);
   }
   const auto longest = steady_clock::now() + kDrainAtSetup;
@@ -212,13 +214,21 @@ std::vector<LocalSource> open_local_sources(const SourceSettings& settings, cons
   return local;
 }
 
-void keep_feeds(const SourceSettings& settings, const std::vector<SourceSpec>& specs, const Roles& roles, int rank) {
+void keep_feeds(const SourceSettings& settings, const std::vector<SourceSpec>& specs, const Roles& roles, int rank,
+                FeedsKept which) {
   const Activity activity("opening the sources");
   SourceOpener opener(settings.time_base, settings.live);
+  std::optional<UserError> failure;
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const SourceId id{static_cast<std::uint16_t>(s)};
-    if (roles.rank_of(id) == rank) settings.shelf->keep(id, [&] { return opener.open_feed(specs[s], id); });
+    if (roles.rank_of(id) != rank || (which == FeedsKept::of_peers && is_followed(specs[s].uri))) continue;
+    try {
+      settings.shelf->keep(id, [&] { return opener.open_feed(specs[s], id); });
+    } catch (const UserError& error) {
+      if (!failure) failure = error;
+    }
   }
+  if (failure) throw UserError(*failure);
 }
 
 bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settings, const Collective& ranks,
@@ -229,7 +239,7 @@ bool wait_for_live(std::vector<LocalSource>& local, const SourceSettings& settin
   Readiness all;
   for (;;) {
     watch.wait(all.live, all.known);
-    auto mine = look(local);
+    auto mine = look(local, watch);
     end.look(mine, watch.waits_no_longer());
     all = of_all(mine, ranks);
     if (all.known == all.live || all.give_up || all.time_over) break;

@@ -19,6 +19,8 @@ namespace eventloom {
 /// The sources of a run, and how long it waits for live ones.
 struct SourceSettings {
   std::vector<std::string> uris;
+  /// The URIs of the run that is continued, as its record has them; empty: none is, or not rank 0.
+  std::vector<std::string> uris_before;
   TimeBaseOptions time_base;
   std::string time_origin;  ///< UTC of tick 0 as utc_text() writes it; empty: not given
   LiveOptions live;
@@ -28,15 +30,23 @@ struct SourceSettings {
   std::chrono::nanoseconds duration{};       ///< 0: until the sources end
   std::chrono::nanoseconds epoch_timeout{};  ///< 0: no live source is given up
   std::chrono::nanoseconds stall_warning{};  ///< 0: silent live sources are not reported
+  bool had_payload = false;                  ///< hits of the output that the run continues have payload
 };
 
 /// Opens the sources that belong to `rank`, in ascending order of numbers. Throws UserError.
 std::vector<LocalSource> open_local_sources(const SourceSettings& settings, const std::vector<SourceSpec>& specs,
                                             const Roles& roles, int rank);
 
+/// The feeds to open before a run begins.
+enum class FeedsKept : std::uint8_t {
+  all,
+  of_peers,  ///< not of followed files, whose data do not pass
+};
+
 /// Opens the feeds of live sources that belong to `rank` and are not on the shelf yet, so that they receive before a
-/// run begins. Throws UserError.
-void keep_feeds(const SourceSettings& settings, const std::vector<SourceSpec>& specs, const Roles& roles, int rank);
+/// run begins. Throws UserError once it has tried all.
+void keep_feeds(const SourceSettings& settings, const std::vector<SourceSpec>& specs, const Roles& roles, int rank,
+                FeedsKept which);
 
 /// Observes the wait for live sources.
 class LiveWait {
@@ -45,6 +55,8 @@ class LiveWait {
   /// Called before each look at the sources, with the number of live sources and of those described; both are 0 the
   /// first time.
   virtual void wait(std::size_t live, std::size_t known) = 0;
+  /// Called after a look, for each source of this rank that counts and was heard.
+  virtual void hear(SourceId /*source*/, const PeerPlace& /*place*/) {}
   /// Whether the run was asked to end, as by a signal.
   [[nodiscard]] virtual bool waits_no_longer() const { return false; }
 };

@@ -96,7 +96,7 @@ void RunView::begin(const RunSetup& setup, const RunRecord& record, const RunTra
     description_.values = value_table(setup);
   }
   if (!description_.known.empty()) {
-    description_.detector = std::make_shared<const DetectorJson>(detector_facts(description_.known));
+    description_.detector = std::make_shared<const Json>(detector_facts(description_.known));
   }
   if (alarms_) alarms_->set_sources(description_.sources);
   if (monitor_ != nullptr && session.histograms() != nullptr) open_histograms(setup, std::move(histograms));

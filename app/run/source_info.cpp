@@ -1,39 +1,39 @@
 #include "app/run/source_info.hpp"
 
-#include <nlohmann/json.hpp>
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
-nlohmann::json to_json(SourceId id, const SourceInfo& info) {
-  nlohmann::json json{{"id", id.value},
-                      {"name", info.name},
-                      {"uri", info.uri},
-                      {"path", info.path},
-                      {"bytes", info.bytes},
-                      {"crc32c", info.crc32c},
-                      {"epoch_bytes", info.epoch_bytes},
-                      {"recorded_id", info.recorded_id},
-                      {"tick_ps", info.base.tick_ps},
-                      {"epoch_ticks", info.base.epoch_ticks},
-                      {"payload", info.payload.words},
-                      {"flags", info.flags},
-                      {"text", info.text},
-                      {"payload_names", info.payload_names},
-                      {"live", info.live},
-                      {"followed", info.followed},
-                      {"joined", info.joined},
-                      {"had_run", info.had_run},
-                      {"wraps_after", info.wraps_after.value},
-                      {"era_clock", info.era_clock},
-                      {"counts_tai", info.counts_tai},
-                      {"started_ns", info.started_ns}};
+Json to_json(SourceId id, const SourceInfo& info) {
+  Json json{{"id", id.value},
+            {"name", info.name},
+            {"uri", info.uri},
+            {"path", info.path},
+            {"bytes", info.bytes},
+            {"crc32c", info.crc32c},
+            {"epoch_bytes", info.epoch_bytes},
+            {"recorded_id", info.recorded_id},
+            {"tick_ps", info.base.tick_ps},
+            {"epoch_ticks", info.base.epoch_ticks},
+            {"payload", info.payload.words},
+            {"flags", info.flags},
+            {"text", info.text},
+            {"payload_names", info.payload_names},
+            {"live", info.live},
+            {"followed", info.followed},
+            {"joined", info.joined},
+            {"had_run", info.had_run},
+            {"wraps_after", info.wraps_after.value},
+            {"era_clock", info.era_clock},
+            {"counts_tai", info.counts_tai},
+            {"started_ns", info.started_ns}};
   if (info.first_epoch) json["first_epoch"] = info.first_epoch->value;
   if (info.origin_ns) json["origin_ns"] = *info.origin_ns;
   if (info.clock_behind_ns) json["clock_behind_ns"] = *info.clock_behind_ns;
   return json;
 }
 
-SourceInfo info_from_json(const nlohmann::json& json) {
+SourceInfo info_from_json(const Json& json) {
   SourceInfo info;
   info.name = json.at("name");
   info.uri = json.at("uri");
@@ -61,8 +61,8 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   return info;
 }
 
-nlohmann::json to_json(const SortedManifest& manifest) {
-  nlohmann::json sources = nlohmann::json::array();
+Json to_json(const SortedManifest& manifest) {
+  Json sources = Json::array();
   for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
     const auto& origin = manifest.sources[s];
     SourceInfo info;
@@ -85,7 +85,7 @@ nlohmann::json to_json(const SortedManifest& manifest) {
           {"overlap", manifest.overlap.value}};
 }
 
-SortedInfo sorted_from_json(const nlohmann::json& json) {
+SortedInfo sorted_from_json(const Json& json) {
   SortedInfo info;
   for (const auto& source : json.at("sources")) info.sources.push_back(info_from_json(source));
   info.streams = json.at("streams");

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/runtime/json.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "formats/markers.hpp"
@@ -49,10 +49,10 @@ struct SortedInfo {
 };
 
 /// Representation for messages between ranks. `id`: number of the source.
-nlohmann::json to_json(SourceId id, const SourceInfo& info);
-SourceInfo info_from_json(const nlohmann::json& json);
+Json to_json(SourceId id, const SourceInfo& info);
+SourceInfo info_from_json(const Json& json);
 /// Returns the description of the folder that its manifest contains.
-nlohmann::json to_json(const SortedManifest& manifest);
-SortedInfo sorted_from_json(const nlohmann::json& json);
+Json to_json(const SortedManifest& manifest);
+SortedInfo sorted_from_json(const Json& json);
 
 }  // namespace eventloom

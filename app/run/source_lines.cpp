@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -13,6 +13,7 @@
 #include "app/command/safe_text.hpp"
 #include "app/document/detector_names.hpp"
 #include "core/dataflow/live_stream.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/trouble_text.hpp"
 #include "formats/duration_text.hpp"
@@ -120,20 +121,27 @@ void show_labels(RunSetup& setup) {
   const KnownChannels known(setup.detector.record);
   for (auto& source : setup.local) {
     const auto label = source_label(known, source.id.value);
-    if (source.live != nullptr && !label.empty()) source.live->show_as(label + ": " + source.live->name());
+    if (source.live != nullptr && !label.empty()) source.begin.name = label + ": " + source.live->name();
   }
 }
 
 void report_remarks(const RunSetup& setup, const RunResult& result) {
+  constexpr std::size_t kNamed = 3;
+  std::map<std::string, std::vector<std::uint32_t>> sources;
   for (const auto& [source, texts] : result.remarks) {
-    for (const auto& text : texts) {
-      log::warn("{}: {}", source_name(setup, source, setup.streams.at(source)), text);
-    }
+    for (const auto& text : texts) sources[text].push_back(source);
+  }
+  for (const auto& [text, numbers] : sources) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(numbers.size(), kNamed); ++i)
+      names += (i == 0 ? "" : ", ") + source_name(setup, numbers[i], setup.streams.at(numbers[i]));
+    if (numbers.size() > kNamed) names += fmt::format(" and {} more", numbers.size() - kNamed);
+    log::warn("{}: {}", names, text);
   }
 }
 
-nlohmann::ordered_json remarks_json(const RunResult& result) {
-  auto list = nlohmann::ordered_json::array();
+Json remarks_json(const RunResult& result) {
+  auto list = Json::array();
   for (const auto& [source, texts] : result.remarks) {
     for (const auto& text : texts) list.push_back({{"source", source}, {"text", text}});
   }

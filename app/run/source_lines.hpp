@@ -1,10 +1,10 @@
 #pragma once
 
 #include <iosfwd>
-#include <nlohmann/json_fwd.hpp>
 
 #include "app/run/run_result.hpp"
 #include "app/run/run_setup.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -20,6 +20,6 @@ void report_clocks(const RunSetup& setup, const RunResult& result);
 
 /// Logs the remarks of live sources as warnings, the last messages of a run.
 void report_remarks(const RunSetup& setup, const RunResult& result);
-nlohmann::ordered_json remarks_json(const RunResult& result);
+Json remarks_json(const RunResult& result);
 
 }  // namespace eventloom

@@ -1,11 +1,11 @@
 #include "app/run/unplaced_report.hpp"
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/command/safe_text.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/channel_text.hpp"
 
@@ -36,15 +36,15 @@ void report_unplaced(const RunSetup& setup, const UnplacedHits& unplaced) {
             setup.run.detector->has_positions() ? " in --detector" : " as a pixel", text);
 }
 
-nlohmann::ordered_json to_json(const UnplacedHits& unplaced) {
-  auto list = nlohmann::ordered_json::array();
+Json to_json(const UnplacedHits& unplaced) {
+  auto list = Json::array();
   for (const auto& [source, of] : unplaced) {
     list.push_back({{"source", source}, {"hits", of.hits}, {"lowest_channel", of.low}, {"highest_channel", of.high}});
   }
   return list;
 }
 
-void add_unplaced(const nlohmann::json& theirs, UnplacedHits& unplaced) {
+void add_unplaced(const Json& theirs, UnplacedHits& unplaced) {
   for (const auto& of : theirs) {
     unplaced[of.at("source")].add({of.at("hits"), of.at("lowest_channel"), of.at("highest_channel")});
   }

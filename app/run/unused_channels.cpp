@@ -1,11 +1,11 @@
 #include "app/run/unused_channels.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "app/command/safe_text.hpp"
 #include "core/detector/channel_use.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/channel_text.hpp"
 
@@ -83,11 +83,11 @@ void report_unused(const UnusedChannels& unused) {
   log::warn("groups without a hit{}: {}", since, names);
 }
 
-nlohmann::ordered_json to_json(const UnusedChannels& unused) {
-  nlohmann::ordered_json json{{"rows", unused.of_entries},
-                              {"rows_without_hits", nlohmann::ordered_json::array()},
-                              {"groups_without_hits", unused.groups},
-                              {"since_resume", unused.resumed}};
+Json to_json(const UnusedChannels& unused) {
+  Json json{{"rows", unused.of_entries},
+            {"rows_without_hits", Json::array()},
+            {"groups_without_hits", unused.groups},
+            {"since_resume", unused.resumed}};
   for (const auto& entry : unused.entries) {
     json["rows_without_hits"].push_back({{"place", entry.place}, {"line", entry.line}, {"selects", entry.selects}});
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "app/run/run_detector.hpp"
 #include "app/run/run_setup.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -33,6 +33,6 @@ std::optional<UnusedChannels> unused_channels(const DetectorOptions& options, co
 
 /// Logs the entries as warnings of one line each.
 void report_unused(const UnusedChannels& unused);
-nlohmann::ordered_json to_json(const UnusedChannels& unused);
+Json to_json(const UnusedChannels& unused);
 
 }  // namespace eventloom

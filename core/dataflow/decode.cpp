@@ -149,8 +149,10 @@ bool SliceDecoder::decode_piece(std::uint16_t source, std::span<const std::byte>
 
 void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& header,
                                  std::span<const std::uint32_t> words) {
-  if (words.empty() && header.n_hits != 0) {
-    drop(source, in_corrected_epochs(source, damage_of(header, DropCause::lost)), "it was lost before it was recorded");
+  if (header.is_loss()) {
+    drop(source, in_corrected_epochs(source, damage_of(header, DropCause::lost)),
+         is_unknown_loss(header) ? "an unknown number of hits was lost before it was recorded"
+                                 : "it was lost before it was recorded");
     return;
   }
   // Each hit has at least one word, even if a header contradicts its words.

@@ -51,7 +51,6 @@ class BuilderRole final : public Role {
   [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
   [[nodiscard]] SteadyTime due() const override { return inbox_.due(); }
 
-  [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
   /// What it has built so far; the time only if settings.measures is set.
   [[nodiscard]] const BuilderRow& built() const { return built_; }
   /// Adds the channels of the detector that have had hits, and hits without a position, see SliceBuilder.

@@ -60,7 +60,7 @@ std::size_t LiveInputs::add(SourceId id, LiveStream& stream, std::int64_t lead) 
 }
 
 void LiveInputs::close() {
-  for (auto& input : inputs_) input.stream->finish();
+  for (auto& input : inputs_) input.stream->finish(input.run_end);
   for (auto& input : inputs_) input.stream->close();
 }
 
@@ -70,7 +70,9 @@ std::size_t LiveInputs::receive(SteadyTime now) {
   for (auto& input : inputs_) {
     if (input.heard == SteadyTime{}) input.heard = now;
     const auto before = input.stream->progress();
-    const bool listens = before.listens || before.drained;
+    // The end of the run does not wait for what cannot come.
+    const bool held_up = before.held_up && hurry_ == SteadyTime{};
+    const bool listens = (before.listens || before.drained) && !held_up;
     if (!listens) input.listens_since = now;
     expect(input);
     const bool something = input.stream->receive() != 0;
@@ -82,15 +84,15 @@ std::size_t LiveInputs::receive(SteadyTime now) {
       report_silence(input);
     }
     const auto progress = input.stream->progress();
-    if (progress.peer_watermark > input.was_at) {
-      input.was_at = progress.peer_watermark;
+    if (progress.received > input.was_at) {
+      input.was_at = progress.received;
       input.moved = now;
     }
     if (std::exchange(input.late_passed, progress.late_passed) != progress.late_passed) wait_longer(input);
     look_for_jump(input, progress);
-    if (input.absent) look_for_return(input, progress.peer_watermark);
+    if (input.absent) look_for_return(input, progress.received);
   }
-  advance(peer_watermark());
+  advance(received());
   return heard;
 }
 
@@ -110,12 +112,12 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
   if (progress.aside.has_value() == input.aside) return;
   input.aside = progress.aside.has_value();
   if (!input.aside) return;
-  if (!input.absent) input.absent_from = progress.watermark;
+  if (!input.absent) input.absent_from = progress.complete;
   input.absent = true;
   report_absent(input,
                 fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and its data "
                             "are dropped (out_of_step) until it is back",
-                            progress.peer_watermark.value, progress.aside->value, frontier_.now().value));
+                            progress.received.value, progress.aside->value, frontier_.now().value));
 }
 
 /// Bounded, as a clock may jump repeatedly.
@@ -144,18 +146,18 @@ LiveVotes LiveInputs::votes() const {
   return votes;
 }
 
-Epoch LiveInputs::peer_watermark() const {
+Epoch LiveInputs::received() const {
   Epoch most = 0;
   for (const auto& input : inputs_) {
     // A source finished by the end of the run may have had more data: the others need not reach its end.
     const auto end = input.finished == SteadyTime{} ? input.stream->end_epoch() : std::nullopt;
-    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().peer_watermark);
+    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().received);
   }
   return most;
 }
 
 Epoch LiveInputs::seen_end() const {
-  Epoch most = peer_watermark();
+  Epoch most = received();
   for (const auto& input : inputs_) most = std::max(most, input.stream->progress().seen_end);
   return most;
 }
@@ -183,16 +185,12 @@ void LiveInputs::set_others(const Others& others) {
 bool LiveInputs::request(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
   if (of.stream->request(epochs)) return true;
-  if (has_nothing_more(of, epochs)) {
-    of.stream->pass(epochs.end);
-    return true;
-  }
-  if (is_dispensable(of, epochs) && of.stream->settle(epochs.end)) return true;
+  if (has_nothing_more(of, epochs)) return of.stream->advance(epochs.end, Advance::empty);
+  if (is_dispensable(of, epochs) && of.stream->advance(epochs.end, Advance::settled)) return true;
   const bool finished = of.finished != SteadyTime{};
   if (!finished && !overdue(of, epochs)) return false;
   if (hurry_ != SteadyTime{} && !drained(of)) return false;
-  give_up(of, epochs.end);
-  return true;
+  return give_up(of, epochs.end);
 }
 
 void LiveInputs::hurry() { hurry_ = now_; }
@@ -239,7 +237,7 @@ void LiveInputs::wait_longer(const Input& input) {
 /// Everything the source sent before the returned epoch has arrived or is known to be lost.
 Epoch LiveInputs::reached(const Input& input) {
   const auto progress = input.stream->progress();
-  return std::max(progress.watermark, progress.seen_end);
+  return std::max(progress.complete, progress.seen_end);
 }
 
 bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
@@ -262,7 +260,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   // The missing data may have arrived while the source was not read.
   if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
   if (input.absent) return frontier_.now() >= end;
-  const bool left_behind = input.stream->progress().peer_watermark + near() < jumped_to_;
+  const bool left_behind = input.stream->progress().received + near() < jumped_to_;
   const bool moves = now_ - input.moved < patience && !left_behind;
   const bool too_far = others_full_ && now_ - paused_until_ >= patience;
   return frontier_.at(now_ - patience) >= end && (!moves || too_far);
@@ -273,30 +271,30 @@ bool LiveInputs::drained(Input& input) {
   if (input.finished == SteadyTime{}) {
     input.finished = now_;
     input.missing = frontier_.now() > reached(input) && !is_optional(input);
-    input.stream->finish();
+    input.stream->finish(input.run_end);
   }
   return input.stream->progress().drained || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;
 }
 
-void LiveInputs::give_up(Input& input, Epoch end) {
+bool LiveInputs::give_up(Input& input, Epoch end) {
   // Only the end of a run ends a stream. If others have ended in the meantime, this one is not incomplete.
   const bool ending = hurry_ != SteadyTime{};
   const bool missing = !ending || input.missing;
   if (!ending && !input.absent) {
     input.absent = true;
-    input.absent_from = input.stream->progress().watermark;
+    input.absent_from = input.stream->progress().complete;
     report_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
                                      input.absent_from.value, frontier_.now().value));
   }
-  input.stream->give_up(end, missing);
+  return input.stream->advance(end, missing ? Advance::missing : Advance::ended);
 }
 
-void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
-  if (input.aside || peer_watermark < frontier_.at(now_ - patience_.epoch_timeout)) return;
+void LiveInputs::look_for_return(Input& input, Epoch received) {
+  if (input.aside || received < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
   if (input.reported_absent.exceeded()) return;
   log::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
-            input.stream->name(), peer_watermark.value, input.absent_from.value);
+            input.stream->name(), received.value, input.absent_from.value);
 }
 
 SourceState LiveInputs::state(std::size_t number) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,8 @@ class Frontier {
 /// reports silent ones.
 ///
 /// The data themselves measure time: an epoch is overdue when another live source, of any rank, passed it
-/// `epoch_timeout` ago. Sources without a common pace may be far apart, so one that makes progress is still waited for
-/// while no other is full. A source that was given up is absent: its data are not waited for until it has caught up to
+/// `epoch_timeout` ago. Sources without a common pace may be far apart, so the run waits for one in motion while
+/// no other is full. A source that was given up is absent: its data are not waited for until it has caught up to
 /// within that time.
 ///
 /// A source whose clock jumps is set aside at once, and no longer measures time for the others (LiveProgress::aside).
@@ -85,8 +86,8 @@ class LiveInputs {
 
   /// Takes in the data that have arrived; returns the number of sources that had any.
   std::size_t receive(SteadyTime now);
-  /// Peer watermark of the foremost source on this rank.
-  [[nodiscard]] Epoch peer_watermark() const;
+  /// The farthest position received of the sources on this rank.
+  [[nodiscard]] Epoch received() const;
   /// One past the last epoch that any source on this rank has received or passed.
   [[nodiscard]] Epoch seen_end() const;
   /// Whether a source on this rank accepts no data because it is full.
@@ -102,6 +103,8 @@ class LiveInputs {
   [[nodiscard]] SourceState state(std::size_t input) const;
   /// Whether the end of the run finished an input that had not ended on its own.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
+  /// The run ends before this epoch of the input, see LiveStream::finish().
+  void end_at(std::size_t input, Epoch end) { inputs_[input].run_end = end; }
   /// Resumes after a pause: for epoch_timeout, full sources do not cause those behind to be given up.
   void resume() { paused_until_ = now_; }
   /// The run is about to end: data that have not arrived within epoch_timeout or 1.5 s from now, whichever is shorter,
@@ -119,6 +122,7 @@ class LiveInputs {
     Epoch was_at = 0;
     std::uint64_t late_passed = 0;        ///< last value seen, see LiveProgress
     std::chrono::nanoseconds reported{};  ///< length of the silence when it was last reported
+    std::optional<Epoch> run_end{};       ///< see end_at()
     SteadyTime finished{};                ///< when the end of the run finished it
     bool missing = false;                 ///< others were ahead when it was finished
     bool aside = false;                   ///< set aside; implies absent
@@ -133,7 +137,7 @@ class LiveInputs {
   void look_for_jump(Input& input, const LiveProgress& progress);
   static void report_absent(Input& input, const std::string& how);
   void report_silence(Input& input);
-  void look_for_return(Input& input, Epoch peer_watermark);
+  void look_for_return(Input& input, Epoch received);
   void wait_longer(const Input& input);
   [[nodiscard]] bool all_quiet(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool has_nothing_more(const Input& input, EpochRange epochs) const;
@@ -142,7 +146,7 @@ class LiveInputs {
   [[nodiscard]] bool is_dispensable(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool overdue(const Input& input, EpochRange epochs) const;
   bool drained(Input& input);
-  void give_up(Input& input, Epoch end);
+  bool give_up(Input& input, Epoch end);
 
   LivePatience patience_;
   std::vector<Input> inputs_;

@@ -63,6 +63,9 @@ void Session::begin(SessionEnds& ends, std::vector<LocalSource> sources) {
   add_sources(std::move(sources), wiring_.start_clock());
   control_.set_sources(sources_, settings_.speed);
   control_.set_new_file([&ends] { ends.new_file(); });
+  control_.set_reset([this] {
+    if (histograms_) histograms_->reset();
+  });
 }
 
 void Session::run(std::vector<TurnTask*> tasks) {

@@ -16,7 +16,8 @@ SourceData::SourceData(LocalSource source, const SourceRoleSettings& settings)
 /// A source that is read sequentially need not keep data that will not be collected.
 void SourceData::begin() {
   if (live() != nullptr) {
-    live()->begin_at(first_of_run());
+    source_.begin.epoch = first_of_run();
+    live()->begin(std::move(source_.begin));
   } else {
     first_slice_ = settings_.geometry.slice_of(source_.stream->first_epoch().value_or(Epoch(0)));
   }
@@ -127,10 +128,10 @@ void SourceData::stop_at(SliceId stop) {
   send_end_ = std::min(send_end_, stop);
 }
 
-void SourceData::end_at(SliceId end) {
+Epoch SourceData::end_at(SliceId end) {
   const auto& geometry = settings_.geometry;
   run_end_ = all_corrected_before(geometry.owned_epochs(end).begin, offsets_, geometry.base.epoch_ticks);
-  if (live() != nullptr) live()->end_at(run_end_);
+  return run_end_;
 }
 
 }  // namespace eventloom

@@ -48,7 +48,7 @@ class SourceData {
 
   /// The slices before it are on disk; kNoSlice: all.
   void safe_before(SliceId slice) {
-    if (live() != nullptr) live()->safe_before(slice == kNoSlice ? kNoEpoch : sent_epochs(slice).begin);
+    if (live() != nullptr) live()->advance(slice == kNoSlice ? kNoEpoch : sent_epochs(slice).begin, Advance::released);
   }
 
   /// One past the last slice with data, once known.
@@ -65,8 +65,8 @@ class SourceData {
 
   /// No slice at or after `stop` is sent.
   void stop_at(SliceId stop);
-  /// The data end before slice `end`.
-  void end_at(SliceId end);
+  /// The data end before slice `end`; returns their last epoch's end, in times as recorded.
+  Epoch end_at(SliceId end);
 
  private:
   static constexpr Epoch kNoEpoch = std::numeric_limits<Epoch>::max();

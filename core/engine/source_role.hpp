@@ -40,7 +40,7 @@ class SourceRole final : public Role {
   /// slices. None has done so yet if `end` is at least as far from begun_end() as margins reach.
   void end_at(SliceId end);
 
-  /// The slices before it are on disk, see LiveStream::safe_before().
+  /// The slices before it are on disk, see Advance::released.
   void safe_before(SliceId slice);
 
   /// Whether transfers wait for their time: by `speed`, by slots, or because sources are live.

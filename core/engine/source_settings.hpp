@@ -44,6 +44,7 @@ struct LocalSource {
   SourceId id;
   std::unique_ptr<Source> stream;
   LiveStream* live = nullptr;  ///< `stream` if it is live, otherwise null
+  LiveBegin begin = {};        ///< how `live` begins; its epoch is set then
 };
 
 }  // namespace eventloom

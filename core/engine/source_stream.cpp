@@ -136,6 +136,11 @@ std::size_t SourceStream::send_ends() {
   return reported + (all ? 1 : 0);
 }
 
+void SourceStream::end_at(SliceId end) {
+  const auto run_end = data_.end_at(end);
+  if (live_) shared_.live.end_at(*live_, run_end);
+}
+
 void SourceStream::release_sent() {
   const auto sent = std::min(cursor_.lowest(), shared_.messages.first_needed(number_, kNoSlice));
   const auto first = return_loans(sent);
@@ -150,7 +155,7 @@ SliceId SourceStream::return_loans(SliceId sent) {
   auto* lent = shared_.settings.lent;
   const auto first = lent == nullptr ? sent : lent->first(data_.id().value, sent);
   if (first >= sent) return sent;
-  const bool crowded = live_ && data_.live()->is_crowded_before(data_.sent_epochs(sent).begin);
+  const bool crowded = live_ && data_.live()->progress().crowded_before <= data_.sent_epochs(sent).begin;
   const auto lead = std::min(sent, begun_end_).value - first.value;
   if (!crowded && lead <= shared_.settings.max_lead) return first;
   lent->recall(data_.id().value);

@@ -48,7 +48,7 @@ class SourceStream {
   void resume() { slots_.move(cursor_.all(), data_.send_end(), shared_.pace.since_start()); }
   /// See SourceRole.
   void stop_at(SliceId stop) { data_.stop_at(stop); }
-  void end_at(SliceId end) { data_.end_at(end); }
+  void end_at(SliceId end);
   void safe_before(SliceId slice) { data_.safe_before(slice); }
 
   [[nodiscard]] const SourceData& data() const { return data_; }

@@ -46,6 +46,17 @@ HistogramFeed::HistogramFeed(Network& network, std::shared_ptr<const HistogramSe
 
 void HistogramFeed::want(std::size_t histogram, Time now) { sums_.at(histogram).wanted = now; }
 
+void HistogramFeed::reset() {
+  ++resets_;
+  const bool writes = std::ranges::binary_search(writers_, rank_);
+  for (std::size_t i = 0; i < reported_.size() && writes; ++i) {
+    reported_[i].assign(cells_in(i), 0);
+    count_(i, 0, reported_[i]);
+  }
+  for (auto& sum : sums_) std::ranges::fill(sum.cells, 0);
+  complete_.clear();
+}
+
 void HistogramFeed::do_work(Time now) {
   if (now < next_look_) return;
   next_look_ = now + kLookEvery;
@@ -74,7 +85,7 @@ void HistogramFeed::begin_sweep(std::size_t histogram, Time now) {
 
 void HistogramFeed::ask(int rank, std::size_t begin) {
   send(rank, {CellsHead::kAsk, static_cast<std::uint32_t>(sweep_->histogram), static_cast<std::uint32_t>(begin),
-              static_cast<std::uint32_t>(cells_in(sweep_->histogram))});
+              static_cast<std::uint32_t>(cells_in(sweep_->histogram)), resets_});
 }
 
 bool HistogramFeed::receive() {
@@ -116,7 +127,7 @@ void HistogramFeed::answer(const CellsHead& asked) {
     reported[begin + at] += count;
     if (count < more) break;  // the next answer begins with this cell
   }
-  send(0, {CellsHead::kAnswer, asked.histogram, asked.begin, static_cast<std::uint32_t>(begin + at)}, rows_);
+  send(0, {CellsHead::kAnswer, asked.histogram, asked.begin, static_cast<std::uint32_t>(begin + at), resets_}, rows_);
 }
 
 void HistogramFeed::add(int rank, const CellsHead& reported, std::span<const std::byte> rows) {
@@ -127,7 +138,8 @@ void HistogramFeed::add(int rank, const CellsHead& reported, std::span<const std
     FilledCell row;
     std::memcpy(&row, rows.data() + at, sizeof(row));
     if (row.cell >= cells.size()) refuse_cells("has a cell of no histogram");
-    cells[row.cell] += row.count;
+    // A rank that had not yet followed the last reset reports older entries.
+    if (reported.resets == resets_) cells[row.cell] += row.count;
   }
   if (reported.end < cells.size()) return ask(rank, reported.end);
   if (sweep_->begun < writers_.size()) ask(writers_[sweep_->begun++], 0);
@@ -166,7 +178,7 @@ void HistogramFeed::complete_recent(Time now, IdlePolicy& idle) {
     end_sweep();
   }
   for (const int rank : writers_) {
-    if (rank != 0) send(rank, {CellsHead::kDone, 0, 0, 0});
+    if (rank != 0) send(rank, {CellsHead::kDone, 0, 0, 0, resets_});
   }
 }
 

@@ -35,6 +35,11 @@ class HistogramFeed {
   /// Rank 0: a client requests a histogram. It is brought up to date about once a second, large ones more rarely, until
   /// five seconds after the last call.
   void want(std::size_t histogram, Time now);
+  /// On every rank, in the same round of the heartbeat: what has been counted so far is no longer part of the sums,
+  /// which begin again from zero.
+  void reset();
+  /// How often.
+  [[nodiscard]] std::uint32_t resets() const { return resets_; }
   /// Call every turn. Throws std::runtime_error if a message is invalid.
   void do_work(Time now);
   /// Collective: after the event loop. Brings the histograms that were looked at in the last minute up to date.
@@ -80,6 +85,7 @@ class HistogramFeed {
   std::unique_ptr<MessageChannel> channel_;
   std::vector<Sum> sums_;                             ///< indexed by histogram; empty on other ranks
   std::vector<std::vector<std::uint64_t>> reported_;  ///< indexed by histogram: entries already reported; empty: none
+  std::uint32_t resets_ = 0;
   std::optional<Sweep> sweep_;
   std::vector<std::size_t> complete_;
   Time next_look_{};

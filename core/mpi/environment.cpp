@@ -1,87 +1,34 @@
 #include "core/mpi/environment.hpp"
 
 #include <mpi.h>
-#include <ucp/api/ucp.h>
-#include <uct/api/uct.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <set>
+#include <initializer_list>
 #include <thread>
-#include <utility>
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
+#include "core/mpi/exchange_backend.hpp"
+#include "core/mpi/loaded_ucx.hpp"
+#include "core/mpi/ucx_settings.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
 namespace {
 
-void choose_ucx() {
-  // Byte transfer layers serve other components. Those for shared memory leave files behind if the launcher is killed.
-  const bool users_own = std::getenv("OMPI_MCA_pml") != nullptr || std::getenv("OMPI_MCA_osc") != nullptr;
-  if (!users_own) setenv("OMPI_MCA_btl", "self", 0);
-  // A program without a launcher needs no daemon, which takes longer to start than MPI, and no session directory, which
-  // all programs without a daemon would share.
-  if (!users_own && !launched()) {
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
-  }
-  // The first two name the components, the others let them run without RDMA hardware, over shared memory and TCP.
-  // setenv does not overwrite the user's settings.
-  constexpr std::array<std::pair<const char*, const char*>, 4> kSettings = {
-      {{"OMPI_MCA_pml", "ucx"},
-       {"OMPI_MCA_osc", "ucx"},
-       {"OMPI_MCA_opal_common_ucx_tls", "any"},
-       {"OMPI_MCA_opal_common_ucx_devices", "any"}}};
-  for (const auto& [name, value] : kSettings) setenv(name, value, 0);
-}
-
-/// UCX 1.18 over TCP often crashes in uct_tcp_ep_progress_put_rx when several ranks put large data to each other; 1.13
-/// does not, versions in between were not tried. Without its puts over TCP it sends them as messages.
-void avoid_puts_over_tcp() {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  ucp_get_version(&major, &minor, &release);
-  if (std::pair(major, minor) > std::pair(1U, 13U)) setenv("UCX_TCP_PUT_ENABLE", "n", 0);
-}
-
 /// While searching for the GPUs of X displays, hwloc (used by MPI) connects to TCP ports 6000 to 6009, which MBS
 /// servers use, and would take their first events.
 void leave_displays_alone() { setenv("HWLOC_COMPONENTS", "-gl", 0); }
 
-std::string control_variable(const char* name) {
-  int index = 0;
-  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return "";
-  MPI_T_cvar_handle handle;
-  int count = 0;
-  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return "";
-  std::string value(static_cast<std::size_t>(count) + 1, '\0');
-  if (MPI_T_cvar_read(handle, value.data()) != MPI_SUCCESS) value.clear();
-  MPI_T_cvar_handle_free(&handle);
-  value.resize(std::strlen(value.c_str()));
-  return value;
-}
-
-/// Transports that UCX could use on this host, from UCX's query of components and devices.
-std::set<std::string> usable_transports() {
-  std::set<std::string> names;
-  uct_component_h* components = nullptr;
-  unsigned n_components = 0;
-  if (uct_query_components(&components, &n_components) != UCS_OK) return names;
-  for (unsigned c = 0; c < n_components; ++c) {
-    uct_component_attr_t attr;
-    attr.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME | UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT;
-    if (uct_component_query(components[c], &attr) == UCS_OK && attr.md_resource_count > 0) names.insert(attr.name);
-  }
-  uct_release_component_list(components);
-  return names;
+/// Opens MPI's tool interface, which loads Open MPI's components, and with them UCX. Returns whether it is open.
+bool open_tools() {
+  int of_tools = 0;
+  return MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools) == MPI_SUCCESS;
 }
 
 /// Reserved for departing ranks: any other operation in flight on it would be mistaken for an answer.
@@ -92,15 +39,16 @@ bool mpi_is_open = false;
 }  // namespace
 
 MpiEnvironment::MpiEnvironment() {
-  choose_ucx();
-  avoid_puts_over_tcp();
+  choose_ucx(launched());
   leave_displays_alone();
+  // Without a launcher, Open MPI 4.1 does not start after it, and with one rank there is nothing to adjust.
+  has_tools_ = launched() && open_tools();
+  adjust_ucx();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
+  has_tools_ = has_tools_ || open_tools();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const auto what = "MPI_Comm_dup at rank " + std::to_string(rank()) + " on " + host_name();
   mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &of_departure), what.c_str());
-  int of_tools = 0;
-  mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools), "MPI_T_init_thread");
   mpi_is_open = true;
 }
 
@@ -108,7 +56,7 @@ MpiEnvironment::~MpiEnvironment() {
   mpi_is_open = false;
   if (leaves_alone()) return;
   MPI_Comm_free(&of_departure);
-  MPI_T_finalize();
+  if (has_tools_) MPI_T_finalize();
   MPI_Finalize();
 }
 
@@ -156,6 +104,14 @@ std::vector<std::string> MpiEnvironment::gather(const std::string& text) {
   return texts;
 }
 
+std::vector<int> MpiEnvironment::gather_codes(int code) {
+  std::vector<int> codes(static_cast<std::size_t>(size()));
+  if (MPI_Allgather(&code, 1, MPI_INT, codes.data(), 1, MPI_INT, of_departure) != MPI_SUCCESS) return {code};
+  return codes;
+}
+
+bool MpiEnvironment::launcher_combines_codes() { return mpi_library() != MpiLibrary::open_mpi; }
+
 void MpiEnvironment::abort(int code) {
   // If MPI_Abort itself hangs, the system ends this process, and the launcher ends the others.
   constexpr unsigned kSecondsToAbort = 4;
@@ -167,29 +123,25 @@ void MpiEnvironment::abort(int code) {
 }
 
 std::string MpiEnvironment::mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string all(text, static_cast<std::size_t>(length));
-  return all.substr(0, all.find_first_of(",\n"));
+  const auto all = library_version();
+  const auto first = all.substr(0, all.find_first_of(",\n"));
+  // MPICH says "MPICH Version:      5.0.2".
+  const auto colon = first.find(" Version:");
+  return colon == std::string::npos ? first : first.substr(0, colon) + first.substr(first.rfind(' '));
 }
 
-std::string MpiEnvironment::ucx_version() { return ucp_get_version_string(); }
-
-ExchangeBackend exchange_backend() {
-  ExchangeBackend backend;
-  backend.pml = control_variable("pml");
-  backend.osc = control_variable("osc");
-  // If a single component is named, MPI_Win_allocate must have used it: it fails otherwise.
-  backend.is_ucx = backend.osc == "ucx";
-  if (const char* tls = std::getenv("UCX_TLS"); tls != nullptr) {
-    backend.transports = tls;
-  } else {
-    for (const auto& name : usable_transports()) backend.transports += (backend.transports.empty() ? "" : ",") + name;
-  }
-  return backend;
+std::string MpiEnvironment::ucx_version() {
+  if (!mpi_is_open && loaded_ucx_version_text().empty()) open_tools();
+  const auto version = loaded_ucx_version_text();
+  return version.empty() ? "none" : version;
 }
 
-bool launched() { return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr; }
+bool launched() {
+  const auto any = [](std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
+  };
+  if (mpi_library() == MpiLibrary::open_mpi) return any({"OMPI_COMM_WORLD_SIZE", "PMIX_RANK"});
+  return any({"PMI_RANK", "PMIX_RANK"});
+}
 
 }  // namespace eventloom

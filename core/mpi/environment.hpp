@@ -9,8 +9,8 @@ namespace eventloom {
 /// MPI from construction to destruction; exactly one instance per program. Both are collective.
 ///
 /// Before MPI_Init it requests the UCX exchange (pml and osc) over any UCX transport, unless the user has chosen
-/// components. Open MPI takes these settings from the environment, which works under mpirun, srun and without a
-/// launcher.
+/// components, and sets variables of UCX that this version or this host needs, unless the user has set them. Open MPI
+/// and UCX take these settings from the environment, which works under mpirun, srun and without a launcher.
 class MpiEnvironment {
  public:
   MpiEnvironment();
@@ -20,6 +20,9 @@ class MpiEnvironment {
 
   /// Whether the time is between construction and destruction or abort().
   [[nodiscard]] static bool is_open();
+
+  /// Whether the launcher combines the exit codes of ranks by bitwise OR, as those of MPICH and Intel MPI do.
+  [[nodiscard]] static bool launcher_combines_codes();
 
   /// Why this MPI cannot be used, in one line; empty if it can.
   [[nodiscard]] std::string trouble() const;
@@ -32,25 +35,19 @@ class MpiEnvironment {
   [[nodiscard]] static bool all_come_here(std::chrono::milliseconds within);
   /// Collective. Returns the texts of all ranks, in rank order, on rank 0; an empty vector on the others.
   [[nodiscard]] static std::vector<std::string> gather(const std::string& text);
+  /// Collective. Returns the codes of all ranks, in rank order, on each.
+  [[nodiscard]] static std::vector<int> gather_codes(int code);
   /// Ends all ranks immediately with `code`; ends this one in any case. Intended for errors of a single rank.
   [[noreturn]] static void abort(int code);
 
-  /// Library versions; also available while MPI is not open.
+  /// Library versions; also available while MPI is not open. "none" if MPI does not use UCX.
   [[nodiscard]] static std::string mpi_version();
   [[nodiscard]] static std::string ucx_version();
 
  private:
   int thread_level_ = 0;
+  bool has_tools_;  ///< MPI's tool interface is open
 };
-
-/// The components of the exchange, as reported by MPI and the environment.
-struct ExchangeBackend {
-  std::string pml;  ///< requested components, e.g. "ucx"
-  std::string osc;
-  std::string transports;  ///< UCX_TLS, or the transports that UCX finds on this host
-  bool is_ucx = false;
-};
-ExchangeBackend exchange_backend();
 
 /// Whether a launcher (mpirun, srun) started this process; may be called before MPI is initialised.
 bool launched();

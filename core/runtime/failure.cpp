@@ -1,5 +1,7 @@
 #include "core/runtime/failure.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <new>
 #include <system_error>
@@ -55,5 +57,18 @@ Failure Failure::of(const std::exception_ptr& error) {
     return {kExitProgram, "error of the program: an exception of unknown type"};
   }
 }
+
+int agreed_code(const std::vector<int>& codes) {
+  constexpr std::array<int, 4> kByGravity = {kExitUsage, kExitStopped, kExitLosses, kExitOk};
+  auto gravest = kByGravity.end() - 1;
+  for (const int code : codes) {
+    const auto place = std::ranges::find(kByGravity, code);
+    if (place == kByGravity.end()) return kExitProgram;
+    gravest = std::min(gravest, place);
+  }
+  return *gravest;
+}
+
+int code_to_combine(int code) { return code == kExitStopped ? kExitStopped : kExitProgram; }
 
 }  // namespace eventloom

@@ -49,6 +49,7 @@ void set_pattern() {
 
 spdlog::level::level_enum spdlog_level(log::Level level) {
   switch (level) {
+    case log::Level::detail: return spdlog::level::debug;
     case log::Level::info: return spdlog::level::info;
     case log::Level::warn: return spdlog::level::warn;
     case log::Level::error: break;
@@ -73,6 +74,8 @@ void set_up_log(const std::string& name, TextCleaner clean) {
 }
 
 void log_errors_only() { spdlog::set_level(spdlog::level::err); }
+
+void log_details() { spdlog::set_level(spdlog::level::debug); }
 
 void set_log_place(const std::string& place) {
   log_place = ", " + place;

@@ -15,7 +15,8 @@ class sink;
 /// this folder, and those that collect messages, include it.
 namespace eventloom::log {
 
-enum class Level { info, warn, error };
+/// `detail`: only shown after log_details().
+enum class Level { detail, info, warn, error };
 
 /// Writes a message as it stands.
 void write(Level level, std::string_view text);
@@ -31,6 +32,10 @@ void write(Level level, fmt::format_string<First, Rest...> text, First&& first, 
 inline void info(std::string_view text) { write(Level::info, text); }
 inline void warn(std::string_view text) { write(Level::warn, text); }
 inline void error(std::string_view text) { write(Level::error, text); }
+template <class First, class... Rest>
+void detail(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+  write(Level::detail, text, std::forward<First>(first), std::forward<Rest>(rest)...);
+}
 template <class First, class... Rest>
 void info(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
   write(Level::info, text, std::forward<First>(first), std::forward<Rest>(rest)...);
@@ -57,6 +62,9 @@ void set_up_log(const std::string& name, TextCleaner clean);
 
 /// Leaves out later messages below errors.
 void log_errors_only();
+
+/// Also shows later messages of detail.
+void log_details();
 
 /// Makes later messages state their origin: "eventloom, rank 1 (source 1): warning: ...".
 void set_log_place(const std::string& place);

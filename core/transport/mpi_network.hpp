@@ -13,6 +13,7 @@ class MpiNetwork final : public Network {
   [[nodiscard]] const Collective& ranks() const override { return communicator_; }
   [[nodiscard]] std::unique_ptr<Transport> open_window(std::uint64_t bytes) override;
   [[nodiscard]] std::unique_ptr<Transport> open_control_window(std::uint64_t bytes) override;
+  [[nodiscard]] std::vector<MemoryBound> memory_bounds() const override;
   [[nodiscard]] std::unique_ptr<MessageChannel> open_channel() override;
 
  private:

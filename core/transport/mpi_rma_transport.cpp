@@ -17,13 +17,34 @@ namespace {
 
 constexpr int kNeverSent = 77;  ///< a tag that no message has
 
+/// Collective. The lowest rank among those with which MPI shares memory. A setting of MPICH (MPIR_CVAR_NUM_CLIQUES)
+/// has it share memory with some ranks of the host only.
+int first_that_shares(const Communicator& communicator) {
+  MPI_Comm sharing = MPI_COMM_NULL;
+  mpi_check(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &sharing),
+            "MPI_Comm_split_type");
+  int first = communicator.rank();
+  const int sent = MPI_Bcast(&first, 1, MPI_INT, 0, sharing);
+  MPI_Comm_free(&sharing);
+  mpi_check(sent, "MPI_Bcast");
+  return first;
+}
+
 }  // namespace
 
 MpiRmaTransport::MpiRmaTransport(const Communicator& communicator, std::uint64_t window_bytes)
     : communicator_(communicator), window_(communicator, window_bytes) {
+  // MPI puts through a network if ranks of a host share no window. Whether a flush then completes puts depends on the
+  // network: MPICH over libfabric's TCP returns before 64 bytes have arrived.
+  constexpr int kNone = -1;
+  const int first = first_that_shares(communicator);
   const auto hosts = communicator.all_gather(host_name());
-  for (const auto& host : hosts) near_.push_back(host == host_name() ? 1 : 0);
-  all_near_ = std::ranges::count(near_, 0) == 0;
+  const auto firsts = communicator.all_gather(window_.is_shared() ? first : kNone);
+  const auto me = static_cast<std::size_t>(communicator.rank());
+  for (std::size_t other = 0; other < hosts.size(); ++other)
+    near_.push_back(hosts[other] == hosts[me] && firsts[other] == firsts[me] && firsts[me] != kNone ? 1 : 0);
+  all_near_ = std::ranges::count(hosts, hosts.front()) == communicator.size() &&
+              std::ranges::count(firsts, 0) == communicator.size();
   if (all_near_) return;
   mpi_check(MPI_Irecv(nullptr, 0, MPI_BYTE, communicator.rank(), kNeverSent, communicator.handle(), &never_),
             "MPI_Irecv");

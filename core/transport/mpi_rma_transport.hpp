@@ -22,7 +22,7 @@ class MpiRmaTransport final : public Transport {
 
   [[nodiscard]] std::span<std::byte> window() override { return window_.memory(); }
   [[nodiscard]] bool is_near(int rank) const override { return near_[static_cast<std::size_t>(rank)] != 0; }
-  /// Whether all ranks are on this host.
+  /// Whether all ranks are near.
   [[nodiscard]] bool all_near() const { return all_near_; }
   void progress() override;
   void sync() override;

@@ -55,7 +55,8 @@ class Transport {
     return r < targets_.size() ? targets_[r].rounds : 0;
   }
 
-  /// Whether flushing `rank` takes hardly longer than copying the data, since it is on the same host.
+  /// Whether flushing `rank` takes hardly longer than copying the data, since it is on the same host and both map its
+  /// window. Symmetric.
   [[nodiscard]] virtual bool is_near(int rank) const = 0;
 
   /// Lets the transport make progress for others; cheap. Call it whenever the rank is idle.

@@ -16,7 +16,7 @@
 #include "io/files/file_head.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/file_end.hpp"
-#include "io/recorded/tick_scale.hpp"
+#include "io/recorded/stamp_clock.hpp"
 
 namespace eventloom {
 
@@ -64,6 +64,8 @@ class CompassReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return clock_.turns().if_any(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return clock_.raw_clock(); }
   [[nodiscard]] std::optional<double> share_read() const override { return file_->file().share_read(); }
   /// An alarm indicates pulses that were lost or have a wrong time.
   [[nodiscard]] std::uint64_t anomalies() const override { return flags_.counters()[Metric::board_alarms]; }
@@ -79,7 +81,7 @@ class CompassReader final : public HitReader {
 
   std::string name_;
   InputFile input_;
-  TickScale scale_;
+  StampClock clock_;
   std::unique_ptr<CompassFile> file_;
   CompassFlags flags_;
   DefectLog defect_log_;
@@ -92,7 +94,7 @@ class CompassReader final : public HitReader {
 CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed)
     : name_(uri.path()),
       input_(describe_file(uri.path())),
-      scale_(uri, {1, 0}, base.tick_ps, Rounding::nearest),
+      clock_(TickScale(uri, {1, 0}, base.tick_ps, Rounding::nearest), ClockTurns(uri)),
       file_(open_file(uri, std::move(followed))),
       flags_(uri),
       defect_log_(name_) {
@@ -132,16 +134,20 @@ void CompassReader::take(const CompassRecord& record, HitBlock& block) {
 void CompassReader::add(const CompassRecord& record, HitBlock& block) {
   constexpr unsigned kSubsystemShift = 16;
   const auto& format = file_->format();
-  const auto time = scale_.ticks(record.time_ps);
   const auto calibrated = format.calibrated ? word_of_energy(record.calibrated) : 0;
   if (record.board >= kMostCompassBoards) return lose(fmt::format("board {} is impossible", record.board), block);
   if (record.channel >= kMostCompassChannels) {
     return lose(fmt::format("channel {} is impossible", record.channel), block);
   }
-  if (!time) return lose("the time is impossible", block);
+  const auto channel = record.board << kSubsystemShift | record.channel;
+  const auto time = clock_.ticks(record.time_ps, channel);
+  if (!time) {
+    const auto misfit = clock_.misfit(file_->place(), record.time_ps, channel);
+    return lose(misfit.value_or("the time is impossible"), block);
+  }
   if (!calibrated) return lose("the calibrated energy is impossible", block);
   block.time.push_back(*time);
-  block.channel.push_back(record.board << kSubsystemShift | record.channel);
+  block.channel.push_back(channel);
   block.payload.push_back(format.energy ? record.energy : *calibrated);
   block.payload.push_back(record.flags);
   if (format.energy_short) block.payload.push_back(record.energy_short);
@@ -174,6 +180,7 @@ void CompassReader::report_alarm(const char* alarm) {
 SourceCounts CompassReader::counts() const {
   auto all = counters_;
   all.add(flags_.counters());
+  if (clock_.turns().any()) all.keep({{Metric::clock_turns, clock_.turns().turns()}});
   return {all, {}};
 }
 
@@ -192,11 +199,14 @@ std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const
   return std::make_unique<CompassReader>(uri, id, base, std::move(followed));
 }
 
-bool can_open_compass(const SourceUri& uri) {
-  const auto head = file_head(uri.path());
+bool can_open_compass(const std::string& path) {
+  const auto head = file_head(path);
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  if (uri.has("header")) return !head.empty();
-  return head.size() >= 2 && (begins_compass_binary(head) || text.find('\n') != std::string_view::npos);
+  if (text.size() < 2) return false;
+  // Two printable characters are neither a header nor the number of a board.
+  const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
+  const bool is_text = begins_compass_text(head) || (is_printable(text[0]) && is_printable(text[1]));
+  return !is_text || text.find('\n') != std::string_view::npos;
 }
 
 }  // namespace eventloom

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
@@ -33,8 +34,8 @@ namespace eventloom {
 std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base,
                                         Followed followed = nullptr);
 
-/// Whether a file that grows has its header, or, with the key `header`, anything.
-bool can_open_compass(const SourceUri& uri);
+/// Whether a file that grows shows whether it has a header, and has all of it.
+bool can_open_compass(const std::string& path);
 
 /// Whether a file that begins with `head` is a CoMPASS file of either form.
 bool begins_compass_file(std::span<const std::byte> head);

@@ -75,9 +75,9 @@ ChannelNumbers number_words(const SourceUri& uri, const CsvColumns& columns) {
 ChannelNames ChannelNames::of(const SourceUri& uri, const CsvColumns& columns) {
   ChannelNames names;
   if (columns.fixed_channel) return names;
-  names.table_ = ChannelIds::of(uri);
-  if (names.table_) {
-    names.numbers_ = names.table_->numbers();
+  names.ids_ = ChannelIds::of(uri);
+  if (names.ids_.has_table()) {
+    names.numbers_ = names.ids_.numbers();
   } else if (begins_with_word(uri, columns)) {
     names.numbers_ = number_words(uri, columns);
     names.words_alone_ = true;
@@ -89,19 +89,15 @@ std::optional<std::uint32_t> ChannelNames::number(std::string_view field) const 
   const auto found = numbers_.find(field);
   if (found != numbers_.end()) return found->second;
   const auto id = words_alone_ ? std::nullopt : parse_whole(field, std::numeric_limits<std::uint64_t>::max());
-  if (!id) return std::nullopt;
-  if (table_) return table_->channel(*id);
-  return *id <= kMaxChannel ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
+  return id ? ids_.channel(*id) : std::nullopt;
 }
 
 std::string ChannelNames::expected(std::string_view field) const {
   if (is_missing(field)) return "a channel: it is missing";
   if (words_alone_) return "a word, as the channel of the first row is; channels=FILE gives the words numbers";
-  const std::string number = "a channel: a whole number from 0 to 0xfffffff, decimal or 0x...";
-  if (!any()) return number + "; channels=FILE gives words and larger numbers channels";
   std::vector<std::string_view> names;
   for (const auto& [name, channel] : numbers_) names.push_back(name);
-  return number + ", or one of its names" + did_you_mean(field, names);
+  return ids_.expected() + (any() ? did_you_mean(field, names) : ", and words, too");
 }
 
 std::string ChannelNames::list() const {

@@ -33,7 +33,7 @@ class ChannelNames {
 
  private:
   ChannelIds::Numbers numbers_;
-  std::optional<ChannelIds> table_;
+  ChannelIds ids_;
   bool words_alone_ = false;
 };
 

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "core/runtime/format.hpp"
 #include "formats/units.hpp"
 #include "io/csv/table_rows.hpp"
 #include "io/files/table_fields.hpp"
 #include "io/recorded/channel_ids.hpp"
+#include "io/recorded/row_condition.hpp"
 
 namespace eventloom {
 
@@ -18,11 +20,31 @@ namespace {
 
 constexpr std::size_t kTableRowsSeen = 10000;
 
-/// Whether a whole number has no more than `digits` binary digits before the zeros at its end.
-bool has_digits(std::string_view whole, unsigned digits) {
-  const auto number = parse_whole(whole, std::numeric_limits<std::uint64_t>::max());
-  return number &&
-         (*number == 0 || std::bit_width(*number) - static_cast<unsigned>(std::countr_zero(*number)) <= digits);
+/// The digits of a whole number from 0 if they reach down to the units, as in 12.5e1 but not in 3e30; empty for other
+/// text.
+std::string whole_digits(std::string_view text) {
+  const auto mantissa = text.substr(0, text.find_first_of("eE"));
+  auto power = text.substr(std::min(mantissa.size() + 1, text.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  int decimals = 0;
+  (void)std::from_chars(power.data(), power.data() + power.size(), decimals);
+  decimals = -decimals;
+  const auto point = mantissa.find('.');
+  std::string digits(mantissa.substr(0, point));
+  if (point != std::string_view::npos) {
+    digits += mantissa.substr(point + 1);
+    decimals += static_cast<int>(mantissa.size() - point - 1);
+  }
+  for (; decimals > 0 && digits.ends_with('0'); --decimals) digits.pop_back();
+  return decimals == 0 ? digits.substr(std::min(digits.find_first_not_of('0'), digits.size())) : std::string();
+}
+
+/// Whether the text is a whole number from 0 to which `value`, of `digits` binary digits, is not equal.
+bool is_inexact(std::string_view text, double value, unsigned digits) {
+  if (const auto number = parse_whole(text, std::numeric_limits<std::uint64_t>::max()))
+    return *number != 0 && std::bit_width(*number) - static_cast<unsigned>(std::countr_zero(*number)) > digits;
+  const auto written = whole_digits(text);
+  return !written.empty() && written != fmt::format("{:.0f}", value);
 }
 
 /// std::nullopt if the text is no number, or a whole number that T does not hold exactly.
@@ -38,8 +60,7 @@ std::optional<T> real_in(std::string_view text) {
   if (std::abs(value) < kExact) return value;
   if (std::isnan(value)) return std::numeric_limits<T>::quiet_NaN();
   const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
-  const bool is_whole = digits.find_first_not_of("0123456789") == std::string_view::npos;
-  return is_whole && !has_digits(digits, kDigits) ? std::nullopt : std::optional(value);
+  return is_inexact(digits, std::abs(value), kDigits) ? std::nullopt : std::optional(value);
 }
 
 /// A whole number in floating point, as numpy writes it: 1.000e+00.
@@ -142,7 +163,7 @@ std::string CsvPayload::expected(std::string_view text, std::size_t i) const {
                                    "a number; whole ones of up to 24 binary digits",
                                    "a number; whole ones of up to 53 binary digits"};
   const auto& [name, kind] = columns_[i];
-  if (!bits_in(text, PayloadKind::f64) && parse_decimal(text.substr(text.starts_with('-') ? 1 : 0))) {
+  if (!bits_in(text, PayloadKind::f64) && RowTerm::is_number(text)) {
     return "payload: no kind, u32, i32, f32 or f64, holds it exactly: leave " + name + " out of payload=";
   }
   const std::string number = kNumbers[static_cast<std::size_t>(kind)];

@@ -88,6 +88,11 @@ ChannelNames names_of(const SourceUri& uri, const CsvColumns& columns, bool is_f
   return names;
 }
 
+/// Whether a table has no rows, and thus no channels, and is not followed.
+bool is_empty(const SourceUri& uri, const CsvColumns& columns) {
+  return !uri.has("follow") && !TableRows(uri.path(), columns).next_intact();
+}
+
 CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Followed followed)
     : name_(uri.path()),
       columns_(find_columns(uri)),
@@ -96,22 +101,23 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base, Fo
       names_(names_of(uri, columns_, followed != nullptr)),
       rows_(uri.path(), columns_, std::move(followed)),
       skip_bad_(uri.get_yes("skip-bad")) {
+  require_words(uri.path(), columns_);
   header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text(), .flags = flags_of_columns(uri)};
   set_payload(header_, payload_.columns());
   reports_names_ = names_.any() && !uri.has("channels");
+  if (!names_.any() && is_empty(uri, columns_)) header_.text += no_channels();
   if (names_.any())
     header_.text += reports_names_ ? numbered_words(names_.list()) : "\nChannels: " + names_.list() + ".\n";
 }
 
 bool CsvReader::read(HitBlock& block) {
   block.clear();
-  bool pauses = false;
   constexpr std::size_t kMostRows = 4 * kBlockHits;
   bool goes_on = true;
   for (std::size_t n = 0; goes_on && n < kMostRows && block.size() < kBlockHits; ++n) {
-    pauses = rows_.awaits_line();
-    goes_on = !pauses && read_row(block);
+    goes_on = read_row(block);
   }
+  const bool pauses = rows_.awaits_line();
   if (times_.first().is_utc() && block.size() != 0) note_leap_second(block);
   const bool any = goes_on || block.size() != 0 || !block.losses.empty() || pauses;
   if (!any && bad_.exceeded() && !std::exchange(reported_bad_, true)) {
@@ -127,7 +133,7 @@ bool CsvReader::read(HitBlock& block) {
   return any;
 }
 
-/// Returns false at the end.
+/// Returns false at the end, and where a followed file may continue.
 bool CsvReader::read_row(HitBlock& block) {
   try {
     if (!rows_.next()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "formats/utc_time.hpp"
 #include "io/files/table_fields.hpp"
 #include "io/recorded/clock_unit.hpp"
+#include "io/recorded/negative_time.hpp"
 #include "io/recorded/time_pair.hpp"
 
 namespace eventloom {
@@ -19,10 +21,11 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kShownOfTime = 40;
-constexpr const char* kNegative =
-    "a time: it is negative; say which time becomes tick 0, such as origin=-1s, or, if the times are a counter with a "
-    "sign that starts again, its width: bits=32";
-constexpr const char* kNoNumber = "a time: a decimal number of at most 19 digits";
+
+/// `what` a number was to be: "a time".
+std::string no_number(const char* what) {
+  return std::string(what) + ": a decimal number of at most 19 digits, or of 20 that fit in 64 bits";
+}
 
 std::string is_not(std::string_view text, const std::string& reason) {
   return "'" + std::string(text.substr(0, kShownOfTime)) + "' is not " + reason;
@@ -39,11 +42,20 @@ std::string is_not(std::string_view text, const std::string& reason) {
   throw UserError(is_not(text, reason));
 }
 
+std::string_view without_plus(std::string_view text) {
+  return text.starts_with('+') && !text.starts_with("+-") ? text.substr(1) : text;
+}
+
 SourceUri with_unit(const SourceUri& uri, const std::string& unit) {
+  if (unit == "tick" && !uri.has("unit")) {
+    uri.refuse(
+        "the name of the column of times does not say how long a tick of the clock is: add unit=, the length of a tick "
+        "such as unit=12.5ns");
+  }
   return unit.empty() || uri.has("unit") ? uri : uri.with("unit", unit);
 }
 
-/// The digits of a number below 10^19, with a point before its fraction.
+/// The digits of a number, with a point before its fraction.
 std::string without_exponent(Decimal value) {
   auto text = std::to_string(value.digits);
   if (value.exponent >= 0) return text.append(static_cast<std::size_t>(value.exponent), '0');
@@ -61,7 +73,8 @@ CsvTime::CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t ti
       unit_(with_unit(uri, unit).get("unit", "")),
       length_(clock_unit(with_unit(uri, unit), "unit", tick_ps)),
       subtracts_(subtracts_time(uri)),
-      tick_ps_(tick_ps) {
+      tick_ps_(tick_ps),
+      numbered_(uri.get_yes("numbered")) {
   if (!coarse_column(uri).empty()) read_coarse_unit(uri);
   if (coarse_ps_ && uri.has("overflow")) uri.refuse("overflow= is not valid with coarse=");
   const auto origin = origin_of(uri, tick_ps);
@@ -87,15 +100,17 @@ void CsvTime::read_coarse_unit(const SourceUri& uri) {
 }
 
 std::optional<Tick> CsvTime::ticks(const Fields& fields, std::uint32_t channel) {
-  if (coarse_ps_) return sum_of(fields.time, turns_.any() ? unwrapped(fields.coarse, channel) : fields.coarse);
-  return turns_.any() ? ticks_of(unwrapped(fields.time, channel)) : ticks_of(fields.time);
+  const auto time = without_plus(fields.time);
+  const auto coarse = without_plus(fields.coarse);
+  if (coarse_ps_) return sum_of(time, turns_.any() ? unwrapped(coarse, channel) : coarse);
+  return turns_.any() ? ticks_of(unwrapped(time, channel)) : ticks_of(time);
 }
 
 /// Unwraps the counter, which is the whole part of the number.
 std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
   if (text.find_first_of("eE") != std::string_view::npos) {
     const auto value = parse_decimal(text.substr(text.starts_with('-') ? 1 : 0));
-    if (!value) reject_time(text, kNoNumber);
+    if (!value) reject_time(text, no_number("a time"));
     require_digits(text, *value);
     return unwrapped((text.starts_with('-') ? "-" : "") + without_exponent(shortest(*value)), channel);
   }
@@ -128,9 +143,16 @@ std::optional<Tick> CsvTime::ticks_of(std::string_view text) const {
                            std::string(text.substr(0, 10)) + "T00:00:00Z, the same for all files of a run");
   }
   if (text.starts_with('-') && parse_decimal(text.substr(1))) {
-    reject_time(text, kNegative);
+    reject_negative(text);
   }
-  reject_time(text, "a time: a decimal number, not negative, of at most 19 digits (skip= skips header lines)");
+  reject_time(text, no_number("a time") + ", not negative (skip= skips header lines)");
+}
+
+void CsvTime::reject_negative(std::string_view text) const {
+  constexpr double kMost = 0x1p62;
+  const auto value = text.starts_with('-') ? parse_decimal(text.substr(1)) : std::nullopt;
+  const double size = value ? std::clamp(std::ceil(to_double(*value)), 1.0, kMost) : 1;
+  reject_time(text, "a time: it is negative; " + negative_time_advice(static_cast<std::uint64_t>(size), 0, numbered_));
 }
 
 void CsvTime::require_unit(std::string_view text) const {
@@ -151,7 +173,7 @@ void CsvTime::require_digits(std::string_view text, Decimal value) const {
 TimeTerm CsvTime::term_of(std::string_view text) const {
   const bool negative = text.starts_with('-');
   const auto value = parse_decimal(text.substr(negative ? 1 : 0));
-  if (!value) reject_time(text, kNoNumber);
+  if (!value) reject_time(text, no_number("a time"));
   require_unit(text);
   require_digits(text, *value);
   return {*value, length_.ps, negative};
@@ -165,13 +187,13 @@ ExactTime CsvTime::exact(std::string_view text) const {
   }
   const auto term = term_of(text);
   if (const auto time = attoseconds_of({&term, 1}, length_.divisor)) return *time;
-  reject_time(text, kNoNumber);
+  reject_time(text, no_number("a time"));
 }
 
 /// The time of two columns, from tick 0 or the origin.
 std::optional<Tick> CsvTime::sum_of(std::string_view text, std::string_view coarse) const {
   const auto steps = parse_decimal(coarse);
-  if (!steps) reject_time(coarse, "a coarse time: a decimal number, not negative, of at most 19 digits");
+  if (!steps) reject_time(coarse, no_number("a coarse time") + ", not negative");
   std::array<TimeTerm, 2> terms = {TimeTerm{*steps, *coarse_ps_}, term_of(text)};
   if (subtracts_) terms[1].negative = !terms[1].negative;
   const auto time = attoseconds_of(terms, length_.divisor);
@@ -209,7 +231,7 @@ std::optional<Tick> CsvTime::since_origin(std::string_view text, const ExactTime
                  "a whole number of ticks of " + std::to_string(tick_ps_) +
                      " ps from the origin: choose a finer --tick, or add round=down or round=nearest to the source");
   }
-  if (moved < 0 && !origin_) reject_time(text, kNegative);
+  if (moved < 0 && !origin_) reject_negative(text);
   if (moved < 0) return std::nullopt;
   if (moved / tick > Attoseconds{std::numeric_limits<std::uint64_t>::max()})
     reject_time(text, "a time below 2^64 ticks");

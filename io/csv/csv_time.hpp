@@ -50,6 +50,7 @@ class CsvTime {
   [[nodiscard]] std::string unwrapped(std::string_view text, std::uint32_t channel);
   [[nodiscard]] std::optional<Tick> ticks_of(std::string_view text) const;
   [[nodiscard]] std::optional<Tick> sum_of(std::string_view text, std::string_view coarse) const;
+  [[noreturn]] void reject_negative(std::string_view text) const;
   void require_unit(std::string_view text) const;
   void require_digits(std::string_view text, Decimal value) const;
   [[nodiscard]] TimeTerm term_of(std::string_view text) const;
@@ -64,6 +65,7 @@ class CsvTime {
   std::optional<Decimal> coarse_ps_;  ///< length of a coarse step times the divisor of length_; std::nullopt: none
   bool subtracts_;                    ///< the fine time is subtracted from the steps
   std::uint64_t tick_ps_;
+  bool numbered_;     ///< times are event numbers
   bool utc_ = false;  ///< times are UTC
   std::optional<Attoseconds> origin_;
 };

@@ -1,10 +1,10 @@
 #include "io/csv/inspect_csv.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/runtime/json.hpp"
 #include "io/csv/csv_columns.hpp"
 #include "io/csv/csv_reader.hpp"
 #include "io/recorded/clocks_by_channel.hpp"
@@ -28,15 +28,15 @@ std::vector<std::string> first_names(std::vector<std::string> names) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
+Json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto columns = find_columns(with_time_pair(uri));
   const bool counts_ps = uri.get("unit", columns.unit) == "ps" || !units_by_channel(uri).empty();
   const TimeBase base{.tick_ps = tick_ps.value_or(counts_ps ? 1 : 1000)};
   const auto reader = open_csv(uri, {0}, base);
-  nlohmann::ordered_json header = {{"tick_ps", base.tick_ps},
-                                   {"time_column", columns.time},
-                                   {"channel_column", columns.channel},
-                                   {"payload_columns", columns.payload}};
+  Json header = {{"tick_ps", base.tick_ps},
+                 {"time_column", columns.time},
+                 {"channel_column", columns.channel},
+                 {"payload_columns", columns.payload}};
   if (columns.coarse != 0) header["coarse_column"] = columns.coarse;
   if (columns.fixed_channel) header["fixed_channel"] = *columns.fixed_channel;
   const auto types = payload_type_names(reader->header());

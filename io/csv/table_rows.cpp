@@ -1,5 +1,8 @@
 #include "io/csv/table_rows.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
@@ -11,16 +14,61 @@ namespace {
 /// Not a row that begins with the word that spreadsheets put in place of a missing number.
 bool is_comment(std::string_view line) { return line.starts_with('#') && !line.starts_with("#N/A"); }
 
+constexpr std::size_t kRowsCompared = 10000;
+
+/// Whether the first rows have a number in a column, and none has a word.
+bool holds_numbers_alone(const std::string& path, const CsvColumns& columns, std::size_t column) {
+  auto all = columns;
+  all.where.clear();
+  all.overflow.clear();
+  all.payload = {column};
+  TableRows rows(path, all);
+  bool any = false;
+  for (std::size_t n = 0; n < kRowsCompared && rows.next_intact() && rows.is_whole(); ++n) {
+    const auto text = rows.value(column);
+    if (is_missing(text)) continue;
+    if (!RowTerm::is_number(text)) return false;
+    any = true;
+  }
+  return any;
+}
+
 constexpr const char* kWhich = ": which value is missing, blanks do not show";
 
 }  // namespace
 
-bool TableRows::next() {
-  while (lines_.next(line_)) {
+/// Advances to a line that is neither empty nor a comment.
+bool TableRows::next_line() {
+  awaits_ = false;
+  if (std::exchange(is_kept_, false)) return true;
+  for (;;) {
+    awaits_ = lines_.awaits_line();
+    if (awaits_ || !lines_.next(line_)) return false;
     const auto text = without_blanks_around(line_);
-    if (lines_.line_number() <= columns_.lines_before || text.empty() || is_comment(text)) continue;
+    if (lines_.line_number() <= columns_.lines_before || is_comment(text)) continue;
+    if (is_row(text)) return true;
+    empty_lines_ += is_single_ ? 1 : 0;
+  }
+}
+
+/// `text`: the line without blanks around it.
+bool TableRows::is_row(std::string_view text) const {
+  return !text.empty() || (columns_.n_named > 1 && splitter_.by_tabs() && line_.find('\t') != std::string_view::npos);
+}
+
+void TableRows::require_no_empty_row() {
+  if (empty_lines_ == 0) return;
+  --empty_lines_;
+  is_kept_ = true;
+  throw BadLine(lines_.place() + ": the line before it is empty, where the table has one column: the time is missing");
+}
+
+bool TableRows::next() {
+  while (next_line()) {
+    require_no_empty_row();
     whole_ = splitter_.split_row(lines_, line_, columns_.last());
     left_out_ = marks_turn_ = false;
+    is_single_ = fields().size() + splitter_.n_behind() == 1 && columns_.n_named <= 1;
     if (!whole_) return true;
     require_fit();
     if (splitter_.may_have_commas()) require_one_mark();
@@ -38,6 +86,7 @@ void TableRows::require_fit() {
   if (columns_.n_named == 0) return require_all(n);
   const bool fits = n <= columns_.n_named;
   if (!fits_header_) require_no_row_names(n);
+  if (!fits_header_) require_no_decimal_commas(n);
   if (!fits_header_) fits_header_ = fits;
   if (!*fits_header_) return;
   if (fits && (n == columns_.n_named || !splitter_.by_blanks())) return;
@@ -53,6 +102,19 @@ void TableRows::require_no_row_names(std::size_t n) const {
   throw UserError(lines_.place() + ": the row has one column more than the header, as R writes names of rows: write " +
                   "the table with row.names=FALSE, or skip its header and number its columns: ?skip=" +
                   std::to_string(columns_.lines_before) + "&time=2&channel=3");
+}
+
+/// Decimal commas look like separators and move the values behind them. A time or a channel begins no list.
+void TableRows::require_no_decimal_commas(std::size_t n) const {
+  const auto named = columns_.n_named;
+  if (!splitter_.by_commas() || n <= named || n > 2 * named) return;
+  const auto& payload = columns_.payload;
+  const bool ends_in_number = named == columns_.time || named == columns_.coarse || named == columns_.channel ||
+                              std::ranges::find(payload, named) != payload.end();
+  if (!ends_in_number) return;
+  throw UserError(lines_.place() + ": the line has " + std::to_string(n) + " columns, the header " +
+                  std::to_string(named) + ": decimal commas look like commas between columns: write points, " +
+                  "or separate the columns by semicolons");
 }
 
 /// Only used columns count: a list in another one, such as 3,5, is no number.
@@ -76,7 +138,7 @@ void TableRows::require_one_mark() {
 
 bool TableRows::has_time() const {
   const auto text = value(columns_.time);
-  return parse_decimal(text.substr(text.starts_with('-') ? 1 : 0)) || parse_utc(text);
+  return parse_decimal(text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0)) || parse_utc(text);
 }
 
 /// Rows without a header have as many fields as the first, or any number if one has more.
@@ -120,6 +182,17 @@ std::string_view TableRows::field(std::size_t column) const {
   if (column <= all.size()) return all[column - 1];
   throw BadLine(lines_.place() + ": the line has no column " + std::to_string(column) + ", only " +
                 std::to_string(all.size()));
+}
+
+void require_words(const std::string& path, const CsvColumns& columns) {
+  for (const auto* conditions : {&columns.where, &columns.overflow}) {
+    for (const auto& [column, term] : *conditions) {
+      if (!term.compares_words() || term.is_quoted() || !holds_numbers_alone(path, columns, column)) continue;
+      throw UserError("'" + path + "': where= compares column '" + term.column() + "' with the word '" + term.value() +
+                      "', but its first rows hold numbers alone; if words follow, write " + term.column() + "==\"" +
+                      term.value() + "\"");
+    }
+  }
 }
 
 }  // namespace eventloom

@@ -83,8 +83,11 @@ class EpochsReader {
     ++report_.buffers;
     report_.words += header.n_words;
     cover(header.epochs());
-    if (words.empty() && header.n_hits != 0)
-      return wrong(header, fmt::format("its {} hits were lost before it was recorded", header.n_hits));
+    if (header.is_loss()) {
+      return wrong(header, is_unknown_loss(header)
+                               ? "an unknown number of hits was lost before it was recorded"
+                               : fmt::format("its {} hits were lost before it was recorded", header.n_hits));
+    }
     if (!words_intact(header, words)) return wrong(header, "the checksum of its words is wrong");
     const auto hits_before = counter_.hits;
     const MarkerContext context{header.epochs(), report_.header.base.epoch_ticks, report_.header.payload};

@@ -71,6 +71,7 @@ EpochsSource::EpochsSource(const std::string& path) : path_(path), file_(path), 
   first_buffer_ = decoded.first_buffer_offset;
   if (first_buffer_ > file_.bytes().size()) throw UserError("'" + path + "': the file ends in its header");
   if (!use_index()) scan();
+  count_unknown();
   file_.release_all();
 }
 
@@ -115,6 +116,13 @@ void EpochsSource::scan() {
     if (open) tail_damage_ = damage;
     end_epoch_ = std::max(end_epoch_, damage.first_epoch + (open ? 1 : std::max<Epoch>(damage.n_epochs, 1)));
   }
+}
+
+/// Losses of unknown size, see EpochBufferHeader. They are reported when they are decoded.
+void EpochsSource::count_unknown() {
+  const auto n = std::ranges::count_if(entries_, is_unknown_loss<IndexEntry>);
+  counts_.counters[Metric::unknown_losses] = static_cast<std::uint64_t>(n);
+  anomalies_ += static_cast<std::uint64_t>(n);
 }
 
 InputFile EpochsSource::input() const {

@@ -55,6 +55,7 @@ class EpochsSource final : public Source {
  private:
   bool use_index();
   void scan();
+  void count_unknown();
   [[nodiscard]] std::size_t first_entry_ending_after(Epoch epoch) const;
   bool check(const IndexEntry& entry, const std::optional<EpochBufferHeader>& header, SliceData& out);
   [[nodiscard]] bool lost() const { return file_.lost() || blocks_.lost(); }

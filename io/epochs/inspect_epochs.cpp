@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "io/epochs/epochs_report.hpp"
 
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const Damage& damage) {
   Json json{{"offset", damage.file_offset}, {"first_epoch", damage.first_epoch.value}};
@@ -82,8 +80,7 @@ Json list_to_json(const Items& items) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits,
-                                      std::optional<std::uint64_t> tick_ps) {
+Json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits, std::optional<std::uint64_t> tick_ps) {
   const auto report = read_epochs_report(uri.path(), n_hits);
   const auto recorded = report.header.base.tick_ps;
   if (tick_ps.value_or(recorded) != recorded) {

@@ -39,7 +39,7 @@ std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, st
     }
   };
   const auto words = words_of(header, stored);
-  if (words.empty() && header.n_hits != 0) {
+  if (header.is_loss()) {
     return BufferDefect{DropCause::lost, header.stream_offset, "it was lost before it was recorded"};
   }
   if (!words_intact(header, words)) {

@@ -30,6 +30,7 @@ class DefectLog {
   void say(Defect kind, Text&& text) {
     if (limits_[static_cast<std::size_t>(kind)].admit()) show(kind, text());
   }
+  [[nodiscard]] const std::string& path() const { return path_; }
   /// Reports the total of each kind of which some defects were not shown. Call it at the end of the file.
   void sum_up();
 
@@ -37,7 +38,7 @@ class DefectLog {
   static constexpr std::array<std::string_view, 10> kNames = {"damaged places",          "events with a wrong number",
                                                               "defects in data of TDCs", "unusual events",
                                                               "eras of event numbers",   "losses",
-                                                              "late epoch buffers",      "epoch buffers out of step",
+                                                              "late epoch buffers",      "jumps of the clock",
                                                               "contradictions",          "restarts"};
 
   void show(Defect kind, const std::string& text) const;

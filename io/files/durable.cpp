@@ -13,14 +13,17 @@
 
 #include "core/runtime/error.hpp"
 #include "io/files/descriptor.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
 namespace {
 
-[[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
-  throw UserError("cannot " + std::string(what) + " '" + path.string() + "': " + std::strerror(errno));
+std::string failure(const char* what, const std::filesystem::path& path) {
+  return "cannot " + std::string(what) + " '" + path.string() + "': " + std::strerror(errno);
 }
+
+[[noreturn]] void fail(const char* what, const std::filesystem::path& path) { throw UserError(failure(what, path)); }
 
 /// Creates one component of the path to `wanted`. Returns false if the folder already exists.
 bool make_folder(const std::filesystem::path& folder, const std::filesystem::path& wanted) {
@@ -59,6 +62,15 @@ bool rename_to_free_name(const std::filesystem::path& from, const std::filesyste
   if (::lstat(to.c_str(), &status) == 0) return false;
   rename_durably(from, to);
   return true;
+}
+
+void link_to_moved(const std::filesystem::path& file, const std::filesystem::path& link) {
+  if (::symlink(file.c_str(), link.c_str()) != 0) {
+    // A long path to the file takes a block of its own.
+    if (means_full(errno)) throw DiskFull(failure("create the link", link));
+    fail("create the link", link);
+  }
+  sync_folder(link.parent_path());
 }
 
 void create_folder_durably(const std::filesystem::path& folder) {

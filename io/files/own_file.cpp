@@ -12,6 +12,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/files/descriptor.hpp"
+#include "io/files/folder.hpp"
 
 namespace eventloom {
 
@@ -40,7 +41,8 @@ std::optional<struct stat> look_at(const fs::path& path) {
 }
 
 void refuse_special(const fs::path& path, mode_t mode) {
-  if (!S_ISREG(mode)) refuse(path, std::string("is ") + kind_of(mode) + ", not a file to write; choose another name");
+  if (!S_ISREG(mode) && !leads_to_moved(path))
+    refuse(path, std::string("is ") + kind_of(mode) + ", not a file to write; choose another name");
 }
 
 [[noreturn]] void refuse_unknown(const fs::path& path) {
@@ -112,7 +114,11 @@ void remove_own(const fs::path& file, Recognise ours) {
   const auto status = look_at(file);
   if (!status) return;
   refuse_special(file, status->st_mode);
-  if (status->st_size != 0 && !ours(file)) refuse_unknown(file);
+  if (S_ISLNK(status->st_mode)) {
+    remove_own(fs::read_symlink(file), ours);
+  } else if (status->st_size != 0 && !ours(file)) {
+    refuse_unknown(file);
+  }
   if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
     throw UserError("cannot remove '" + file.string() + "': " + std::strerror(errno));
   }
@@ -122,6 +128,7 @@ void remove_leftover(const fs::path& file, Recognise ours) {
   const auto status = look_at(file);
   if (!status) return;
   refuse_special(file, status->st_mode);
+  if (S_ISLNK(status->st_mode)) return remove_own(file, ours);
   const Descriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!open.is_open() && errno == ENOENT) return;
   if (!open.is_open()) throw UserError("cannot open '" + file.string() + "': " + std::strerror(errno));

@@ -34,7 +34,8 @@ std::optional<FileIdentity> identity_of(int descriptor);
 /// Two names have the same key if and only if they denote the same file, whether it exists or not.
 std::string file_key(const std::filesystem::path& path);
 
-/// Throws UserError when `path` exists and may not be replaced: it is not a regular file, or not `ours`.
+/// Throws UserError when `path` exists and may not be replaced: it is not a regular file, or not `ours`. A link that
+/// leads_to_moved() counts as the file itself, here and below.
 void refuse_foreign(const std::filesystem::path& path, Recognise ours);
 
 /// Locks an open file until its descriptor is closed. Returns false if another process has locked it; returns true on a

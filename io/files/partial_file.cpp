@@ -36,6 +36,8 @@ std::size_t read_block(const Descriptor& in, const std::filesystem::path& name, 
 
 }  // namespace
 
+bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
+
 PartialFile::PartialFile(std::filesystem::path place, Recognise ours)
     : place_(std::move(place)), path_(place_.string() + kPartial) {
   refuse_foreign(place_, ours);
@@ -102,7 +104,10 @@ void PartialFile::refuse_newcomer() const {
 }
 
 void PartialFile::fail(const char* what) const {
-  throw UserError("cannot " + std::string(what) + " '" + path_.string() + "': " + std::strerror(errno));
+  const int error = errno;
+  const auto text = "cannot " + std::string(what) + " '" + path_.string() + "': " + std::strerror(error);
+  if (means_full(error)) throw DiskFull(text);
+  throw UserError(text);
 }
 
 void write_text_file(const std::filesystem::path& place, const std::string& text, Recognise ours) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/runtime/error.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/own_file.hpp"
 
@@ -15,10 +16,19 @@ namespace eventloom {
 /// Suffix of a file that is being written.
 inline constexpr const char* kPartial = ".partial";
 
+/// Whether an errno means that a disk, or a user's share of it, is full.
+bool means_full(int error);
+
+/// A file could not be written because its disk is full.
+class DiskFull : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// A file being written: `<place>.partial`, until publish() renames it; locked for this object's lifetime. The
 /// constructor creates a new file: it removes the file of a dead writer, and refuses any other file, including the
 /// files of running writers. The destructor removes the file unless publish() or keep() was called. All errors throw
-/// UserError that names the file.
+/// UserError that names the file; DiskFull where that is the reason.
 class PartialFile {
  public:
   /// Refuses a `place` that exists and is not a regular file, or is not `ours`.

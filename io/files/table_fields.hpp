@@ -43,6 +43,8 @@ class FieldSplitter {
   [[nodiscard]] std::size_t n_behind() const;
   /// Whether runs of blanks separate the fields, so that a missing one does not show.
   [[nodiscard]] bool by_blanks() const { return delimiter_ == ' '; }
+  [[nodiscard]] bool by_tabs() const { return delimiter_ == '\t'; }
+  [[nodiscard]] bool by_commas() const { return delimiter_ == ','; }
   /// Whether numbers may have decimal commas.
   [[nodiscard]] bool may_have_commas() const { return delimiter_ == ';' || delimiter_ == '\t'; }
   /// Whether the field of this column, from 1, had a decimal comma.

@@ -8,7 +8,9 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/subprocess.hpp"
@@ -46,8 +48,11 @@ void limit_this_process(rlim_t mapped, std::chrono::seconds processor) {
 
 }  // namespace
 
-ApartLimits ApartLimits::of_file(std::uint64_t bytes) {
+ApartLimits ApartLimits::of_file(const std::string& path) {
   constexpr std::uint64_t kBytesPerSecond = 100'000'000;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  const std::uint64_t bytes = error ? 0 : size;
   const std::chrono::seconds more(bytes / kBytesPerSecond);
   ApartLimits limits;
   limits.processor += more;

@@ -13,8 +13,8 @@ namespace eventloom {
 struct ApartLimits {
   std::chrono::seconds processor{5};
   std::chrono::milliseconds clock{15'000};
-  /// Limits for work that reads the metadata of a file of this size.
-  static ApartLimits of_file(std::uint64_t bytes);
+  /// Limits for work that reads the metadata of this file, which may be missing.
+  static ApartLimits of_file(const std::string& path);
 };
 
 /// Runs `work` once in a child process, to learn whether it terminates normally: HDF5 1.10 crashes or loops on some

@@ -16,6 +16,20 @@ H5I_type_t kind_of(hid_t place, const std::string& path) {
   return object.get() < 0 ? H5I_BADID : H5Iget_type(object.get());
 }
 
+std::vector<std::string> names_of_members(hid_t type, H5T_class_t type_class) {
+  constexpr int kMost = 20;
+  std::vector<std::string> names;
+  if (H5Tget_class(type) != type_class) return names;
+  const int n = std::min(H5Tget_nmembers(type), kMost);
+  for (int i = 0; i < n; ++i) {
+    char* name = H5Tget_member_name(type, static_cast<unsigned>(i));
+    if (name == nullptr) continue;
+    names.emplace_back(name);
+    H5free_memory(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> names_in(const std::string& path) {
@@ -43,19 +57,8 @@ OpenedColumn open_column(hid_t place, const std::string& name) {
   return column;
 }
 
-std::vector<std::string> fields_of(hid_t type) {
-  constexpr int kMost = 20;
-  std::vector<std::string> names;
-  if (H5Tget_class(type) != H5T_COMPOUND) return names;
-  const int n = std::min(H5Tget_nmembers(type), kMost);
-  for (int i = 0; i < n; ++i) {
-    char* name = H5Tget_member_name(type, static_cast<unsigned>(i));
-    if (name == nullptr) continue;
-    names.emplace_back(name);
-    H5free_memory(name);
-  }
-  return names;
-}
+std::vector<std::string> fields_of(hid_t type) { return names_of_members(type, H5T_COMPOUND); }
+std::vector<std::string> names_in_enumeration(hid_t type) { return names_of_members(type, H5T_ENUM); }
 
 H5Id type_of_field(hid_t type, const std::vector<std::string>& field) {
   H5Id at(H5Tcopy(type), H5Tclose);

@@ -22,6 +22,8 @@ OpenedColumn open_column(hid_t place, const std::string& name);
 
 /// Names of the first fields of a compound type; empty for other types.
 std::vector<std::string> fields_of(hid_t type);
+/// Likewise of an enumeration.
+std::vector<std::string> names_in_enumeration(hid_t type);
 
 /// Type of a field; invalid when there is no such field.
 H5Id type_of_field(hid_t type, const std::vector<std::string>& field);

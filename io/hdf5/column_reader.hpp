@@ -28,18 +28,21 @@ class UnreadableRows : public std::runtime_error {
   std::uint64_t end_;
 };
 
-/// Reads a dataset of one column (ColumnShape) of numbers (NumberType), or such a field of a table ("hits/time" of the
-/// compound dataset "hits"), from any HDF5 file. Keeps one chunk in memory, so that reading in order decompresses each
-/// chunk once. Errors throw UserError with the names of file and dataset, except UnreadableRows.
+/// Reads a dataset of one column (ColumnShape) of numbers (NumberType) or texts, or such a field of a table
+/// ("hits/time" of the compound dataset "hits"), from any HDF5 file. Keeps one chunk in memory, so that reading in
+/// order decompresses each chunk once. Errors throw UserError with the names of file and dataset, except
+/// UnreadableRows.
 class ColumnReader {
  public:
-  ColumnReader(const std::string& file, const std::string& dataset);
+  enum class Holds : std::uint8_t { numbers, numbers_or_texts };
+  ColumnReader(const std::string& file, const std::string& dataset, Holds holds = Holds::numbers);
   ~ColumnReader();
   ColumnReader(ColumnReader&&) noexcept;
 
   /// File and dataset, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] bool holds_texts() const { return type_.bytes == 0; }
   [[nodiscard]] bool is_float() const { return type_.is_float; }
   [[nodiscard]] bool is_signed() const { return type_.is_signed; }
   /// Size of a number in the file.
@@ -54,10 +57,16 @@ class ColumnReader {
   [[nodiscard]] std::vector<StoredNumber> numbers_of(const char* attribute) const;
   /// The number that the writer chose for rows that were never written, if it did, and it is not 0.
   [[nodiscard]] std::optional<StoredNumber> fill_value() const;
+  /// The number that an enumeration gives a name; std::nullopt without such a name.
+  [[nodiscard]] std::optional<std::int64_t> number_of_name(const std::string& name) const;
+  /// The first names of an enumeration; none of other types.
+  [[nodiscard]] std::vector<std::string> names() const;
   /// The rows that were never written: they read as a fill value. require_written() bounds the time that this takes.
   [[nodiscard]] RowRanges unwritten() const { return layout_.unwritten(); }
   /// Throws UserError when most rows were never written and would read as the fill value.
   void require_written() const { layout_.require_written(); }
+  /// Throws UserError when the other column has another number of rows.
+  void require_rows_of(const ColumnReader& other) const;
   /// One past the last row stored contiguously with `row`.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const { return layout_.piece_end(row); }
 
@@ -71,11 +80,14 @@ class ColumnReader {
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out);
   /// Reads elements [from, from + n) of a floating-point dataset.
   void read(std::uint64_t from, std::size_t n, std::vector<double>& out);
+  /// Reads elements [from, from + n) of a dataset of texts, without the padding at their ends.
+  void read(std::uint64_t from, std::size_t n, std::vector<std::string>& out);
 
  private:
   struct Handles;
   void open(const std::string& file, const std::string& dataset);
-  void learn_type();
+  void learn_type(Holds holds);
+  void require_sound_texts(const std::string& file);
   void keep_one_chunk();
   [[noreturn]] void refuse_type(std::int64_t type) const;
   void read_as(std::int64_t memory_type, std::uint64_t from, std::size_t n, void* out);
@@ -87,7 +99,7 @@ class ColumnReader {
   std::unique_ptr<Handles> handles_;
   ColumnShape shape_;
   std::uint64_t size_ = 0;
-  NumberType type_;
+  NumberType type_;  ///< 0 bytes: texts
   std::size_t row_bytes_ = 0;
   RowLayout layout_;
   bool accepts_unwritten_ = false;

@@ -7,6 +7,7 @@
 namespace eventloom {
 
 std::optional<ColumnShape> column_shape(hid_t space) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return ColumnShape{};
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 1 || rank > static_cast<int>(ColumnShape::kMostRank)) return std::nullopt;
   std::array<hsize_t, ColumnShape::kMostRank> size{1, 1};

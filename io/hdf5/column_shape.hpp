@@ -7,7 +7,8 @@
 
 namespace eventloom {
 
-/// A dataset that is one column of numbers: (n), or (1, n) and (n, 1) as of MATLAB and pandas.
+/// A dataset that is one column of numbers: (n), or (1, n) and (n, 1) as of MATLAB and pandas. One without
+/// a dataspace (h5py.Empty) has no rows.
 struct ColumnShape {
   static constexpr unsigned kMostRank = 2;
 

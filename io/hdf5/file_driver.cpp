@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 
+#include "io/files/partial_file.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
@@ -42,18 +43,10 @@ constexpr haddr_t kMaxAddress = (haddr_t{1} << 63) - 1;
 DriverFile& of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
 const DriverFile& of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
 
-/// HDF5 first probes whether the file exists; only a call that creates it succeeds.
-H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
-  const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
-  if (info == nullptr || (flags & H5F_ACC_CREAT) == 0) return nullptr;
-  const auto marked = ::pwrite(info->descriptor, kInTheMaking.data(), kInTheMaking.size(), 0);
-  const int file = marked < 0 ? -1 : ::fcntl(info->descriptor, F_DUPFD_CLOEXEC, 0);
-  info->status->error = file < 0 ? errno : 0;
-  if (file < 0) return nullptr;
-  auto opened = std::make_unique<DriverFile>();
-  opened->file = file;
-  opened->status = info->status;
-  return &opened.release()->base;
+/// Continues with a copy of the file on another disk, if there is one.
+bool continue_elsewhere(const DriverFile& file) {
+  const int copy = file.status->move();
+  return copy >= 0 && ::dup3(copy, file.file, O_CLOEXEC) >= 0;
 }
 
 /// Keeps the first error in the file's status and writes nothing after it.
@@ -61,13 +54,29 @@ void put(const DriverFile& file, const char* from, std::size_t size, haddr_t add
   while (size > 0 && file.status->error == 0) {
     const ssize_t n = ::pwrite(file.file, from, size, static_cast<off_t>(address));
     if (n < 0) {
-      if (errno != EINTR) file.status->error = errno;
+      const int error = errno;
+      if (error != EINTR && !(means_full(error) && continue_elsewhere(file))) file.status->error = error;
       continue;
     }
     from += n;
     address += static_cast<haddr_t>(n);
     size -= static_cast<std::size_t>(n);
   }
+}
+
+/// HDF5 first probes whether the file exists; only a call that creates it succeeds.
+H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
+  const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
+  if (info == nullptr || (flags & H5F_ACC_CREAT) == 0) return nullptr;
+  auto opened = std::make_unique<DriverFile>();
+  opened->status = info->status;
+  opened->file = ::fcntl(info->descriptor, F_DUPFD_CLOEXEC, 0);
+  info->status->error = opened->file < 0 ? errno : 0;
+  if (opened->file < 0) return nullptr;
+  put(*opened, kInTheMaking.data(), kInTheMaking.size(), 0);
+  if (info->status->error == 0) return &opened.release()->base;
+  ::close(opened->file);
+  return nullptr;
 }
 
 /// Number of the bytes from `address` that lie in the head.

@@ -2,6 +2,7 @@
 
 #include <H5Ipublic.h>
 
+#include <functional>
 #include <string_view>
 
 namespace eventloom {
@@ -12,6 +13,9 @@ inline constexpr std::string_view kInTheMaking = "eventloom: an HDF5 file that i
 
 /// Result of the writes to one file.
 struct WriteStatus {
+  /// Called when the disk is full: copies the file to another disk. Returns the descriptor of the copy, which the
+  /// caller owns, or a negative number if there is none. Must not throw.
+  std::function<int()> move = [] { return -1; };
   /// 0, or the errno of the first error. Nothing is written after an error.
   int error = 0;
 };

@@ -2,9 +2,10 @@
 
 #include <hdf5.h>
 
-#include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/apart.hpp"
@@ -12,6 +13,8 @@
 #include "io/hdf5/input_file.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/stored_value.hpp"
+#include "io/hdf5/virtual_layout.hpp"
+#include "io/hdf5/written_rows.hpp"
 
 namespace eventloom {
 
@@ -57,7 +60,7 @@ class Surveyor {
 
   void describe(hid_t dataset, const std::string& path) {
     if (++survey_.datasets > most_) return;
-    nlohmann::ordered_json entry = {{"path", path}};
+    Json entry = {{"path", path}};
     try {
       const H5Id space(check(H5Dget_space(dataset), "its shape"), H5Sclose);
       std::vector<hsize_t> shape(static_cast<std::size_t>(check(H5Sget_simple_extent_ndims(space.get()), "its shape")));
@@ -67,14 +70,34 @@ class Surveyor {
       put_unit(dataset, entry);
       constexpr std::uint64_t kRows = 3;
       const std::vector<std::uint64_t> extent(shape.begin(), shape.end());
-      if (auto rows = first_rows(dataset, extent, kRows); !rows.empty()) entry["first_rows"] = std::move(rows);
+      // Before rows are read: HDF5 then holds the sources of a virtual dataset open, and locked.
+      const auto absent = absent_rows(dataset, path, kRows);
+      auto rows = absent ? first_rows(dataset, extent, kRows) : Json();
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if ((*absent)[i]) rows[i] = nullptr;
+      }
+      if (!rows.empty()) entry["first_rows"] = std::move(rows);
     } catch (const std::runtime_error& e) {
       survey_.problems.push_back(path + ": " + e.what());
     }
     survey_.described.push_back(std::move(entry));
   }
 
-  static void put_unit(hid_t dataset, nlohmann::ordered_json& entry) {
+  /// Which of the first `n` rows were never written, or are not mapped by a virtual dataset, or lie in a source that is
+  /// missing: HDF5 reads them as a fill value. std::nullopt if a source is missing and the dataset has no rows.
+  std::optional<std::vector<bool>> absent_rows(hid_t dataset, const std::string& path, std::uint64_t n) {
+    std::vector<bool> absent(n);
+    const H5Id creation(check(H5Dget_create_plist(dataset), "its layout"), H5Pclose);
+    const bool is_virtual = H5Pget_layout(creation.get()) == H5D_VIRTUAL;
+    const auto missing = is_virtual ? missing_virtual_source(creation.get(), file_of(dataset)) : std::string();
+    if (!missing.empty())
+      survey_.problems.push_back(path + ": its rows are in " + missing + ", which is missing or does not open");
+    if (!missing.empty() && !rows_of_column(dataset)) return std::nullopt;
+    written_rows(dataset, file_of(dataset)).others(n).mark(0, absent);
+    return absent;
+  }
+
+  static void put_unit(hid_t dataset, Json& entry) {
     for (const char* name : {"units", "unit"}) {
       const auto unit = short_text(dataset, name);
       if (!unit || unit->empty()) continue;
@@ -92,11 +115,8 @@ class Surveyor {
 }  // namespace
 
 FileSurvey survey_of(const std::string& file, const std::string& top, std::size_t most) {
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(file, error);
-  const auto limits = ApartLimits::of_file(error ? 0 : bytes);
   (void)open_for_reading(file);  // throws where the file does not open
-  if (const auto death = dies_apart([&] { (void)Surveyor(file, most).look(top); }, limits))
+  if (const auto death = dies_apart([&] { (void)Surveyor(file, most).look(top); }, ApartLimits::of_file(file)))
     throw UserError("cannot read '" + file + "': it is damaged, " + *death);
   return reading(file, [&] { return Surveyor(file, most).look(top); });
 }

@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -12,8 +13,8 @@ namespace eventloom {
 struct FileSurvey {
   std::uint64_t groups = 0;    ///< the one at which the survey begins does not count
   std::uint64_t datasets = 0;  ///< the first of them are described
-  /// Each has path, type, shape, perhaps unit, and first_rows where they can be shown.
-  nlohmann::ordered_json described = nlohmann::ordered_json::array();
+  /// Each has path, type, shape, perhaps unit, and first_rows where they can be shown, null where one has no value.
+  Json described = Json::array();
   std::vector<std::string> problems;  ///< objects that do not open, or rows that cannot be read
 };
 

@@ -60,6 +60,13 @@ void link_file(hid_t file, const std::string& name, const std::string& other) {
   check(H5Lcreate_external(other.c_str(), "/", file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "linking a file");
 }
 
+std::string file_of(hid_t object) {
+  const auto size = check(H5Fget_name(object, nullptr, 0), "the name of a file");
+  std::string name(static_cast<std::size_t>(size), '\0');
+  check(H5Fget_name(object, name.data(), name.size() + 1), "the name of a file");
+  return name;
+}
+
 H5Id type_of(hid_t dataset) { return H5Id(H5Dget_type(dataset), H5Tclose); }
 
 std::size_t size_of_space(hid_t space) {

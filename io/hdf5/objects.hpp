@@ -40,6 +40,8 @@ void link_object(hid_t file, const char* path, const char* existing);
 /// Adds `name` as a link to the root of another file, whose name is relative to the folder of this one.
 void link_file(hid_t file, const std::string& name, const std::string& other);
 
+/// The file that holds an object, to which a link may lead.
+std::string file_of(hid_t object);
 H5Id type_of(hid_t dataset);
 std::size_t size_of_space(hid_t space);
 /// Number of elements of a dataset of any rank.

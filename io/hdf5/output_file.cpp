@@ -1,7 +1,9 @@
 #include "io/hdf5/output_file.hpp"
 
+#include <fcntl.h>
 #include <hdf5.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,6 +11,8 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "io/files/durable.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"
 
@@ -22,10 +26,49 @@ constexpr hsize_t kAlignment = 4096;
 
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path path, const std::filesystem::path& scratch)
-    : path_(std::move(path)),
-      partial_(std::make_unique<PartialFile>(scratch.empty() ? path_ : scratch / path_.filename(), is_own_hdf5)),
-      id_(create()) {}
+OutputFile::OutputFile(std::filesystem::path path, OutputFolders folders)
+    : path_(std::move(path)), folders_(std::move(folders)), partial_(begin()), id_(create()) {}
+
+std::unique_ptr<PartialFile> OutputFile::begin() {
+  const bool may_move = !folders_.next.empty();
+  if (!folders_.scratch.empty()) {
+    return std::make_unique<PartialFile>(folders_.scratch / path_.filename(), is_own_hdf5);
+  }
+  if (may_move && folders_.full) return begin_in_next();
+  try {
+    auto in_place = std::make_unique<PartialFile>(path_, is_own_hdf5);
+    if (!may_move) return in_place;
+    witness_ = Descriptor(::open(in_place->path().c_str(), O_RDONLY | O_CLOEXEC));
+    status_.move = [this] { return move(); };
+    return in_place;
+  } catch (const DiskFull&) {
+    if (!may_move) throw;
+    return begin_in_next();
+  }
+}
+
+std::unique_ptr<PartialFile> OutputFile::begin_in_next() {
+  refuse_foreign(path_, is_own_hdf5);
+  auto file = std::make_unique<PartialFile>(folders_.next / path_.filename(), is_own_hdf5);
+  moved_ = true;
+  return file;
+}
+
+/// See WriteStatus. A file system that writes later may have lost data already: that file stays where it is, and fails.
+int OutputFile::move() {
+  try {
+    if (moved_ || !witness_.is_open() || ::fsync(witness_.number()) != 0) return -1;
+    auto copy = begin_in_next();
+    copy->copy_from(partial_->path(), kInTheMaking);
+    partial_ = std::move(copy);
+    witness_.reset();
+    return partial_->descriptor();
+  } catch (const UserError& error) {
+    log::warn("{}", error.what());
+    moved_ = false;
+    return -1;
+  }
+}
 
 H5Id OutputFile::create() {
   const H5Id access(check(H5Pcreate(H5P_FILE_ACCESS), "creating a property list"), H5Pclose);
@@ -59,17 +102,37 @@ std::uint64_t OutputFile::close() {
 }
 
 void OutputFile::publish(const std::function<void()>& when_on_disk) {
-  if (partial_->path().parent_path() != path_.parent_path()) copy_from_scratch();
+  if (!folders_.scratch.empty()) copy_from_scratch();
   partial_->sync();
+  if (moved_) return link_and_publish(when_on_disk);
   if (when_on_disk) when_on_disk();
   partial_->publish();
 }
 
+/// The link takes the names that the file would have in its place.
+void OutputFile::link_and_publish(const std::function<void()>& when_on_disk) {
+  partial_->publish();
+  const std::filesystem::path link = path_.string() + kPartial;
+  remove_leftover(link, is_own_hdf5);
+  folders_.with_space([&] { link_to_moved(folders_.next / path_.filename(), link); });
+  if (when_on_disk) when_on_disk();
+  if (rename_to_free_name(link, path_)) return;
+  throw UserError("'" + path_.string() + "' was created by another process meanwhile; it is left as it is, and '" +
+                  link.string() + "' leads to the output");
+}
+
 /// The copy begins with the mark of a file that is being written until all else is on disk.
 void OutputFile::copy_from_scratch() {
-  auto in_place = std::make_unique<PartialFile>(path_, is_own_hdf5);
-  in_place->copy_from(partial_->path(), kInTheMaking);
-  partial_ = std::move(in_place);
+  const auto copy_to = [this](std::unique_ptr<PartialFile> file) {
+    file->copy_from(partial_->path(), kInTheMaking);
+    partial_ = std::move(file);
+  };
+  try {
+    if (!folders_.full) return copy_to(std::make_unique<PartialFile>(path_, is_own_hdf5));
+  } catch (const DiskFull&) {
+    if (folders_.next.empty()) throw;
+  }
+  copy_to(begin_in_next());
 }
 
 void OutputFile::fail(int error) const {

@@ -8,6 +8,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/hdf5_version.hpp"
+#include "io/hdf5/objects.hpp"
 #include "io/hdf5/virtual_layout.hpp"
 #include "io/hdf5/written_rows.hpp"
 
@@ -51,14 +52,14 @@ void RowLayout::find_chunks() {
 
 void RowLayout::find_rows_elsewhere() {
   if (H5Pget_layout(creation()) == H5D_VIRTUAL) {
-    const auto missing = missing_virtual_source(creation(), own_file());
+    const auto missing = missing_virtual_source(creation(), file_of(dataset_));
     if (!missing.empty()) fail("its rows are in " + missing + ", which is missing or does not open");
-    mapped_ = written_rows(dataset_, own_file());
+    mapped_ = written_rows(dataset_, file_of(dataset_));
     rows_elsewhere_ = mapped_.count();
   }
   if (H5Pget_external_count(creation()) > 0) {
     const H5Id type(check(H5Dget_type(dataset_), "a dataset's type"), H5Tclose);
-    rows_elsewhere_ = external_bytes(creation(), own_file()) / H5Tget_size(type.get());
+    rows_elsewhere_ = external_bytes(creation(), file_of(dataset_)) / H5Tget_size(type.get());
   }
 }
 
@@ -88,13 +89,6 @@ bool RowLayout::filter_skipped(int filter) const {
 
 std::uint64_t RowLayout::all_chunks() const { return rows_ / chunk_rows_ + (rows_ % chunk_rows_ != 0 ? 1 : 0); }
 
-std::string RowLayout::own_file() const {
-  const auto size = check(H5Fget_name(dataset_, nullptr, 0), "the name of a file");
-  std::string name(static_cast<std::size_t>(size), '\0');
-  check(H5Fget_name(dataset_, name.data(), name.size() + 1), "the name of a file");
-  return name;
-}
-
 std::uint64_t RowLayout::piece_end(std::uint64_t row) const {
   if (chunk_rows_ == 0) return rows_;
   const auto begin = row - row % chunk_rows_;
@@ -115,7 +109,7 @@ std::optional<std::uint64_t> RowLayout::first_absent(std::uint64_t from, std::si
 RowRanges RowLayout::unwritten() const {
   if (H5Pget_layout(creation()) == H5D_VIRTUAL) return mapped_.others(rows_);
   if (chunk_rows_ != 0 && chunks_ >= all_chunks()) return {};
-  return written_rows(dataset_, own_file()).others(rows_);
+  return written_rows(dataset_, file_of(dataset_)).others(rows_);
 }
 
 void RowLayout::require_written() const {

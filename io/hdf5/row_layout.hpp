@@ -41,8 +41,6 @@ class RowLayout {
   void require_filters() const;
   [[nodiscard]] bool filter_skipped(int filter) const;
   [[nodiscard]] std::uint64_t all_chunks() const;
-  /// The file that holds the dataset, to which a link may lead.
-  [[nodiscard]] std::string own_file() const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string name_;

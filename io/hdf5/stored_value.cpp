@@ -13,8 +13,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::uint64_t kMostInRow = 8;          ///< numbers shown of a row
 constexpr std::size_t kMostRowBytes = 1U << 20;  ///< longer rows are not shown
 constexpr unsigned kMostFields = 64;             ///< fields shown of a table
@@ -153,7 +151,7 @@ std::string type_text(hid_t type) {
   }
 }
 
-nlohmann::ordered_json first_rows(hid_t dataset, std::span<const std::uint64_t> shape, std::uint64_t n) {
+Json first_rows(hid_t dataset, std::span<const std::uint64_t> shape, std::uint64_t n) {
   const H5Id stored(check(H5Dget_type(dataset), "a dataset's type"), H5Tclose);
   const H5Id type(check(H5Tget_native_type(stored.get(), H5T_DIR_ASCEND), "a dataset's type"), H5Tclose);
   Json rows = Json::array();

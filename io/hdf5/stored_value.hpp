@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
+#include "core/runtime/json.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
@@ -17,6 +17,6 @@ std::string type_text(hid_t type);
 /// The first `n` rows of a dataset, at most 8 numbers of each: numbers, texts, or objects for the rows of a table.
 /// Empty where rows hold lists, texts or references of variable length. Throws std::runtime_error when they cannot be
 /// read.
-nlohmann::ordered_json first_rows(hid_t dataset, std::span<const std::uint64_t> shape, std::uint64_t n);
+Json first_rows(hid_t dataset, std::span<const std::uint64_t> shape, std::uint64_t n);
 
 }  // namespace eventloom

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 
 #include "core/runtime/error.hpp"
@@ -55,12 +54,6 @@ std::string column_defect(hid_t group, std::span<const std::string> columns) {
     if (!defect.empty()) return "its dataset '" + column.path + "' does not open: " + with_remedy(defect);
   }
   return {};
-}
-
-ApartLimits limits_for(const std::string& file) {
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(file, error);
-  return ApartLimits::of_file(error ? 0 : bytes);
 }
 
 class GroupSearch {
@@ -128,7 +121,7 @@ class GroupSearch {
 
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns) {
-  const auto limits = limits_for(file);
+  const auto limits = ApartLimits::of_file(file);
   const auto find = [&](const std::string& what, std::span<const std::string> with) {
     return GroupSearch(file, with).find(what);
   };

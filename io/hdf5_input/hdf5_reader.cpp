@@ -1,7 +1,6 @@
 #include "io/hdf5_input/hdf5_reader.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
@@ -35,41 +34,34 @@ constexpr std::size_t kRowsPerBlock = 65536;
 
 std::string time_dataset(const SourceUri& uri) { return uri.has("time") ? time_column(uri) : "time"; }
 
-/// Replaces the hits for which `goes` is true by losses. `later`: flags of the hits that are to be left out after
-/// these.
-void leave_out_rows(HitBlock& block, const std::vector<bool>& goes, DropCause cause,
-                    std::initializer_list<std::vector<bool>*> later) {
-  if (std::ranges::find(goes, true) == goes.end()) return;
-  leave_out_hits(block, goes, cause);
-  for (auto* flags : later) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < goes.size(); ++i) {
-      if (!goes[i]) (*flags)[kept++] = (*flags)[i];
-    }
-    flags->resize(kept);
-  }
+/// The path of a column of the source's group.
+std::string column_path(const SourceUri& uri, const std::string& column) {
+  const auto group = uri.get("group", "/");
+  return group + (group.ends_with('/') ? "" : "/") + column;
 }
 
 class Hdf5Reader final : public HitReader {
  public:
   Hdf5Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
-      : group_(uri.get("group", "/")),
-        path_(uri.path()),
-        name_(path_ + ":" + group_),
-        times_(uri, place(time_dataset(uri)), place(uri.get("coarse", "")), base.tick_ps),
+      : path_(uri.path()),
+        name_(uri.place("/")),
+        times_(uri, column_path(uri, time_dataset(uri)), column_path(uri, uri.get("coarse", "")), base.tick_ps),
         fixed_channel_(fixed_channel(uri)),
         lost_(uri.get_yes("skip-bad")) {
-    if (!fixed_channel_) channel_.emplace(uri, ColumnReader(uri.path(), place(uri.get("channel", "channel"))));
+    if (!fixed_channel_) channel_.emplace(uri, open_column(uri, uri.get("channel", "channel")));
     header_.source = id.value;
     header_.base = base;
     header_.text = uri.text();
     header_.flags = flags_of_columns(uri);
     open_payload(uri);
-    if (channel_) require_rows(channel_->column());
     for (auto& term : row_condition(uri)) {
-      conditions_.emplace_back(ColumnReader(uri.path(), place(term.column())), term);
-      require_rows(conditions_.back().column());
+      conditions_.emplace_back(open_column(uri, term.column(), ColumnReader::Holds::numbers_or_texts), term);
     }
+    for (auto& term : turn_condition(uri)) {
+      overflow_.emplace_back(open_column(uri, term.column(), ColumnReader::Holds::numbers_or_texts), term);
+    }
+    if (uri.has("overflow") && (uri.has("coarse") || times_.column().is_float()))
+      uri.refuse("overflow= needs one dataset of whole numbers as times");
   }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -92,9 +84,8 @@ class Hdf5Reader final : public HitReader {
 
   bool read(HitBlock& block) override {
     block.clear();
-    untimed_.clear();
-    lost_hits_.clear();
-    left_out_.clear();
+    causes_.clear();
+    turns_.clear();
     const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, rows() - row_);
     if (row_ >= end) {
       defect_log_.sum_up();
@@ -112,16 +103,18 @@ class Hdf5Reader final : public HitReader {
 
  private:
   [[nodiscard]] std::uint64_t rows() const { return times_.column().size(); }
-  [[nodiscard]] std::string place(const std::string& column) const {
-    return group_ + (group_.ends_with('/') ? "" : "/") + column;
+  /// It has one row per time.
+  [[nodiscard]] ColumnReader open_column(const SourceUri& uri, const std::string& name,
+                                         ColumnReader::Holds holds = ColumnReader::Holds::numbers) const {
+    ColumnReader column(uri.path(), column_path(uri, name), holds);
+    column.require_rows_of(times_.column());
+    return column;
   }
 
   void open_payload(const SourceUri& uri) {
     std::vector<PayloadColumn> columns;
     for (const auto& [name, kind] : payload_keys(uri)) {
-      ColumnReader column(uri.path(), place(name));
-      require_rows(column);
-      payload_.emplace_back(std::move(column), kind);
+      payload_.emplace_back(open_column(uri, name), kind);
       columns.push_back({name, payload_.back().kind()});
       if (const auto n = payload_.back().unwritten(); n != 0)
         log::warn("'{}': {} rows were never written: they have no value", payload_.back().column().name(), n);
@@ -131,21 +124,27 @@ class Hdf5Reader final : public HitReader {
     set_payload(header_, columns);
   }
 
-  /// There is one row per time.
-  void require_rows(const ColumnReader& column) const {
-    if (column.size() == rows()) return;
-    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" +
-                    times_.column().name() + "' has " + std::to_string(rows()));
+  /// Removes the rows that mark turns.
+  void leave_out_turns(HitBlock& block) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+      if (!turns_[i]) causes_[kept++] = causes_[i];
+    }
+    causes_.resize(kept);
+    leave_out_hits(block, turns_, std::nullopt);
   }
 
+  /// Replaces the rows that make no hits by losses.
   void leave_out(HitBlock& block) {
-    if (!lost_hits_.empty()) {
-      lost_hits_.resize(block.size());
-      left_out_.resize(block.size());
+    if (causes_.empty()) return;
+    causes_.resize(block.size());
+    turns_.resize(block.size());
+    if (std::ranges::find(turns_, true) != turns_.end()) leave_out_turns(block);
+    for (const auto cause : {DropCause::cut, DropCause::corrupt, DropCause::untimed}) {
+      std::vector<bool> goes(causes_.size());
+      for (std::size_t i = 0; i < causes_.size(); ++i) goes[i] = causes_[i] == cause;
+      if (std::erase(causes_, cause) != 0) leave_out_hits(block, goes, cause);
     }
-    leave_out_rows(block, left_out_, DropCause::cut, {&lost_hits_, &untimed_});
-    leave_out_rows(block, lost_hits_, DropCause::corrupt, {&untimed_});
-    leave_out_rows(block, untimed_, DropCause::untimed, {});
   }
 
   /// Appends the rows up to `end`; appends nothing and returns false when some cannot be read.
@@ -156,7 +155,6 @@ class Hdf5Reader final : public HitReader {
     } catch (const UnreadableRows& e) {
       failure_ = {e.what(), std::min(e.end(), rows())};
       block.time.resize(hits);
-      untimed_.resize(hits);
       block.channel.resize(hits);
       block.payload.resize(hits * words_);
       return false;
@@ -168,6 +166,7 @@ class Hdf5Reader final : public HitReader {
   void append_rows(std::size_t n, HitBlock& block) {
     const auto hits = block.size();
     lost_.begin(row_, n);
+    if (!overflow_.empty()) find_turns(n);
     for (auto& condition : conditions_) condition.read(row_, n, lost_);
     if (channel_) {
       channel_->read(row_, n, block.channel, lost_);
@@ -181,19 +180,32 @@ class Hdf5Reader final : public HitReader {
       column.read(row_, n, std::span(block.payload).subspan(word), words_, lost_);
       word += words_of(column.kind());
     }
-    times_.read(std::span(block.channel).subspan(hits), block.time, untimed_, lost_);
+    times_.read(std::span(block.channel).subspan(hits), block.time, lost_);
     if (!lost_.any()) return;
     lost_.report(defect_log_);
-    lost_hits_.resize(hits);
-    left_out_.resize(hits);
-    lost_hits_.insert(lost_hits_.end(), lost_.gone().begin(), lost_.gone().end());
-    left_out_.insert(left_out_.end(), lost_.left_out().begin(), lost_.left_out().end());
+    causes_.resize(hits);
+    causes_.insert(causes_.end(), lost_.causes().begin(), lost_.causes().end());
+    turns_.resize(hits);
+    turns_.insert(turns_.end(), lost_.turns().begin(), lost_.turns().end());
+  }
+
+  /// Finds the rows for which all terms of `overflow` hold. One without a value may have marked a turn and is lost.
+  void find_turns(std::size_t n) {
+    LostRows others(false);
+    others.begin(row_, n);
+    for (auto& term : overflow_) term.read(row_, n, others);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!others[i]) lost_.mark_turn(i);
+      if (others[i] && *others.causes()[i] != DropCause::cut) lost_.mark(i, overflow_.front().column().name());
+    }
   }
 
   [[nodiscard]] std::uint64_t piece_end() const {
     auto end = times_.piece_end(row_);
     if (channel_) end = std::min(end, channel_->column().piece_end(row_));
-    for (const auto& condition : conditions_) end = std::min(end, condition.column().piece_end(row_));
+    for (const auto* terms : {&conditions_, &overflow_}) {
+      for (const auto& term : *terms) end = std::min(end, term.column().piece_end(row_));
+    }
     for (const auto& column : payload_) end = std::min(end, column.column().piece_end(row_));
     return end;
   }
@@ -209,7 +221,6 @@ class Hdf5Reader final : public HitReader {
     row_ = failure_.end;
   }
 
-  std::string group_;
   std::string path_;
   std::string name_;
   TimeColumn times_;
@@ -227,9 +238,10 @@ class Hdf5Reader final : public HitReader {
   DefectLog defect_log_{name_};
   LostRows lost_;
   std::vector<RowSelection> conditions_;  ///< the key `where`
-  std::vector<bool> left_out_;            ///< true for hits of the block that conditions leave out; empty when all stay
-  std::vector<bool> lost_hits_;           ///< likewise, for those and lost ones
-  std::vector<bool> untimed_;             ///< true for hits of the block without a time
+  std::vector<RowSelection> overflow_;    ///< the key `overflow`
+  /// Why hits of the block are left out; empty when all stay.
+  std::vector<std::optional<DropCause>> causes_;
+  std::vector<bool> turns_;  ///< rows of the block that mark turns
 };
 
 }  // namespace
@@ -246,6 +258,7 @@ std::vector<std::string> hdf5_columns(const SourceUri& given) {
   if (!uri.has("fixed-channel")) columns.insert(columns.begin(), uri.get("channel", "channel"));
   columns.insert(columns.begin(), time);
   for (const auto& term : row_condition(uri)) columns.push_back(term.column());
+  for (const auto& term : turn_condition(uri)) columns.push_back(term.column());
   if (auto coarse = uri.get("coarse", ""); !coarse.empty()) columns.push_back(std::move(coarse));
   for (auto& column : TimeColumn::companions(time)) columns.push_back(std::move(column));
   return columns;

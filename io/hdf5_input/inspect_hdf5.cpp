@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "io/hdf5/file_survey.hpp"
 #include "io/hdf5_input/group_search.hpp"
 #include "io/hdf5_input/hdf5_reader.hpp"
@@ -17,8 +17,6 @@
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Datasets that are described, of a file and of a group.
 constexpr std::size_t kMostDescribed = 200;
@@ -57,16 +55,14 @@ void put_survey(const FileSurvey& survey, Json& out) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_hdf5(const SourceUri& uri, std::uint64_t n_events,
-                                    std::optional<std::uint64_t> tick_ps) {
+Json inspect_hdf5(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto survey = survey_of(uri.path(), uri.get("group", "/"), kMostDescribed);
   auto out = shown_hits(uri, survey, n_events, tick_ps);
   put_survey(survey, out);
   return out;
 }
 
-nlohmann::ordered_json inspect_hdf5_file(const std::string& path, std::uint64_t n_events,
-                                         std::optional<std::uint64_t> tick_ps) {
+Json inspect_hdf5_file(const std::string& path, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto uri = SourceUri::of_path("hdf5", path);
   const auto survey = survey_of(path, "/", kMostDescribed);
   Json out;

@@ -4,15 +4,15 @@
 
 namespace eventloom {
 
-void LostRows::leave_out(std::size_t i) {
-  if (gone_[i]) return;
-  gone_[i] = left_out_[i] = any_ = true;
+bool LostRows::drop(std::size_t i, DropCause cause) {
+  if (causes_[i]) return false;
+  causes_[i] = cause;
+  return any_ = true;
 }
 
 void LostRows::mark(std::size_t i, const std::string& dataset) {
+  if (!drop(i, DropCause::corrupt)) return;
   const auto row = row_ + i;
-  if (gone_[i]) return;
-  gone_[i] = any_ = true;
   const bool joins = !reasons_.empty() && reasons_.back().last + 1 == row && reasons_.back().dataset == dataset;
   if (joins) {
     reasons_.back().last = row;
@@ -29,9 +29,7 @@ void LostRows::mark(const std::vector<bool>& missing, const std::string& dataset
 
 void LostRows::mark_bad(std::size_t i, const std::string& text) {
   if (!skips_bad_) throw UserError(text + "; with skip-bad=yes, such rows are counted as lost");
-  if (gone_[i]) return;
-  gone_[i] = any_ = true;
-  reasons_.push_back({row_ + i, row_ + i, {}, text});
+  if (drop(i, DropCause::corrupt)) reasons_.push_back({row_ + i, row_ + i, {}, text});
 }
 
 void LostRows::report(DefectLog& log) const {

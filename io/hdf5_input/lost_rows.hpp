@@ -2,16 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "formats/event.hpp"
 #include "io/files/defect_log.hpp"
 
 namespace eventloom {
 
-/// Rows of a block that are no hits: one of their columns has no value; or, with the key `skip-bad`, a number that is
-/// no channel, no time, or no number of a payload column's kind.
+/// Rows of a block that make no hits, and why: a condition leaves them out; one of their columns has no value, or, with
+/// the key `skip-bad`, a number that is no channel, no time, or no number of a payload column's kind; or their time
+/// lies before tick 0.
 class LostRows {
  public:
   explicit LostRows(bool skips_bad) : skips_bad_(skips_bad) {}
@@ -20,19 +23,29 @@ class LostRows {
   void begin(std::uint64_t row, std::size_t n) {
     row_ = row;
     any_ = false;
-    gone_.assign(n, false);
-    left_out_.assign(n, false);
+    causes_.assign(n, std::nullopt);
+    turns_.clear();
     reasons_.clear();
   }
 
   [[nodiscard]] bool any() const { return any_; }
   /// Whether row i of the block makes no hit.
-  [[nodiscard]] bool operator[](std::size_t i) const { return gone_[i]; }
-  [[nodiscard]] const std::vector<bool>& gone() const { return gone_; }
-  [[nodiscard]] const std::vector<bool>& left_out() const { return left_out_; }
+  [[nodiscard]] bool operator[](std::size_t i) const { return any_ && causes_[i].has_value(); }
+  /// The cause of each row that makes no hit.
+  [[nodiscard]] const std::vector<std::optional<DropCause>>& causes() const { return causes_; }
 
+  /// Row i marks turns of the counter of the times, and is nothing else.
+  void mark_turn(std::size_t i) {
+    turns_.resize(causes_.size());
+    turns_[i] = drop(i, DropCause::cut);
+  }
+  [[nodiscard]] bool marks_turn(std::size_t i) const { return !turns_.empty() && turns_[i]; }
+  /// Flags of these rows; empty when there are none.
+  [[nodiscard]] const std::vector<bool>& turns() const { return turns_; }
   /// A condition does not hold for row i, which is no loss then.
-  void leave_out(std::size_t i);
+  void leave_out(std::size_t i) { drop(i, DropCause::cut); }
+  /// Row i has no time in the run.
+  void mark_untimed(std::size_t i) { drop(i, DropCause::untimed); }
   /// `dataset` has no value in row i of the block.
   void mark(std::size_t i, const std::string& dataset);
   /// Likewise in the rows for which `missing` is true; it may be empty.
@@ -50,11 +63,14 @@ class LostRows {
     std::string defect;   ///< why a row is bad
   };
 
+  /// Returns false when another cause has been found before.
+  bool drop(std::size_t i, DropCause cause);
+
   bool skips_bad_;
   bool any_ = false;
   std::uint64_t row_ = 0;
-  std::vector<bool> gone_;
-  std::vector<bool> left_out_;  ///< rows that are gone because the URI leaves them out
+  std::vector<std::optional<DropCause>> causes_;
+  std::vector<bool> turns_;
   std::vector<Reason> reasons_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string_view>
 
 #include "core/runtime/error.hpp"
@@ -27,9 +28,10 @@ ColumnReader open_beside(const SourceUri& uri, const ColumnReader& events, const
 
 TimeNumbers open_zero(const SourceUri& uri, const ColumnReader& events, const std::string& path,
                       std::uint64_t tick_ps) {
-  auto column = open_beside(uri, events, path);
-  auto scale = pulse_scale_of(uri, column, tick_ps);
-  return {std::move(column), std::move(scale)};
+  ValueColumn values(open_beside(uri, events, path));
+  TimeNumbers::Scales scales(uri, [&](const SourceUri& unit) { return pulse_scale_of(unit, values, tick_ps); });
+  if (!scales.is_one()) uri.refuse("times that count from pulses have one unit: unit= cannot give units by channel");
+  return {std::move(values), std::move(scales)};
 }
 
 std::optional<UtcTime> start_of(const ColumnReader& zero) {
@@ -40,7 +42,8 @@ std::optional<UtcTime> start_of(const ColumnReader& zero) {
     throw UserError("'" + zero.name() + "': its attribute " + name + "='" + *text +
                     "' is no time such as 2026-11-21T10:00:00Z, from which the pulses would count");
   }
-  return std::nullopt;
+  const auto stated = stated_reference(zero);
+  return stated ? stated->time : std::nullopt;
 }
 
 }  // namespace
@@ -89,9 +92,18 @@ std::optional<TimeNumbers::Time> PulseTimes::at(std::uint64_t row) {
     }
     if (first_row > row) return pulse_;
     last_first_row_ = first_row;
-    lacks_ = zero_.lacks(next_);
-    pulse_ = lacks_ ? TimeNumbers::Time() : zero_.at(next_, 0);
+    lacks_ = zero_.values().lacks(next_);
+    pulse_ = lacks_ ? TimeNumbers::Time() : time_of_pulse(next_);
     ++next_;
+  }
+}
+
+/// All events of a pulse are lost if its time is.
+TimeNumbers::Time PulseTimes::time_of_pulse(std::size_t i) {
+  try {
+    return zero_.at(i, 0);
+  } catch (const std::invalid_argument& e) {
+    throw UserError(e.what());
   }
 }
 

@@ -39,6 +39,7 @@ class PulseTimes {
   [[nodiscard]] bool lacks_time() const { return lacks_; }
 
  private:
+  [[nodiscard]] TimeNumbers::Time time_of_pulse(std::size_t i);
   void next_block();
   [[noreturn]] void refuse(const std::string& reason) const;
 

@@ -2,38 +2,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <variant>
 #include <vector>
 
-#include "io/hdf5/column_reader.hpp"
 #include "io/hdf5_input/lost_rows.hpp"
-#include "io/hdf5_input/missing_values.hpp"
-#include "io/hdf5_input/value_scale.hpp"
+#include "io/hdf5_input/value_column.hpp"
 #include "io/recorded/row_condition.hpp"
 
 namespace eventloom {
 
-/// A dataset with which the key `where` selects rows.
+/// A dataset with which the key `where` selects rows: of numbers, which enumerations also have names for, or of texts.
 class RowSelection {
  public:
-  /// `term` compares the numbers of `column`. Throws UserError when it compares words.
+  /// Throws UserError when `term` compares numbers with a word that is none of their names.
   RowSelection(ColumnReader column, RowTerm term);
 
-  [[nodiscard]] const ColumnReader& column() const { return column_; }
+  [[nodiscard]] const ColumnReader& column() const;
 
-  /// Leaves out those of the rows [from, from + n) for which the term does not hold; a row without a number is lost.
-  /// Throws UnreadableRows.
+  /// Leaves out those of the rows [from, from + n) for which the term does not hold; a row without a value is lost, a
+  /// text that must be a number and is not is a bad row. Throws UnreadableRows.
   void read(std::uint64_t from, std::size_t n, LostRows& rows);
 
  private:
-  [[nodiscard]] bool holds(std::size_t i) const;
+  void read_texts(ColumnReader& column, std::uint64_t from, std::size_t n, LostRows& rows);
 
-  ColumnReader column_;
-  MissingValues missing_values_;
-  ValueScale scale_;
+  std::variant<ValueColumn, ColumnReader> column_;  ///< numbers, or texts
   RowTerm term_;
-  std::vector<std::uint64_t> integers_;
-  std::vector<double> reals_;
-  std::vector<bool> missing_;
+  std::vector<std::string> texts_;
 };
 
 }  // namespace eventloom

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
-#include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
 #include "io/hdf5_input/pulse_times.hpp"
 #include "io/hdf5_input/time_unit.hpp"
 #include "io/recorded/clock_unit.hpp"
+#include "io/recorded/negative_time.hpp"
 #include "io/recorded/origin_key.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/uri/stream_shift.hpp"
@@ -19,9 +21,9 @@ namespace eventloom {
 namespace {
 
 TimeNumbers open_numbers(const SourceUri& uri, const std::string& path, std::uint64_t tick_ps) {
-  ColumnReader column(uri.path(), path);
-  auto scale = time_scale_of(uri, column, tick_ps);
-  return {std::move(column), std::move(scale), uri.has("coarse") ? ClockTurns() : ClockTurns(uri),
+  ValueColumn values(ColumnReader(uri.path(), path));
+  TimeNumbers::Scales scales(uri, [&](const SourceUri& unit) { return time_scale_of(unit, values, tick_ps); });
+  return {std::move(values), std::move(scales), uri.has("coarse") ? ClockTurns() : ClockTurns(uri),
           subtracts_time(uri) ? TimeSign::negated : TimeSign::as_stored};
 }
 
@@ -29,16 +31,14 @@ TimeNumbers open_numbers(const SourceUri& uri, const std::string& path, std::uin
 std::optional<TimeNumbers> open_coarse(const SourceUri& uri, const std::string& path, const ColumnReader& fine,
                                        std::uint64_t tick_ps) {
   if (coarse_column(uri).empty()) return std::nullopt;
-  ColumnReader column(uri.path(), path);
-  if (column.size() != fine.size()) {
-    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" + fine.name() +
-                    "' has " + std::to_string(fine.size()));
-  }
-  auto scale = time_scale_of(uri.with("unit", uri.get("coarse-unit", "")), column, tick_ps);
-  return TimeNumbers(std::move(column), std::move(scale), ClockTurns(uri));
+  ValueColumn values(ColumnReader(uri.path(), path));
+  values.column().require_rows_of(fine);
+  TimeNumbers::Scales scales(uri.with("unit", uri.get("coarse-unit", "")),
+                             [&](const SourceUri& unit) { return time_scale_of(unit, values, tick_ps); });
+  return TimeNumbers(std::move(values), std::move(scales), ClockTurns(uri));
 }
 
-FineTicks in_range(const SourceUri& uri, Attoseconds time, std::uint64_t tick_ps) {
+FineTicks fine_time(const SourceUri& uri, Attoseconds time, std::uint64_t tick_ps) {
   const auto fine = fine_of(time, tick_ps);
   if (!fine) uri.refuse("the origin of its times is too far from tick 0");
   return *fine;
@@ -50,7 +50,7 @@ FineTicks begin_of(const SourceUri& uri, const std::optional<UtcTime>& start, st
   header.base.tick_ps = tick_ps;
   const FineTicks offset = FineTicks{StreamShift(uri, header).offset()} << kFineBits;
   const auto origin = origin_of(uri, tick_ps).value_or(OriginKey{});
-  return in_range(uri, origin.at - (start ? attoseconds_of(*start) : 0), tick_ps) - offset;
+  return fine_time(uri, origin.at - (start ? attoseconds_of(*start) : 0), tick_ps) - offset;
 }
 
 }  // namespace
@@ -62,12 +62,13 @@ TimeColumn::TimeColumn(const SourceUri& uri, const std::string& path, const std:
       pulses_(PulseTimes::count_from_pulses(path) ? std::make_unique<PulseTimes>(uri, path, numbers_.column(), tick_ps)
                                                   : nullptr),
       shifted_(uri.has("origin") || uri.has("offset")),
-      begin_(begin_of(uri, pulses_ ? pulses_->start() : std::nullopt, tick_ps)) {
+      numbered_(uri.get_yes("numbered")),
+      begin_(begin_of(uri,
+                      pulses_ ? pulses_->start() : reference_of(uri, (coarse_ ? *coarse_ : numbers_).column(), tick_ps),
+                      tick_ps)) {
   if (pulses_ && numbers_.turns().any())
     uri.refuse("times that count from pulses do not wrap around: omit bits= and modulus=");
   if (pulses_ && coarse_) uri.refuse("times that count from pulses have no coarse ones: omit coarse=");
-  column().require_written();
-  if (coarse_) coarse_->column().require_written();
 }
 
 TimeColumn::~TimeColumn() = default;
@@ -79,31 +80,27 @@ std::vector<std::string> TimeColumn::companions(const std::string& time) {
 
 void TimeColumn::load(std::uint64_t row, std::size_t n, LostRows& lost) {
   row_ = row;
-  numbers_.read(row, n);
-  numbers_.mark(lost);
-  if (!coarse_) return;
-  coarse_->read(row, n);
-  coarse_->mark(lost);
+  for (auto* numbers : {&numbers_, coarse_ ? &*coarse_ : nullptr}) {
+    if (numbers == nullptr) continue;
+    numbers->read(row, n);
+    numbers->values().mark(lost);
+  }
 }
 
-void TimeColumn::read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, std::vector<bool>& untimed,
-                      LostRows& lost) {
+void TimeColumn::read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, LostRows& lost) {
   numbers_.unwrap(channels, lost);
   if (coarse_) coarse_->unwrap(channels, lost);
   const bool simple = !pulses_ && !coarse_ && begin_ == 0 && numbers_.whole();
   const auto first = out.size();
   out.resize(first + channels.size());
-  untimed.resize(first + channels.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
-    if (lost.any() && lost[i]) continue;
+    if (lost[i]) continue;
     auto time = simple ? numbers_.product(i) : std::nullopt;
-    if (!time) time = tick(row_ + i, i, channels[i]);
+    if (!time) time = tick_or_bad(i, channels[i], lost);
     if (time) {
       out[first + i] = *time;
-    } else if (pulses_ && pulses_->lacks_time()) {
-      lost.mark(i, pulses_->name());
     } else {
-      untimed[first + i] = true;
+      lost.mark_untimed(i);
     }
   }
 }
@@ -121,45 +118,65 @@ void TimeColumn::add_coarse(std::size_t i, std::uint32_t channel, TimeNumbers::T
   time.slack = std::max(time.slack + coarse.slack, kRoundedDown);
 }
 
-/// Returns std::nullopt for a hit without a time.
-std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint32_t channel) {
-  auto time = numbers_.at(i, channel);
-  if (coarse_) add_coarse(i, channel, time);
-  if (pulses_) {
-    const auto pulse = pulses_->at(row);
-    if (!pulse) {
-      ++before_pulses_;
-      return std::nullopt;
-    }
-    if (pulses_->lacks_time()) return std::nullopt;
-    longest_ = std::max(longest_, time.ticks);
-    time.ticks += pulse->ticks;
-    time.slack += pulse->slack;
+/// Returns false for a hit whose pulse has no time, or that has no pulse.
+bool TimeColumn::add_pulse(std::size_t i, TimeNumbers::Time& time, LostRows& lost) {
+  const auto pulse = pulses_->at(row_ + i);
+  if (!pulse) {
+    ++before_pulses_;
+    return false;
   }
-  const auto joined = [this] { return numbers_.sign() == TimeSign::negated ? " steps less " : " steps and "; };
-  const auto text = [&] { return (coarse_ ? coarse_->text_of(i) + joined() : "") + numbers_.text_of(i); };
-  const auto whole = numbers_.scale().whole(time.ticks - begin_, time.slack);
-  if (whole && *whole < 0) {
-    if (!shifted_) {
-      numbers_.reject(i, "the time " + text() +
-                             " is negative: say which time becomes tick 0, such as origin=-1ms, the same for all files "
-                             "of a run; or, if the times are a counter with a sign that starts again, its width: "
-                             "bits=32");
-    }
-    ++before_tick_0_;
+  if (pulses_->lacks_time()) {
+    lost.mark(i, pulses_->name());
+    return false;
+  }
+  longest_ = std::max(longest_, time.ticks);
+  time.ticks += pulse->ticks;
+  time.slack += pulse->slack;
+  return true;
+}
+
+/// Likewise, where a number that is no time makes a bad row.
+std::optional<Tick> TimeColumn::tick_or_bad(std::size_t i, std::uint32_t channel, LostRows& lost) {
+  try {
+    return tick(i, channel, lost);
+  } catch (const std::invalid_argument& e) {
+    lost.mark_bad(i, e.what());
     return std::nullopt;
   }
-  if (!whole) numbers_.reject(i, numbers_.scale().defect(text()));
-  if (*whole > FineTicks{std::numeric_limits<std::uint64_t>::max()})
-    numbers_.reject(i, numbers_.scale().range_defect(text()));
-  return Tick(static_cast<std::uint64_t>(*whole));
+}
+
+/// Returns std::nullopt for a hit without a time.
+std::optional<Tick> TimeColumn::tick(std::size_t i, std::uint32_t channel, LostRows& lost) {
+  const auto* const scale = numbers_.scale_of(channel);
+  if (scale == nullptr) {
+    lost.mark_bad(i, fmt::format("{}channel {} has no unit in unit=", numbers_.values().place(i), channel));
+    return std::nullopt;
+  }
+  auto time = numbers_.at(i, channel);
+  if (coarse_) add_coarse(i, channel, time);
+  if (pulses_ && !add_pulse(i, time, lost)) return std::nullopt;
+  const auto whole = scale->whole(time.ticks - begin_, time.slack);
+  if (whole && *whole >= 0 && *whole <= FineTicks{std::numeric_limits<std::uint64_t>::max()})
+    return Tick(static_cast<std::uint64_t>(*whole));
+  if (!whole || *whole > 0 || !shifted_) reject(i, whole, *scale);
+  ++before_tick_0_;
+  return std::nullopt;
+}
+
+/// `time`: in ticks; std::nullopt if it is no whole number of them.
+void TimeColumn::reject(std::size_t i, std::optional<FineTicks> time, const TickScale& scale) const {
+  const char* joint = numbers_.sign() == TimeSign::negated ? " steps less " : " steps and ";
+  const auto text = (coarse_ ? coarse_->values().text(i) + joint : "") + numbers_.values().text(i);
+  if (!time) numbers_.ask_for_keys(i, scale.defect(text));
+  if (*time > 0) numbers_.reject(i, scale.range_defect(text));
+  const auto& counter = coarse_ ? *coarse_ : numbers_;
+  numbers_.reject(i, "the time " + text + " is negative: " +
+                         negative_time_advice(counter.most_negative(), counter.number_bits(), numbered_));
 }
 
 std::optional<RawClock> TimeColumn::raw_clock() const {
   if (pulses_) return std::nullopt;
-  return (coarse_ ? *coarse_ : numbers_)
-      .scale()
-      .raw_clock(-static_cast<double>(begin_) / static_cast<double>(kFineTick));
+  return (coarse_ ? *coarse_ : numbers_).raw_clock(begin_);
 }
 
 Tick TimeColumn::longest_since_pulse() const {

@@ -33,11 +33,10 @@ class TimeColumn {
   /// Reads the numbers of the rows [row, row + n), and marks those that have none as lost. Each `row` must be
   /// later than the ones before. Throws UnreadableRows.
   void load(std::uint64_t row, std::size_t n, LostRows& lost);
-  /// Appends the times of these rows, whose hits have these channels, and a flag for each without a time: it lies
-  /// before tick 0 or before the first pulse. A row that is lost gets time 0; marks those as lost whose pulse has no
-  /// time. Throws UserError for a time that is not a tick.
-  void read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, std::vector<bool>& untimed,
-            LostRows& lost);
+  /// Appends the times of these rows, whose hits have these channels. A row that is lost gets time 0. Marks those as
+  /// lost whose pulse has no time, or whose time lies before tick 0 or before the first pulse (untimed); a
+  /// channel without a unit makes a bad row. Throws UserError for a time that is not a tick.
+  void read(std::span<const std::uint32_t> channels, std::vector<Tick>& out, LostRows& lost);
   /// The counter, if the times are one: the coarse dataset's, if there is one.
   [[nodiscard]] ClockTurns& turns() { return (coarse_ ? *coarse_ : numbers_).turns(); }
   [[nodiscard]] const ClockTurns& turns() const { return (coarse_ ? *coarse_ : numbers_).turns(); }
@@ -53,12 +52,16 @@ class TimeColumn {
 
  private:
   void add_coarse(std::size_t i, std::uint32_t channel, TimeNumbers::Time& time);
-  [[nodiscard]] std::optional<Tick> tick(std::uint64_t row, std::size_t i, std::uint32_t channel);
+  [[nodiscard]] bool add_pulse(std::size_t i, TimeNumbers::Time& time, LostRows& lost);
+  [[nodiscard]] std::optional<Tick> tick_or_bad(std::size_t i, std::uint32_t channel, LostRows& lost);
+  [[nodiscard]] std::optional<Tick> tick(std::size_t i, std::uint32_t channel, LostRows& lost);
+  [[noreturn]] void reject(std::size_t i, std::optional<FineTicks> time, const TickScale& scale) const;
 
   TimeNumbers numbers_;
   std::optional<TimeNumbers> coarse_;   ///< steps to be added to the numbers, by the key `coarse`
   std::unique_ptr<PulseTimes> pulses_;  ///< null when times do not count from pulses
   bool shifted_;                        ///< has an origin or offset: negative times are not an error
+  bool numbered_;                       ///< times are event numbers
   FineTicks begin_;                     ///< the time that becomes tick 0
   std::uint64_t row_ = 0;               ///< first of the loaded rows
   FineTicks longest_ = 0;               ///< longest time since a pulse

@@ -9,9 +9,11 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "formats/units.hpp"
-#include "io/hdf5_input/value_scale.hpp"
+#include "formats/utc_time.hpp"
+#include "io/files/table_fields.hpp"
 #include "io/recorded/clock_unit.hpp"
 #include "io/recorded/column_name.hpp"
+#include "io/recorded/origin_key.hpp"
 
 namespace eventloom {
 
@@ -23,12 +25,6 @@ constexpr const char* kAdd =
 
 [[noreturn]] void refuse(const ColumnReader& column, const std::string& reason) {
   throw UserError("'" + column.name() + "': " + reason);
-}
-
-std::string_view without_blanks(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 std::uint64_t unit_ps(std::string_view unit, std::uint64_t tick_ps) {
@@ -54,15 +50,30 @@ bool names_ticks(std::string_view word) {
   return std::ranges::find(kWords, lower) != kWords.end();
 }
 
+constexpr std::string_view kSince = " since ";
+
 StatedUnit stated_unit(const ColumnReader& column) {
   for (const std::string name : {"units", "unit"}) {
     const auto text = column.text_of(name.c_str());
-    if (!text || without_blanks(*text).empty()) continue;
-    const auto word = without_blanks(*text);
+    const auto words = text ? without_blanks_around(*text) : std::string_view();
+    if (words.empty()) continue;
+    const auto word = without_blanks_around(words.substr(0, words.find(kSince)));
     if (names_ticks(word)) return {name + "='" + *text + "'", {}, true};
     return {name + "='" + *text + "'", unit_of_time(word)};
   }
   return {};
+}
+
+/// A time as netCDF writes it: "2026-11-21", "2026-11-21 10:00:00 UTC", "2026-11-21 10:00:00 +01:00".
+std::optional<UtcTime> utc_of_date(std::string_view text) {
+  constexpr std::string_view kZone = " UTC";
+  constexpr std::size_t kDate = std::string_view("2026-11-21").size();
+  if (text.ends_with(kZone)) text.remove_suffix(kZone.size());
+  if (text.size() == kDate) return parse_utc(std::string(text) + "T00:00:00Z");
+  std::string time(text);
+  const auto zone = time.find_first_of("+-", kDate);
+  if (zone != std::string::npos && time[zone - 1] == ' ') time.erase(zone - 1, 1);
+  return parse_utc(time);
 }
 
 /// Returns the stated unit; refuses a text that is not a known unit unless the key states one.
@@ -89,9 +100,10 @@ FineTicks offset_of(const SourceUri& uri, const ColumnReader& column, const Sign
 }
 
 /// `own_scale`: what the number 1 stands for in the unit of `uri`, apart from the attributes.
-TimeScale packed_scale(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps,
+TimeScale packed_scale(const SourceUri& uri, const ValueColumn& values, std::uint64_t tick_ps,
                        Decimal own_scale = {1, 0}) {
-  const ValueScale packing(column);
+  const auto& column = values.column();
+  const auto& packing = values.scale();
   if (!packing.any()) return {TickScale(uri, tick_ps, own_scale)};
   const auto& factor = packing.factor();
   if (factor.is_negative) refuse(column, "its attribute scale_factor is negative, so that times would run backwards");
@@ -115,44 +127,72 @@ TimeScale packed_scale(const SourceUri& uri, const ColumnReader& column, std::ui
 
 }  // namespace
 
-TimeScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
+std::optional<StatedReference> stated_reference(const ColumnReader& column) {
+  const auto attribute = stated_unit(column).attribute;
+  const auto since = attribute.find(kSince);
+  if (since == std::string::npos) return std::nullopt;
+  const auto text = std::string_view(attribute).substr(since + kSince.size());
+  return StatedReference{attribute, utc_of_date(without_blanks_around(text.substr(0, text.rfind('\''))))};
+}
+
+std::optional<UtcTime> reference_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
+  const auto stated = stated_reference(column);
+  const auto origin = origin_of(uri, tick_ps);
+  if (!stated || (origin && !origin->utc)) return std::nullopt;
+  if (!stated->time) {
+    refuse(column, "its attribute " + stated->attribute + " names no time such as 2026-11-21T10:00:00Z; origin=0 " +
+                       "leaves the numbers as they are");
+  }
+  if (origin) return stated->time;
+  constexpr std::int64_t kNsPerS = 1'000'000'000;
+  std::int64_t ns = 0;
+  const auto below = static_cast<std::int64_t>(stated->time->attoseconds / kNsPerS);
+  const bool fits =
+      !__builtin_mul_overflow(stated->time->seconds, kNsPerS, &ns) && !__builtin_add_overflow(ns, below, &ns);
+  refuse(column, "its attribute " + stated->attribute +
+                     " says from when the times count: say which time becomes tick " +
+                     "0, the same for all files of a run: origin=" + (fits ? utc_text(ns) : "0") +
+                     " leaves the numbers as they are");
+}
+
+TimeScale time_scale_of(const SourceUri& uri, const ValueColumn& values, std::uint64_t tick_ps) {
+  const auto& column = values.column();
   const bool has_key = uri.has("unit");
   const auto key = uri.get("unit", "");
   if (const auto own_tick_ps = column.number_of("tick_ps"); own_tick_ps && *own_tick_ps != 0) {
     if (has_key && !is_same(uri.get_unit("unit", tick_ps), *own_tick_ps)) {
       refuse(column, "unit=" + key + kContradicts + "tick_ps=" + std::to_string(*own_tick_ps));
     }
-    return packed_scale(uri.with("unit", "ps"), column, tick_ps, {*own_tick_ps, 0});
+    return packed_scale(uri.with("unit", "ps"), values, tick_ps, {*own_tick_ps, 0});
   }
   const auto [attribute, unit, of_a_clock] = understood_unit(uri, column);
   if (has_key) {
     const auto given = uri.get_unit("unit", tick_ps);
     if (!unit.empty() && !is_same(given, unit_ps(unit, tick_ps)))
       refuse(column, "unit=" + key + kContradicts + attribute);
-    return packed_scale(uri, column, tick_ps);
+    return packed_scale(uri, values, tick_ps);
   }
   const auto name = ColumnName(column.name().substr(column.name().find_last_of('/') + 1)).unit;
   if (!unit.empty()) {
     if (!name.empty() && name != unit) refuse(column, std::string("its name") + kContradicts + attribute);
-    return packed_scale(uri.with("unit", std::string(unit)), column, tick_ps);
+    return packed_scale(uri.with("unit", std::string(unit)), values, tick_ps);
   }
   if (name == "tick") {
     refuse(column,
            "its name does not say how long a tick of the clock is: add unit=, the length of a tick such as "
            "unit=12.5ns, to the source");
   }
-  if (!name.empty()) return packed_scale(uri.with("unit", name), column, tick_ps);
+  if (!name.empty()) return packed_scale(uri.with("unit", name), values, tick_ps);
   refuse(column,
          std::string("the times have no unit: the dataset has no attribute 'units', and its name does not end in "
                      "one, as time_us does; ") +
              kAdd);
 }
 
-TimeScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
-  if (column.number_of("tick_ps")) return time_scale_of(uri, column, tick_ps);
-  const auto unit = understood_unit(uri, column).unit;
-  if (unit.empty()) return time_scale_of(uri, column, tick_ps);
-  return packed_scale(uri.with("unit", std::string(unit)), column, tick_ps);
+TimeScale pulse_scale_of(const SourceUri& uri, const ValueColumn& values, std::uint64_t tick_ps) {
+  const auto unit = values.column().number_of("tick_ps") ? "" : understood_unit(uri, values.column()).unit;
+  return unit.empty() ? time_scale_of(uri, values, tick_ps)
+                      : packed_scale(uri.with("unit", std::string(unit)), values, tick_ps);
 }
 
 }  // namespace eventloom

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "io/hdf5/column_reader.hpp"
+#include "formats/utc_time.hpp"
+#include "io/hdf5_input/value_column.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -22,10 +24,22 @@ struct TimeScale {
 /// files), or from the dataset's name (time_ns). Throws UserError when none of them states it, or when the attribute
 /// contradicts the key or, without a key, the name. "ticks" and "counts" of a clock that the file does not describe are
 /// no units.
-TimeScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
+TimeScale time_scale_of(const SourceUri& uri, const ValueColumn& values, std::uint64_t tick_ps);
 
-/// Likewise for the times of pulses, but the attribute has priority: `unit` is also the unit of the times since a
-/// pulse.
-TimeScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
+/// The time from which the numbers of a dataset count: "ns since 2026-11-21 10:00:00" (CF conventions, netCDF).
+struct StatedReference {
+  std::string attribute;        ///< and its text
+  std::optional<UtcTime> time;  ///< std::nullopt: it is not understood
+};
+/// std::nullopt when the attribute of the unit states none.
+std::optional<StatedReference> stated_reference(const ColumnReader& column);
+
+/// Likewise the time that the key `origin` refers to where it is UTC; std::nullopt when none is stated, or `origin` is
+/// a length, from the number 0. Throws UserError without `origin`: the date would be ignored.
+std::optional<UtcTime> reference_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps);
+
+/// Like time_scale_of() for the times of pulses, but the attribute has priority: `unit` is also the unit of the times
+/// since a pulse.
+TimeScale pulse_scale_of(const SourceUri& uri, const ValueColumn& values, std::uint64_t tick_ps);
 
 }  // namespace eventloom

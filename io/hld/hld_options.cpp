@@ -44,6 +44,7 @@ HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
   const auto tdc = uri.get("tdc", "no");
   if (time != "tag" && time != "tdc") uri.refuse("time=" + time + " is not known; use time=tag or time=tdc");
   if (time == "tdc" && tdc == "no") uri.refuse("time=tdc needs the key tdc");
+  if (time == "tdc" && uri.has("bits")) uri.refuse("bits= is valid only where times are event numbers");
   if (time != "tdc" && uri.has("turns")) uri.refuse("turns= counts those of the epoch counter: it needs time=tdc");
   if (uri.get("unit", "tick") != "tick") {
     uri.refuse("omit unit=: event numbers are ticks, and TDC times have a fixed unit");

@@ -56,7 +56,7 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   SourceCounts counts_ = hld_counts();
 
   // Used only if times are event numbers.
-  NumberedBlocks numbers_{options_.number.bits, *this};
+  NumberedBlocks numbers_{options_.number, *this};
   KeptEvent kept_;
   SubeventIds kept_ids_;
   HitBlock held_;  ///< the last event before a pause: the next one may take it back
@@ -89,7 +89,7 @@ bool HldReader::read(HitBlock& block) {
     if (numbered) held_ = kept_.hold_back(block);
     return true;
   }
-  if (numbered) numbers_.finish(block);
+  if (numbered) numbers_.finish(name_, block);
   defect_log().sum_up();
   return block.size() != 0 || !block.losses.empty();
 }

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "formats/geometry.hpp"
 #include "io/hld/hld_counts.hpp"
 #include "io/hld/hld_file.hpp"
@@ -20,8 +20,6 @@
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Limit of the names counted separately, so that damage cannot make memory grow.
 constexpr std::size_t kMaxIds = 4096;
@@ -239,7 +237,7 @@ class Inspection {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_hld(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
+Json inspect_hld(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   return Inspection(uri, n_events, tick_ps.value_or(TimeBase{}.tick_ps)).run();
 }
 

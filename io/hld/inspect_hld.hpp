@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "core/runtime/json.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -17,6 +17,6 @@ namespace eventloom {
 /// `tick_ps` (default: 1 ns).
 ///
 /// Reads the whole file. Throws UserError when a key of the URI is invalid or the file is not an HLD file.
-nlohmann::ordered_json inspect_hld(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
+Json inspect_hld(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -21,6 +22,8 @@ namespace eventloom {
 struct ReaderControl {
   std::function<void()> stop;  ///< makes read() return the data received so far, then end, and never wait again
   std::function<bool()> is_connected;
+  /// See LiveFeed; gets the counts of the reader.
+  std::function<std::optional<std::string>(const Counters&)> unheard = [](const Counters&) { return std::nullopt; };
   // Used for numbers that wrap around; see LiveFeed.
   std::function<void(Epoch)> begin_at = [](Epoch) {};
   std::function<void(Epoch)> others_at = [](Epoch) {};
@@ -43,6 +46,7 @@ class EncodedFeed final : public LiveFeed {
   [[nodiscard]] bool header_known() const override { return true; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] bool is_connected() const override { return control_.is_connected(); }
+  [[nodiscard]] std::optional<std::string> unheard() const override { return control_.unheard(counts().counters); }
   [[nodiscard]] Epoch wraps_after() const override { return control_.wraps_after; }
   void begin_at(Epoch epoch) override { control_.begin_at(epoch); }
   void others_at(Epoch epoch) override { control_.others_at(epoch); }

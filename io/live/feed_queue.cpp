@@ -77,6 +77,7 @@ FeedBatch& FeedQueue::empty_parcel() {
   next.complete = before.complete;
   next.first_epoch = before.first_epoch;
   next.seen_end = before.seen_end;
+  next.held_up = before.held_up;
   next.sent = before.sent;
   next.buffers = std::move(spare_);
   spare_ = {};
@@ -93,6 +94,11 @@ void FeedQueue::holds_back(std::optional<Epoch> first_epoch, Epoch seen_end) {
   const std::lock_guard lock(mutex_);
   waiting_.back().first_epoch = first_epoch;
   waiting_.back().seen_end = seen_end;
+}
+
+void FeedQueue::hold_up(bool held_up) {
+  const std::lock_guard lock(mutex_);
+  waiting_.back().held_up = held_up;
 }
 
 void FeedQueue::end() {
@@ -125,6 +131,7 @@ void FeedQueue::take(FeedBatch& batch) {
   batch.ended = parcel.ended;
   batch.first_epoch = parcel.first_epoch;
   batch.seen_end = parcel.seen_end;
+  batch.held_up = parcel.held_up;
   batch.sent = parcel.sent;
   parcel.clear();
   if (closed) {

@@ -33,6 +33,8 @@ class FeedQueue {
   void complete_to(Epoch epoch);
   /// Describes the data not yet in the queue: the stream's first epoch, if known, and one past its last epoch.
   void holds_back(std::optional<Epoch> first_epoch, Epoch seen_end);
+  /// See FeedBatch::held_up.
+  void hold_up(bool held_up);
   void end();
 
   /// Makes push() refuse immediately; ends a feed whose data are no longer taken. May be called by any thread.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <iterator>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -14,16 +15,6 @@
 namespace eventloom {
 
 namespace {
-
-/// Memory of up to this size is reused for the next chunk.
-constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
-/// Data that take up more than an eighth of the memory are worth releasing, even at the cost of a copy.
-constexpr std::size_t kCrowdedShare = 8;
-/// Memory that a held epoch buffer occupies.
-std::size_t held_bytes(const EpochBufferHeader& header) { return header.stored_bytes() + sizeof(IndexEntry); }
-std::size_t held_bytes(const HeldBuffers& chunk) {
-  return chunk.bytes.capacity() + chunk.buffers.size() * sizeof(IndexEntry);
-}
 
 /// Longest wait for the feed's remaining data at the end of a run, and the polling interval.
 constexpr std::chrono::seconds kLongestRest{1};
@@ -44,27 +35,31 @@ FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
     : feed_(std::move(feed)),
       settings_(std::move(settings)),
       header_(feed_->header()),
-      steps_(epochs_in(settings_.most_jump_s, header_)) {}
+      steps_(epochs_in(settings_.most_jump_s, header_)),
+      held_(settings_.buffer_bytes) {}
 
 LivePeer FeedStream::peer() const {
-  const bool begins = (first_epoch_ && steps_.is_placed()) || begins_;
+  const bool begins = (beginning_.first && steps_.is_placed()) || beginning_.stated;
   const bool optional = (header_.flags & kOptional) != 0;
-  return {.known = drained() || optional || (begins && feed_->header_known()),
+  return {.known = positions_.is_drained() || optional || (begins && feed_->header_known()),
           .connected = feed_->is_connected(),
-          .joined = joined_,
+          .joined = beginning_.joined,
           .started_ns = feed_->started_ns(),
-          .clock_behind_ns = clock_behind_ns_,
+          .clock_behind_ns = clock_.behind_ns(),
+          .place = place_so_far(),
           .wraps_after = feed_->wraps_after()};
 }
 
 LiveProgress FeedStream::progress() const {
-  return {.watermark = complete_,
-          .peer_watermark = peer_watermark_,
-          .seen_end = std::max(data_end_, seen_end_),
+  return {.complete = positions_.complete(),
+          .received = positions_.received(),
+          .seen_end = std::max(data_end(), rest_.seen_end),
           .aside = steps_.aside(),
+          .crowded_before = held_.crowded_before(),
           .listens = listens(),
-          .drained = drained(),
-          .late_passed = late_passed_};
+          .held_up = rest_.held_up,
+          .drained = positions_.is_drained(),
+          .late_passed = account_.late_passed()};
 }
 
 void FeedStream::fix_header() {
@@ -73,17 +68,24 @@ void FeedStream::fix_header() {
 }
 
 /// Processes the received data again, since only now the positions of the other sources are known.
-void FeedStream::begin_at(Epoch epoch) {
-  begun_ = true;
-  begin_ = closed_ = epoch;
+void FeedStream::begin(LiveBegin begin) {
+  if (!begin.name.empty()) shown_ = std::move(begin.name);
+  if (begin.past) return_.resume_after(*begin.past);
+  return_.keep(std::move(begin.keep));
+  const Epoch epoch = begin.epoch;
+  const Epoch received = positions_.received();
+  positions_.begin_run(epoch);
   const auto apart_s = settings_.most_jump_s == 0 ? 0 : std::max(settings_.most_jump_s, kMostApart_s);
   steps_.begin_at(epoch, epochs_in(apart_s, header_));
-  auto chunks = std::exchange(chunks_, {});
-  std::vector<Damage> damage(damage_.begin(), damage_.end());
-  const Epoch peer_watermark = peer_watermark_;
+  auto chunks = held_.take_all();
+  auto damage = losses_.take_from(0);
   LiveReturn::Missed missed;
-  const Epoch first = first_epoch_.value_or(epoch);
-  if (return_.awaits_first() && !chunks.empty()) missed = join(chunks.front().bytes, hits_received());
+  const Epoch first = beginning_.first.value_or(epoch);
+  if (return_.awaits_first() && !chunks.empty()) {
+    missed = join(chunks.front().bytes, account_.hits_received());
+  } else if (return_.is_open() && batch_.sent && received != 0) {
+    missed = join_without_data(account_.hits_received());
+  }
   restart();
   for (auto& chunk : chunks) {
     const auto behind = std::ranges::find_if(damage, [&](const Damage& d) { return d.first_epoch >= chunk.end(); });
@@ -95,11 +97,11 @@ void FeedStream::begin_at(Epoch epoch) {
   }
   FeedBatch rest;
   rest.damage = std::move(damage);
-  rest.complete = peer_watermark;
-  rest.ended = ended_ || drained_;
+  rest.complete = received;
+  rest.ended = positions_.is_drained();
   take_again(std::move(rest));
   if (missed.any()) add_missed(missed, first);
-  return_.note_place(batch_.sent, hits_);
+  return_.note_place(batch_.sent, account_.hits());
   feed_->begin_at(epoch);
 }
 
@@ -109,75 +111,81 @@ void FeedStream::expect(Epoch epoch) {
 }
 
 void FeedStream::take_again(FeedBatch batch) {
-  steps_.take_out(batch, closed_);
+  steps_.take_out(batch, positions_.closed());
   if (recording_) recording_->add(batch.buffers, batch.damage);
   for (const auto& lost : batch.damage) take_damage(lost);
   take_buffers(std::move(batch.buffers));
-  peer_watermark_ = complete_ = batch.complete;
+  positions_.advance(batch.complete, Advance::received);
 }
 
 /// Resets the state to that before any data were taken.
 void FeedStream::restart() {
-  chunks_.clear();
-  damage_.clear();
-  held_bytes_ = 0;
-  hits_ = 0;
-  dead_epochs_ = 0;
-  dropped_ = {};
-  used_end_ = data_end_ = peer_watermark_ = complete_ = 0;
-  first_epoch_.reset();
+  held_.clear();
+  losses_.clear();
+  account_.restart();
+  positions_.restart();
+  beginning_.first.reset();
 }
 
 /// Whether data are taken from the feed. Until the run has begun nothing is dropped, since it may have to be recorded.
 bool FeedStream::listens() const {
-  return !drained() && (!is_full() || starved() || (settings_.drop_when_full && begun_));
+  if (positions_.is_drained()) return false;
+  return !held_.is_full() || starved() || (settings_.drop_when_full && positions_.begun());
 }
 
 std::size_t FeedStream::receive() {
   if (!listens()) return 0;
   batch_.clear();
-  batch_.buffers = std::move(spare_);
-  batch_.buffers.clear();
+  batch_.buffers = held_.take_spare();
   feed_->take(batch_);
   const std::size_t bytes = batch_.buffers.size();
-  if (steps_.take_out(batch_, closed_)) {
-    counters_[Metric::hits_before_the_run] += hits_;
+  const bool begun = positions_.begun();
+  if (steps_.take_out(batch_, positions_.closed())) {
+    account_[Metric::hits_before_the_run] += account_.hits();
     restart();
   }
-  if (begun_ && return_.awaits_first() && !batch_.buffers.empty()) {
-    const auto missed = join(batch_.buffers, hits_received() + hits_in(batch_));
+  if (begun && return_.awaits_first() && !batch_.buffers.empty()) {
+    const auto missed = join(batch_.buffers, account_.hits_received() + hits_in(batch_));
     if (missed.any()) add_missed(missed, read_epoch_buffer_header(batch_.buffers)->first_epoch);
+  } else if (begun && return_.is_open() && batch_.sent && batch_.complete != 0) {
+    const auto missed = join_without_data(account_.hits_received() + hits_in(batch_));
+    if (missed.any()) add_missed(missed, batch_.complete);
   }
   const bool moved = is_news(batch_);
   for (const auto& damage : batch_.damage) take_damage(damage);
-  if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
+  if (recording_ && begun) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
   take_progress();
-  if (bytes != 0) measure_clock();
-  if (begun_) return_.note_place(batch_.sent, hits_);
+  if (bytes != 0) clock_.measure(feed_->started_ns(), data_end(), header_.base);
+  if (begun) return_.note_place(batch_.sent, account_.hits());
   return moved ? bytes + 1 : 0;
 }
 
-/// Whether the batch shows that the peer has sent more. Data delivered on behalf of settle() were received earlier.
+/// Whether the batch shows that the peer has sent more. Data delivered to settle the feed were received earlier.
 bool FeedStream::is_news(const FeedBatch& batch) const {
-  if (batch.ended || batch.seen_end > seen_end_) return true;
-  if (settled_ > peer_watermark_) return false;
-  return !batch.buffers.empty() || !batch.damage.empty() || batch.complete > peer_watermark_;
+  if (batch.ended || batch.seen_end > rest_.seen_end) return true;
+  if (rest_.settled > positions_.received()) return false;
+  return !batch.buffers.empty() || !batch.damage.empty() || batch.complete > positions_.received();
 }
 
 /// Takes the feed's progress. If the run has stopped the feed, the peer may have more data, so the stream is drained
 /// rather than ended.
 void FeedStream::take_progress() {
-  peer_watermark_ = std::max(peer_watermark_, batch_.complete);
-  complete_ = std::max(complete_, peer_watermark_);
-  seen_end_ = batch_.seen_end;
-  begins_ = batch_.first_epoch;
-  (finishing_ ? drained_ : ended_) = batch_.ended;
-  feed_ended_ = batch_.ended;
+  positions_.advance(batch_.complete, Advance::received);
+  rest_.seen_end = batch_.seen_end;
+  rest_.held_up = batch_.held_up && !batch_.ended;
+  rest_.ended = batch_.ended;
+  beginning_.stated = batch_.first_epoch;
+  if (batch_.ended) positions_.drain();
 }
 
-void FeedStream::finish() {
-  finishing_ = true;
+void FeedStream::finish(std::optional<Epoch> end) {
+  if (end) {
+    positions_.end_run(*end);
+    feed_->end_at(*end);
+  }
+  rest_.stopped = true;
+  positions_.finish();
   feed_->stop();
 }
 
@@ -192,28 +200,16 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
     at += header->stored_bytes();
     kept += take_buffer(*header, stored.first(header->stored_bytes()), kept, chunk);
   }
-  auto& memory = chunk.bytes;
-  memory.resize(kept);
-  if (kept == 0) {
-    if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
-    return;
-  }
-  if (memory.capacity() > kept + kept / 2) {
-    std::vector<std::byte> exact(memory);
-    if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
-    memory = std::move(exact);
-  }
-  chunk.buffers.shrink_to_fit();
-  held_bytes_ += held_bytes(chunk);
-  chunks_.push_back(std::move(chunk));
+  note_last(chunk);
+  held_.add(std::move(chunk), kept);
 }
 
 /// Returns the number of bytes kept, at offset `at` of the chunk. `stored` also lies in the chunk, at or after that
 /// offset, or outside it.
 std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                     HeldBuffers& chunk) {
-  if (!first_epoch_) first_epoch_ = header.first_epoch;
-  if (header.first_epoch < begin_) return take_end(header, stored, at, chunk);
+  if (!beginning_.first) beginning_.first = header.first_epoch;
+  if (header.first_epoch < positions_.run().begin) return take_end(header, stored, at, chunk);
   if (const auto cause = refusal(header, at)) {
     drop(header, *cause);
     return 0;
@@ -221,21 +217,21 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
   auto* const place = chunk.bytes.data() + at;
   if (place != stored.data()) std::memmove(place, stored.data(), stored.size());
   chunk.buffers.push_back({at, header.first_epoch, header.n_epochs, header.n_hits, header.n_words, header.words_crc});
-  hits_ += header.n_hits;
-  used_end_ = header.epochs().end;
-  data_end_ = std::max(data_end_, used_end_);
+  account_.take(header.n_hits);
+  positions_.take(header.epochs().end);
   return stored.size();
 }
 
 /// Takes the part that lies in the run of a buffer that begins before the run.
 std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                  HeldBuffers& chunk) {
-  if (header.epochs().end <= begin_) {
+  const Epoch begin = positions_.run().begin;
+  if (header.epochs().end <= begin) {
     leave_before(header.n_hits);
     return 0;
   }
   std::vector<std::byte> end;
-  const auto kept = clip_stored(stored, {begin_, header.epochs().end}, header_, end);
+  const auto kept = clip_stored(stored, {begin, header.epochs().end}, header_, end);
   if (!kept) {
     drop(header, DropCause::corrupt);
     return 0;
@@ -246,13 +242,13 @@ std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<cons
 
 /// Why a buffer is not used; std::nullopt if it is. `taken`: bytes already kept of the same chunk.
 std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) {
-  if (header.first_epoch < closed_) {
-    late_passed_ += passed_.contains(header.first_epoch) ? 1 : 0;
+  if (header.first_epoch < positions_.closed()) {
+    if (header.is_loss()) return DropCause::lost;  // a loss that its recorder has counted
+    if (positions_.was_passed(header.first_epoch)) account_.note_late_passed();
     return DropCause::late;
   }
-  const bool may_drop = (settings_.drop_when_full && begun_) || (starved() && header.first_epoch < wanted_);
-  const bool full = held_bytes_ + taken + held_bytes(header) > settings_.buffer_bytes;
-  if (may_drop && full) return DropCause::congested;
+  const bool may_drop = (settings_.drop_when_full && positions_.begun()) || (starved() && header.first_epoch < wanted_);
+  if (may_drop && !held_.has_room(taken, header)) return DropCause::congested;
   return std::nullopt;
 }
 
@@ -264,258 +260,171 @@ void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
                .cause = cause});
 }
 
-void FeedStream::note_dead_time(const Damage& damage) {
-  if (dead_epochs_ == 0) {
-    log::warn("{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(),
-              damage.first_epoch.value,
-              starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
-                          "--epochs-per-slice"
-                        : "");
-  }
-  dead_epochs_ += damage.n_epochs;
+void FeedStream::report_congestion(const Damage& damage) const {
+  log::warn(
+      "{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(), damage.first_epoch.value,
+      starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer --epochs-per-slice" : "");
 }
 
 /// Records a loss. Losses before the first open epoch are accounted for in that epoch.
 void FeedStream::take_damage(Damage damage) {
-  if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
+  const bool before_first = !beginning_.first && damage.first_epoch == 0;
+  if (before_first && damage.n_epochs != 0) beginning_.joined = true;
   // The loss before a continuing source's first data is already known.
-  if (!first_epoch_ && damage.first_epoch == 0 && damage.n_hits == 0 && return_.continues()) return;
-  if (damage.first_epoch < begin_ && end_of(damage) <= begin_ && !return_.continues()) {
-    counters_[Metric::hits_before_the_run] += damage.n_hits;
+  if (before_first && damage.n_hits == 0 && return_.continues()) return;
+  const Epoch begin = positions_.run().begin;
+  if (damage.first_epoch < begin && end_of(damage) <= begin && !return_.continues()) {
+    account_[Metric::hits_before_the_run] += damage.n_hits;
     return;
   }
-  hits_ += damage.n_hits;
-  if (damage.cause == DropCause::congested) note_dead_time(damage);
+  if (damage.cause == DropCause::congested && !account_.any_congested()) report_congestion(damage);
+  account_.lose(damage);
   if (damage.n_epochs >= kForever) {
-    tail_ = damage;
+    losses_.set_tail(damage);
     if (damage.n_hits == 0) return;
     damage.n_epochs = 1;  // the last slice accounts for its hits
   }
-  if (damage.first_epoch < closed_) {
+  const Epoch closed = positions_.closed();
+  if (damage.first_epoch < closed) {
     const Epoch end = end_of(damage);
-    damage.n_epochs = end > closed_ ? end - closed_ : 0;
-    damage.first_epoch = closed_;
+    damage.n_epochs = end > closed ? end - closed : 0;
+    damage.first_epoch = closed;
   }
   if (damage.n_hits == 0 && damage.n_epochs == 0) return;
   add_damage(damage);
 }
 
 void FeedStream::add_damage(const Damage& damage) {
-  dropped_[static_cast<std::size_t>(damage.cause)] += damage.n_hits;
-  if (!put_together(damage)) {
-    const auto after = std::ranges::upper_bound(damage_, damage.first_epoch, {}, &Damage::first_epoch);
-    damage_.insert(after, damage);
-  }
-  data_end_ = std::max({data_end_, damage.first_epoch + 1, end_of(damage)});
-}
-
-/// Merges damage into an earlier record of the same cause if they touch, or if no data in between are used; if there
-/// are too many records, merges any of the same cause. Returns false if no record fits.
-bool FeedStream::put_together(const Damage& damage) {
-  const bool too_many = damage_.size() >= kMostDamage;
-  const std::size_t near = std::min<std::size_t>(damage_.size(), too_many ? kDropCauses : 1);
-  for (std::size_t back = 1; back <= near; ++back) {
-    auto& other = damage_[damage_.size() - back];
-    const bool nothing_used = damage.cause == DropCause::congested && data_end_ <= end_of(other);
-    const bool touches = too_many || nothing_used || damage.first_epoch <= end_of(other);
-    if (other.first_epoch >= closed_ && touches && extend(other, damage)) return true;
-  }
-  return false;
+  account_.drop(damage);
+  losses_.add(damage, positions_.closed(), positions_.taken());
 }
 
 bool FeedStream::request(EpochRange epochs) {
-  const bool there = ended_ || complete_ >= epochs.end;
-  const bool stuck = !there && is_full() && held_after_release(epochs.begin) >= settings_.buffer_bytes;
-  if (stuck) wanted_ = std::max(wanted_, epochs.end);
+  const bool there = positions_.stage() == LiveStage::ended || positions_.complete() >= epochs.end;
+  if (!there && held_.is_full() && held_.stays_full(epochs.begin)) wanted_ = std::max(wanted_, epochs.end);
   return there;
 }
 
-/// Memory still held after release_before(epoch), which releases only whole chunks.
-std::size_t FeedStream::held_after_release(Epoch epoch) const {
-  std::size_t bytes = 0;
-  for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) bytes += held_bytes(chunks_[i]);
-  return bytes;
-}
-
-bool FeedStream::is_crowded_before(Epoch epoch) const {
-  const std::size_t much = settings_.buffer_bytes / kCrowdedShare;
-  std::size_t bytes = 0;
-  for (auto chunk = chunks_.begin(); bytes <= much && chunk != chunks_.end() && chunk->end() <= epoch; ++chunk) {
-    bytes += held_bytes(*chunk);
+bool FeedStream::advance(Epoch to, Advance how) {
+  if (how == Advance::settled) {
+    if (positions_.complete() >= to) return true;
+    if (!has_settled(to)) return false;
   }
-  return bytes > much;
-}
-
-void FeedStream::give_up(Epoch end, bool missing) {
-  const Epoch from = std::max({complete_, used_end_, closed_});
-  complete_ = std::max(complete_, end);
-  if (missing && from < end) {
-    add_damage({.first_epoch = from, .n_epochs = end - from, .cause = DropCause::late});
-    counters_[Metric::epochs_given_up] += (end - from).value;
-  }
-  closed_ = std::max(closed_, end);
-  ended_ = ended_ || !missing;
-}
-
-void FeedStream::pass(Epoch end) {
-  const Epoch from = std::max({complete_, used_end_, closed_});
-  passed_ = {from == passed_.end ? passed_.begin : from, end};
-  complete_ = std::max(complete_, end);
-  closed_ = std::max(closed_, end);
-}
-
-bool FeedStream::settle(Epoch end) {
-  if (complete_ >= end) return true;
-  const bool holds = !drained() && seen_end_ > complete_;
-  if (holds && feed_->settle(end)) {
-    settled_ = std::max(settled_, end);
-    return false;
-  }
-  complete_ = end;
-  closed_ = std::max(closed_, end);
+  if (how == Advance::released && to > positions_.released()) feed_->safe_before(to);
+  if (how == Advance::missing) add_missing({positions_.unknown(), to});
+  positions_.advance(to, how);
   return true;
 }
 
-void FeedStream::collect(EpochRange epochs, SliceData& out) {
-  closed_ = std::max(closed_, epochs.end);
-  for (const auto& damage : damage_) {
-    if (damage.first_epoch >= epochs.end) break;
-    if (end_of(damage) > epochs.begin || epochs.contains(damage.first_epoch)) out.damage.push_back(damage);
-  }
-  collect_held(chunks_, epochs, out.pieces);
+void FeedStream::add_missing(EpochRange epochs) {
+  if (epochs.begin >= epochs.end) return;
+  const Epoch n = epochs.end - epochs.begin;
+  add_damage({.first_epoch = epochs.begin, .n_epochs = n, .cause = DropCause::late});
+  account_[Metric::epochs_given_up] += n.value;
 }
 
-std::optional<Epoch> FeedStream::end_epoch() const { return ended_ ? std::optional(data_end_) : std::nullopt; }
+/// Has the feed deliver data that it holds back before `end`.
+bool FeedStream::has_settled(Epoch end) {
+  const bool holds = !positions_.is_drained() && rest_.seen_end > positions_.complete();
+  if (!holds || !feed_->settle(end)) return true;
+  rest_.settled = std::max(rest_.settled, end);
+  return false;
+}
+
+void FeedStream::collect(EpochRange epochs, SliceData& out) {
+  positions_.close_before(epochs.end);
+  losses_.collect(epochs, out.damage);
+  held_.collect(epochs, out.pieces);
+}
+
+std::optional<Epoch> FeedStream::end_epoch() const {
+  return positions_.stage() == LiveStage::ended ? std::optional(data_end()) : std::nullopt;
+}
 
 /// Returns the earliest epoch in which data may begin. Data that later arrive before it are late.
 std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
-  auto next = next_held(chunks_, from);
-  const auto lost = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
-  if (lost != damage_.end()) next = std::min(next.value_or(lost->first_epoch), lost->first_epoch);
-  if (ended_) return next;
-  const Epoch known = std::max(from, complete_);
+  auto next = held_.next_beginning(from);
+  if (const auto lost = losses_.next_beginning(from)) next = std::min(next.value_or(*lost), *lost);
+  if (positions_.stage() == LiveStage::ended) return next;
+  const Epoch known = std::max(from, positions_.complete());
   next = std::min(next.value_or(known), known);
-  closed_ = std::max(closed_, *next);
+  positions_.close_before(*next);
   return next;
 }
 
 void FeedStream::release_before(Epoch epoch) {
-  while (!chunks_.empty() && chunks_.front().end() <= epoch) {
-    held_bytes_ -= held_bytes(chunks_.front());
-    if (chunks_.front().bytes.capacity() <= kSpareBytes) spare_ = std::move(chunks_.front().bytes);
-    chunks_.pop_front();
-  }
-  while (!damage_.empty() && damage_.front().first_epoch < epoch && end_of(damage_.front()) <= epoch) {
-    damage_.pop_front();
-  }
+  held_.release_before(epoch);
+  losses_.release_before(epoch);
 }
 
 /// Counts the hits beyond the end of the run, all of which are still held.
 std::uint64_t FeedStream::hits_beyond_end() const {
-  std::uint64_t beyond = 0;
-  std::vector<std::byte> kept;
-  for (const auto& chunk : chunks_) {
-    for (const auto& buffer : chunk.buffers) {
-      if (buffer.epochs().end <= end_) continue;
-      beyond += buffer.n_hits;
-      if (buffer.first_epoch >= end_) continue;
-      kept.clear();
-      // A damaged buffer counts as dropped in the slice of its first epoch.
-      const auto before = clip_stored(std::span(chunk.bytes).subspan(buffer.offset), {0, end_}, header_, kept);
-      beyond -= before ? before->n_hits : buffer.n_hits;
-    }
-  }
-  for (const auto& damage : damage_) {
-    if (damage.first_epoch >= end_) beyond += damage.n_hits;
-  }
-  return beyond;
+  const Epoch end = positions_.run().end;
+  return held_.hits_from(end, header_) + losses_.hits_from(end);
 }
 
-std::uint64_t FeedStream::hits_read() const { return hits_ - hits_beyond_end(); }
+std::uint64_t FeedStream::hits_read() const { return account_.hits() - hits_beyond_end(); }
 
 void FeedStream::close() {
-  if (!finishing_) finish();
+  if (!rest_.stopped) finish(std::nullopt);
   if (feed_->outlasts_run()) {
     put_back_rest();
   } else {
     count_rest();
   }
+  report_unheard();
+  note_stop();
+  if (const auto missed = return_.end(); missed.any()) note_missed(missed);
   if (recording_) recording_->finish();
 }
 
-void FeedStream::end_at(Epoch end) {
-  end_ = end;
-  feed_->end_at(end);
-}
-
-/// Returns the data held beyond the end of the run. A buffer that the end divides is left to this run if it is damaged.
-FeedBatch FeedStream::beyond_end() const {
-  FeedBatch rest;
-  for (const auto& chunk : chunks_) {
-    for (const auto& buffer : chunk.buffers) {
-      if (buffer.epochs().end <= end_) continue;
-      const auto stored = std::span(chunk.bytes).subspan(buffer.offset);
-      if (buffer.first_epoch < end_) {
-        (void)clip_stored(stored, {end_, buffer.epochs().end}, header_, rest.buffers);
-        continue;
-      }
-      const auto whole = stored.first(read_epoch_buffer_header(stored)->stored_bytes());
-      rest.buffers.insert(rest.buffers.end(), whole.begin(), whole.end());
-    }
-  }
-  std::ranges::copy_if(damage_, std::back_inserter(rest.damage),
-                       [this](const Damage& damage) { return damage.first_epoch >= end_; });
-  rest.complete = peer_watermark_;
-  rest.seen_end = seen_end_;
-  return rest;
+/// Events may lack an optional source.
+void FeedStream::report_unheard() {
+  const auto came = feed_->unheard();
+  if (!came || (header_.flags & kOptional) != 0) return;
+  unheard_ = true;
+  log::error("{}: nothing received: {}", name(), *came);
 }
 
 /// The data beyond the end now belong to the run that follows.
 void FeedStream::put_back_rest() {
-  auto rest = beyond_end();
-  hits_ -= hits_beyond_end();
-  for (const auto& lost : rest.damage) dropped_[static_cast<std::size_t>(lost.cause)] -= lost.n_hits;
-  chunks_.clear();
-  damage_.clear();
+  const Epoch end = positions_.run().end;
+  const auto hits = hits_beyond_end();
+  FeedBatch rest;
+  held_.copy_from(end, header_, rest.buffers);
+  rest.damage = losses_.take_from(end);
+  rest.complete = positions_.received();
+  rest.seen_end = rest_.seen_end;
+  account_.leave(hits, rest.damage);
+  // The data still held are all of this run.
+  positions_.end_run(std::numeric_limits<Epoch>::max());
   feed_->put_back(std::move(rest));
 }
 
 /// Counts received data that no slice will use. They belong to the recording but not to the run.
 void FeedStream::count_rest() {
   const auto longest = std::chrono::steady_clock::now() + kLongestRest;
-  while (!feed_ended_ && std::chrono::steady_clock::now() < longest) {
+  while (!rest_.ended && std::chrono::steady_clock::now() < longest) {
     batch_.clear();
     feed_->take(batch_);
-    steps_.take_out(batch_, closed_);
-    if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
-    std::span<const std::byte> rest(batch_.buffers);
-    for (auto header = read_epoch_buffer_header(rest); header; header = read_epoch_buffer_header(rest)) {
-      counters_[Metric::hits_not_taken] += header->n_hits;
-      rest = rest.subspan(header->stored_bytes());
-    }
-    for (const auto& damage : batch_.damage) counters_[Metric::hits_not_taken] += damage.n_hits;
+    steps_.take_out(batch_, positions_.closed());
+    if (recording_ && positions_.begun()) recording_->add(batch_.buffers, batch_.damage);
+    account_[Metric::hits_not_taken] += hits_in(batch_);
     take_progress();
-    if (!feed_ended_) std::this_thread::sleep_for(kLookForRest);
+    if (!rest_.ended) std::this_thread::sleep_for(kLookForRest);
   }
 }
 
 std::uint64_t FeedStream::anomalies() const {
-  return feed_->anomalies() + (recording_ ? recording_->failures() : 0) + counters_[Metric::unknown_losses];
+  return feed_->anomalies() + (recording_ ? recording_->failures() : 0) + account_[Metric::unknown_losses] +
+         (unheard_ ? 1 : 0);
 }
 
 SourceCounts FeedStream::counts() const {
   auto counts = feed_->counts();
-  auto& counters = counts.counters;
-  counters.add(counters_);
-  counters.keep({{Metric::source_hits_in, hits_read()}, {Metric::hits_after_the_end, hits_beyond_end()}});
-  if (clock_behind_ns_) counters[Metric::clock_difference_ns] = clock_difference_ns();
-  // Losses that the feed knows have also arrived as damage, so these counts replace the feed's.
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    if (dropped_[i] != 0) counters[source_dropped_hits(static_cast<DropCause>(i))] = dropped_[i];
-  }
-  if ((header_.flags & kNumbered) == 0) {
-    const double epoch_ns = static_cast<double>(header_.base.tick_ps) * header_.base.epoch_ticks / 1000;
-    counters.keep({{Metric::dead_time_ns, static_cast<std::uint64_t>(static_cast<double>(dead_epochs_) * epoch_ns)}});
+  account_.add_to(counts.counters, header_, hits_beyond_end());
+  if (const auto behind = clock_.behind_ns()) {
+    counts.counters[Metric::clock_difference_ns] = static_cast<std::uint64_t>(std::abs(*behind));
   }
   return counts;
 }

@@ -1,14 +1,21 @@
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <limits>
 
 #include "core/runtime/log.hpp"
 #include "io/epochs/stored_hits.hpp"
 #include "io/live/feed_stream.hpp"
 
-/// Functions of FeedStream that determine what a resumed run missed, and how far the peer's clock is off.
+/// Functions of FeedStream that determine what a resumed run missed.
 namespace eventloom {
+
+namespace {
+
+/// The place of a peer before the first data received of it.
+PeerPlace place_before(const PeerCount& sent, std::uint64_t received) {
+  return {sent.session, static_cast<std::int64_t>(sent.hits) - static_cast<std::int64_t>(received)};
+}
+
+}  // namespace
 
 /// Hits in a batch, including lost ones.
 std::uint64_t FeedStream::hits_in(const FeedBatch& batch) {
@@ -22,9 +29,9 @@ std::uint64_t FeedStream::hits_in(const FeedBatch& batch) {
   return hits;
 }
 
-/// All hits that the feed has delivered.
-std::uint64_t FeedStream::hits_received() const {
-  return hits_ - hits_missed_ + counters_[Metric::hits_before_the_run];
+std::optional<PeerPlace> FeedStream::place_so_far() const {
+  if (positions_.begun() || !batch_.sent) return std::nullopt;
+  return place_before(*batch_.sent, account_.hits_received());
 }
 
 /// Compares the first data of a resumed run with the earlier run. `received`: hits up to and including these data.
@@ -34,10 +41,8 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   now.counts = feed_->counts_hits();
   now.epoch = header->first_epoch;
   now.epoch_ticks = header_.base.epoch_ticks;
-  now.numbered = (header_.flags & kNumbered) != 0 && feed_->wraps_after() == 0;
-  if (const auto& sent = batch_.sent) {
-    now.joined = PeerPlace{sent->session, static_cast<std::int64_t>(sent->hits) - static_cast<std::int64_t>(received)};
-  }
+  now.numbered = shows_missing_numbers();
+  if (batch_.sent) now.joined = place_before(*batch_.sent, received);
   now.time = tick_of_epoch(header->epochs().end, header_.base.epoch_ticks);
   const auto stored = first.first(header->stored_bytes());
   // A damaged buffer is not an error here: the builder reports it.
@@ -47,19 +52,53 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   return return_.join(now);
 }
 
-/// Records the missed hits as lost in the stretch from the run's beginning to the first data.
-void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
+/// Likewise by the count that a resumed peer states before it has sent data, as in a mark. `received`: hits so far.
+LiveReturn::Missed FeedStream::join_without_data(std::uint64_t received) {
+  LiveReturn::First now;
+  now.counts = feed_->counts_hits();
+  now.joined = place_before(*batch_.sent, received);
+  return return_.join(now);
+}
+
+bool FeedStream::shows_missing_numbers() const { return (header_.flags & kNumbered) != 0 && feed_->wraps_after() == 0; }
+
+void FeedStream::note_last(const HeldBuffers& chunk) {
+  if (chunk.buffers.empty() || !shows_missing_numbers()) return;
+  const auto stored = std::span(chunk.bytes).subspan(chunk.buffers.back().offset);
+  const auto whole = stored.first(read_epoch_buffer_header(stored)->stored_bytes());
+  last_.assign(whole.begin(), whole.end());
+}
+
+/// A run that is stopped may end in the middle of a slice: what its source sends of it afterwards is not in the run.
+void FeedStream::note_stop() {
+  const Epoch end = positions_.run().end;
+  if (last_.empty() || end == std::numeric_limits<Epoch>::max()) return;
+  Tick next = 0;
+  MarkerCounts others;
+  (void)read_stored_hits(*read_epoch_buffer_header(last_), last_, header_, others,
+                         [&](Tick time, auto, auto) { next = std::max(next, time + 1); });
+  if (next < tick_of_epoch(end, header_.base.epoch_ticks)) return_.note_stop(next, end);
+}
+
+void FeedStream::note_missed(const LiveReturn::Missed& missed) {
   log::warn("{}: {}", name(), missed.text);
   remarks_.push_back(missed.text);
-  counters_[Metric::missing_numbers] += missed.numbers;
-  if (missed.unknown) ++counters_[Metric::unknown_losses];
-  hits_missed_ += missed.hits;
+  account_[Metric::missing_numbers] += missed.numbers;
+  if (missed.unknown) ++account_[Metric::unknown_losses];
+}
+
+/// Records the missed hits as lost in the stretch from the run's beginning to the first data; a missing number is a
+/// hit.
+void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
+  note_missed(missed);
+  auto left = missed.hits + missed.numbers;
+  account_.note_missed(left);
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  const Epoch n_epochs = first > begin_ ? first - begin_ : 1;
-  auto left = missed.hits;
+  const Epoch begin = positions_.run().begin;
+  const Epoch n_epochs = first > begin ? first - begin : 1;
   do {
     const auto n = static_cast<std::uint32_t>(std::min(left, kMost));
-    take_damage({.first_epoch = begin_, .n_epochs = n_epochs, .n_hits = n, .cause = DropCause::lost});
+    take_damage({.first_epoch = begin, .n_epochs = n_epochs, .n_hits = n, .cause = DropCause::lost});
     left -= n;
   } while (left != 0);
 }
@@ -68,35 +107,17 @@ void FeedStream::add_missed(const LiveReturn::Missed& missed, Epoch first) {
 /// lost, since no other invocation has them.
 void FeedStream::leave_before(std::uint32_t hits) {
   if (return_.continues() && hits != 0) {
-    take_damage({.first_epoch = begin_, .n_epochs = 1, .n_hits = hits, .cause = DropCause::lost});
+    take_damage({.first_epoch = positions_.run().begin, .n_epochs = 1, .n_hits = hits, .cause = DropCause::lost});
   } else {
-    counters_[Metric::hits_before_the_run] += hits;
+    account_[Metric::hits_before_the_run] += hits;
   }
 }
 
 std::vector<std::string> FeedStream::remarks() const {
   auto remarks = feed_->remarks();
   remarks.insert(remarks.end(), remarks_.begin(), remarks_.end());
-  if (clock_behind_ns_ && is_far_clock(*clock_behind_ns_)) remarks.push_back(clock_remark(*clock_behind_ns_));
+  if (const auto behind = clock_.behind_ns(); behind && is_far_clock(*behind)) remarks.push_back(clock_remark(*behind));
   return remarks;
-}
-
-/// Updates the upper limit of how far the peer's clock is behind: data arrive after they are taken, so the smallest
-/// difference seen is the limit.
-void FeedStream::measure_clock() {
-  const auto started_ns = feed_->started_ns();
-  if (started_ns == 0 || data_end_ == 0) return;
-  using std::chrono::nanoseconds;
-  const auto unix_time = std::chrono::system_clock::now().time_since_epoch();
-  const double epoch_ns = static_cast<double>(header_.base.tick_ps) * header_.base.epoch_ticks / 1000;
-  const auto since_start = std::chrono::duration_cast<nanoseconds>(unix_time).count() - started_ns;
-  const double behind_ns = static_cast<double>(since_start) - static_cast<double>(data_end_) * epoch_ns;
-  if (clock_behind_ns_ && static_cast<double>(*clock_behind_ns_) <= behind_ns) return;
-  clock_behind_ns_ = static_cast<std::int64_t>(std::clamp(behind_ns, -0x1p62, 0x1p62));
-}
-
-std::uint64_t FeedStream::clock_difference_ns() const {
-  return static_cast<std::uint64_t>(std::abs(clock_behind_ns_.value_or(0)));
 }
 
 }  // namespace eventloom

@@ -1,45 +1,20 @@
 #include "io/live/followed_epochs.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <chrono>
 #include <exception>
-#include <stdexcept>
 #include <utility>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "io/files/folder.hpp"
 #include "io/files/found_files.hpp"
 #include "io/live/damage_records.hpp"
 
 namespace eventloom {
 
-namespace {
-
-constexpr std::size_t kLongestSearch = std::size_t{1} << 20;
-constexpr std::size_t kBufferAlignment = 8;
-
-/// Throws std::runtime_error that states the defect.
-DecodedStreamHeader decode_header_of(FileReader& file) {
-  auto decoded =
-      decode_stream_header(file.front(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), kLongestSearch))));
-  if (decoded.first_buffer_offset > file.size()) throw std::runtime_error("the file ends in its header");
-  return decoded;
-}
-
-}  // namespace
-
-bool has_stream_header(const std::string& path) {
-  try {
-    FileReader file(path);
-    static_cast<void>(decode_header_of(file));
-    return true;
-  } catch (const std::runtime_error&) {
-    return false;
-  }
-}
-
 FollowedEpochs::FollowedEpochs(const std::string& first, Followed files, std::size_t most_bytes, bool acknowledges)
-    : files_(std::move(files)), queue_(most_bytes) {
+    : files_(std::move(files)), queue_(most_bytes), full_mark_(first) {
   if (acknowledges) acknowledgement_.emplace(first);
   header_ = open(first);
   thread_ = std::thread([this] { run(); });
@@ -56,21 +31,13 @@ StreamHeader FollowedEpochs::open(const std::string& path) {
   file_.emplace(path, files_);
   defect_log_.emplace(path);
   next_sequence_ = next_hits_before_ = 0;
-  indexed_ = false;
-  try {
-    auto decoded = decode_header_of(*file_);
-    first_buffer_ = decoded.first_buffer_offset;
-    file_->skip(first_buffer_);
-    return std::move(decoded.header);
-  } catch (const std::runtime_error& error) {
-    throw UserError("'" + path + "': " + error.what());
-  }
+  return file_->header();
 }
 
 void FollowedEpochs::run() {
   try {
     for (auto next = step(); next != Step::stopped; next = step()) {
-      if (next == Step::pause) files_->wait();
+      if (next == Step::pause) wait();
       if (next == Step::end_of_file && !end_file()) break;
     }
   } catch (const std::exception& error) {
@@ -81,81 +48,67 @@ void FollowedEpochs::run() {
   queue_.end();
 }
 
+void FollowedEpochs::wait() {
+  queue_.hold_up(full_mark_.is_fresh(std::chrono::steady_clock::now()));
+  files_->wait();
+}
+
 /// Continues with the next file, or waits for it. Returns false at the end of the source.
 bool FollowedEpochs::end_file() {
   const auto& path = file_->path();
   const bool marked = files_->is_final(path);
   const auto next = files_->stopped() ? std::nullopt : files_->next_after(path);
   if (!next) {
-    const bool continues = !marked && indexed_ && has_wildcard(files_->pattern()) && !files_->stopped();
-    if (continues) files_->wait();
+    const bool continues = !marked && file_->has_index() && has_wildcard(files_->pattern()) && !files_->stopped();
+    if (continues) wait();
     return continues;
   }
-  if (!has_stream_header(*next) && !files_->is_final(*next)) {
-    files_->wait();
-    return true;
+  const bool is_final = files_->is_final(*next);  // before its header is read
+  // A recorder removes a file in which it has not even written the header.
+  if (has_stream_header(*next) || (is_final && is_there(*next))) {
+    open_next(*next);
+  } else {
+    wait();
   }
-  return open_next();
+  return true;
 }
 
-bool FollowedEpochs::open_next() {
-  const auto next = files_->next_after(file_->path());
-  if (!next) return false;
+void FollowedEpochs::open_next(const std::string& next) {
   defect_log_->sum_up();
-  auto header = open(*next);
+  auto header = open(next);
   header.text = header_.text;
-  if (header == header_) return true;
-  throw UserError("'" + *next + "' has another header (clock, payload or source) than the files before it");
+  if (header == header_) return;
+  throw UserError("'" + next + "' has another header (clock, payload or source) than the files before it");
 }
 
 FollowedEpochs::Step FollowedEpochs::step() {
-  if (indexed_) return Step::end_of_file;
-  if (file_->awaits(sizeof(EpochBufferHeader))) return Step::pause;
-  const auto front = file_->front(sizeof(EpochBufferHeader));
-  if (!file_->failure().empty()) {
-    break_off(0, file_->failure());
-    return Step::stopped;
+  using Item = FollowedStreamFile::Item;
+  switch (file_->next()) {
+    case Item::buffer: return take_buffer(*read_epoch_buffer_header(file_->stored()));
+    case Item::gap: break;  // the next buffer reveals what is lost
+    case Item::pause: return Step::pause;
+    case Item::end: return Step::end_of_file;
+    case Item::cut: return take_cut();
+    case Item::broken: break_off(0, file_->defect()); return Step::stopped;
   }
-  if (front.empty()) return Step::end_of_file;
-  indexed_ = is_index(front);
-  if (indexed_) return Step::end_of_file;
-  const auto header = read_epoch_buffer_header(front);
-  return header ? take_buffer(*header) : search();
-}
-
-/// An index begins with the offset of the first buffer, the trailer of a file without buffers with its magic number.
-bool FollowedEpochs::is_index(std::span<const std::byte> front) const {
-  std::uint64_t first = 0;
-  if (front.size() < sizeof first) return false;
-  std::memcpy(&first, front.data(), sizeof first);
-  return first == first_buffer_ || first == StreamFileTrailer::kMagic;
-}
-
-FollowedEpochs::Step FollowedEpochs::take_buffer(const EpochBufferHeader& header) {
-  if (file_->awaits(header.stored_bytes())) return Step::pause;
-  if (!file_->failure().empty()) {
-    break_off(header.n_hits, file_->failure());
-    return Step::stopped;
-  }
-  if (file_->left() == 0) return Step::end_of_file;
-  const auto bytes = file_->front(static_cast<std::size_t>(header.stored_bytes()));
-  if (bytes.size() >= header.stored_bytes()) {
-    return take_whole(header, bytes.first(static_cast<std::size_t>(header.stored_bytes())));
-  }
-  const std::string text =
-      fmt::format("the file ends in the middle of an epoch buffer of {} bytes", header.stored_bytes());
   ++anomalies_;
-  if (!files_->next_after(file_->path())) {
-    break_off(header.n_hits, file_->failure().empty() ? text : file_->failure());
-    return Step::stopped;
-  }
-  file_->skip(file_->left());
-  return lose({.first_epoch = end_epoch_, .n_hits = header.n_hits}, text) ? Step::going_on : Step::stopped;
+  report_defect(file_->defect());
+  return Step::going_on;
 }
 
-/// Delivers a whole buffer, or drops it if it is not in order.
-FollowedEpochs::Step FollowedEpochs::take_whole(const EpochBufferHeader& header, std::span<const std::byte> stored) {
-  const auto offset = file_->offset();
+/// The end of the file is lost.
+FollowedEpochs::Step FollowedEpochs::take_cut() {
+  if (!files_->next_after(file_->path())) {
+    break_off(file_->hits_cut(), file_->defect());
+    return Step::stopped;
+  }
+  ++anomalies_;
+  return lose({.first_epoch = end_epoch_, .n_hits = file_->hits_cut()}, file_->defect()) ? Step::going_on
+                                                                                         : Step::stopped;
+}
+
+/// Delivers the buffer, or drops it if it is not in order.
+FollowedEpochs::Step FollowedEpochs::take_buffer(const EpochBufferHeader& header) {
   const bool timed = header.epochs().end - 1 <= max_epoch(header_.base.epoch_ticks);
   bool continues = true;
   if (!timed || header.sequence < next_sequence_ || header.first_epoch < end_epoch_) {
@@ -170,12 +123,13 @@ FollowedEpochs::Step FollowedEpochs::take_whole(const EpochBufferHeader& header,
       const auto hits = header.hits_before - std::min(header.hits_before, next_hits_before_);
       continues = lose({.first_epoch = end_epoch_,
                         .n_epochs = header.first_epoch - end_epoch_,
-                        .file_offset = offset,
+                        .file_offset = file_->offset(),
                         .n_hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(hits, 0xffffffffU))},
                        fmt::format("epoch buffers {} to {} are missing", next_sequence_, header.sequence - 1));
     }
     if (header.sequence == 0 || next_sequence_ == 0) note_begin(header.first_epoch);
-    continues = continues && queue_.push(stored);
+    if (is_unknown_loss(header)) ++unknown_losses_;
+    continues = continues && queue_.push(file_->stored());
     first_epoch_ = first_epoch_.value_or(header.first_epoch);
     end_epoch_ = header.epochs().end;
     queue_.complete_to(end_epoch_);
@@ -185,7 +139,6 @@ FollowedEpochs::Step FollowedEpochs::take_whole(const EpochBufferHeader& header,
     next_sequence_ = header.sequence + 1;
     next_hits_before_ = header.hits_before + header.n_hits;
   }
-  file_->skip(stored.size());
   return continues ? Step::going_on : Step::stopped;
 }
 
@@ -212,20 +165,10 @@ void FollowedEpochs::safe_before(Epoch epoch) {
   acknowledgement_->write(*needed + (all ? 1 : 0));
 }
 
-/// Skips bytes that are not a buffer. The next buffer reveals what is lost.
-FollowedEpochs::Step FollowedEpochs::search() {
-  if (file_->awaits(kLongestSearch)) return Step::pause;
-  if (file_->left() == 0 && file_->failure().empty()) return Step::end_of_file;
-  const auto bytes = file_->front(kLongestSearch);
-  ++anomalies_;
-  for (std::size_t at = kBufferAlignment; at + sizeof(EpochBufferHeader) <= bytes.size(); at += kBufferAlignment) {
-    if (!read_epoch_buffer_header(bytes.subspan(at))) continue;
-    report_defect(fmt::format("{} bytes are not an epoch buffer and are skipped", at));
-    file_->skip(at);
-    return Step::going_on;
-  }
-  break_off(0, "no epoch buffer, and none follows");
-  return Step::stopped;
+SourceCounts FollowedEpochs::counts() const {
+  SourceCounts counts;
+  counts.counters[Metric::unknown_losses] = unknown_losses_;
+  return counts;
 }
 
 void FollowedEpochs::report_defect(const std::string& text) {

@@ -6,27 +6,24 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 
 #include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
+#include "io/epochs/followed_stream_file.hpp"
 #include "io/files/defect_log.hpp"
-#include "io/files/file_reader.hpp"
 #include "io/files/followed_files.hpp"
 #include "io/live/acknowledgement.hpp"
 #include "io/live/feed_queue.hpp"
+#include "io/live/full_mark.hpp"
 #include "io/live/live_feed.hpp"
 
 namespace eventloom {
 
-/// Whether an .epochs file that grows has its whole header.
-bool has_stream_header(const std::string& path);
-
 /// The buffers of .epochs files that are followed while they are written, delivered as stored, as soon as they are
-/// whole. A file ends with its index, or, without one, when FollowedFiles::is_final(); the source then continues with
-/// the next file, whose epochs must be later.
+/// whole: see FollowedStreamFile. A file ends with its index, or, without one, when FollowedFiles::is_final(); the
+/// source then continues with the next file, whose epochs must be later.
 ///
 /// Buffers that are missing by number, twice or out of order, and bytes that are not a buffer, become damage. So does
 /// what follows when a file can no longer be followed or has another header.
@@ -46,8 +43,8 @@ class FollowedEpochs final : public LiveFeed {
   void take(FeedBatch& batch) override { queue_.take(batch); }
   void stop() override { files_->stop(); }
   void safe_before(Epoch epoch) override;
-  [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
-  [[nodiscard]] SourceCounts counts() const override { return {}; }
+  [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_ + unknown_losses_; }
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
   /// A file that has been opened, and the first epoch in it.
@@ -59,36 +56,35 @@ class FollowedEpochs final : public LiveFeed {
   enum class Step : std::uint8_t { going_on, pause, end_of_file, stopped };
 
   void run();
+  void wait();
   bool end_file();
-  bool open_next();
+  void open_next(const std::string& next);
   StreamHeader open(const std::string& path);
   Step step();
   void note_begin(Epoch epoch);
   Step take_buffer(const EpochBufferHeader& header);
-  Step take_whole(const EpochBufferHeader& header, std::span<const std::byte> stored);
-  Step search();
-  [[nodiscard]] bool is_index(std::span<const std::byte> front) const;
+  Step take_cut();
   void report_defect(const std::string& text);
   bool lose(Damage damage, const std::string& text);
   void break_off(std::uint32_t hits, const std::string& text);
 
   Followed files_;
   FeedQueue queue_;
+  FullMark full_mark_;
   StreamHeader header_;
-  std::optional<FileReader> file_;
+  std::optional<FollowedStreamFile> file_;
   std::optional<DefectLog> defect_log_;
-  std::uint64_t first_buffer_ = 0;   ///< offset of the first buffer in the file
   std::uint64_t next_sequence_ = 0;  ///< number of the next buffer in the file
   std::uint64_t next_hits_before_ = 0;
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;                             ///< end of the last buffer of all files
-  bool indexed_ = false;                            ///< the file has ended with its index
   std::optional<Acknowledgement> acknowledgement_;  ///< used by the taking thread
   std::mutex begun_mutex_;
   std::deque<Begun> begun_;               ///< oldest first; guarded by the mutex
   std::atomic<bool> broken_off_ = false;  ///< the rest of the last file was not read
   std::atomic<bool> ended_ = false;
   std::atomic<std::uint64_t> anomalies_ = 0;
+  std::atomic<std::uint64_t> unknown_losses_ = 0;  ///< see EpochBufferHeader
   std::thread thread_;
 };
 

@@ -41,6 +41,7 @@ void KeptFeed::take(FeedBatch& batch) {
 }
 
 std::uint64_t KeptFeed::discard() {
+  idled_ = true;
   std::uint64_t hits = 0;
   for (bool more = true; more;) {
     discarded_.clear();
@@ -56,7 +57,7 @@ std::uint64_t KeptFeed::discard() {
 LeasedFeed::LeasedFeed(std::shared_ptr<KeptFeed> kept) : kept_(std::move(kept)), begin_(kept_->begin_) {
   ++kept_->leases_;
   kept_->before_ = {feed().counts(), feed().anomalies(), feed().remarks().size()};
-  if (is_first()) kept_->before_ = {};
+  if (is_first() && !kept_->idled_) kept_->before_ = {};
 }
 
 void LeasedFeed::take(FeedBatch& batch) {
@@ -108,6 +109,23 @@ void FeedShelf::keep(SourceId id, const Open& open) {
 bool FeedShelf::had_run(SourceId id) const {
   const auto found = feeds_.find(id.value);
   return found != feeds_.end() && found->second->had_run();
+}
+
+std::vector<FeedShelf::Feed> FeedShelf::feeds() const {
+  std::vector<Feed> all;
+  for (const auto& [id, kept] : feeds_) {
+    const auto& feed = kept->feed();
+    all.push_back({id, kept->hits_discarded(), feed.is_connected(), kept->ended(), feed.counts().counters});
+  }
+  return all;
+}
+
+bool FeedShelf::close_waiting(std::uint64_t bytes) {
+  return std::erase_if(feeds_, [&](const auto& kept) {
+           if (!kept.second->awaits_run()) return false;
+           const auto counters = kept.second->feed().counts().counters;
+           return counters[Metric::bytes] + counters[Metric::mbs_bytes] > bytes;
+         }) != 0;
 }
 
 std::uint64_t FeedShelf::discard() {

@@ -7,7 +7,9 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "core/runtime/metrics.hpp"
 #include "formats/ids.hpp"
 #include "io/live/live_feed.hpp"
 
@@ -28,6 +30,12 @@ class KeptFeed {
   [[nodiscard]] bool ended() const { return ended_; }
   /// Whether a run before the current one has leased it.
   [[nodiscard]] bool had_run() const { return leases_ > 1; }
+  /// Whether its peer's numbers wrap around and no run has begun yet: until then it delivers nothing, and holds what it
+  /// receives.
+  [[nodiscard]] bool awaits_run() const { return leases_ == 0 && feed_->wraps_after() != 0; }
+  /// Hits discarded since the last lease.
+  [[nodiscard]] std::uint64_t hits_discarded() const { return hits_discarded_; }
+  [[nodiscard]] const LiveFeed& feed() const { return *feed_; }
 
  private:
   friend class LeasedFeed;
@@ -45,6 +53,7 @@ class KeptFeed {
   FeedBatch discarded_;  ///< memory for discard()
   Before before_;
   std::uint64_t leases_ = 0;
+  bool idled_ = false;                ///< it has received between runs, or before the first
   std::uint64_t hits_discarded_ = 0;  ///< since the last lease
   Epoch begin_ = 0;                   ///< the next lease begins at this epoch: earlier data were used or discarded
   Epoch complete_ = 0;                ///< later data do not begin before this epoch
@@ -63,6 +72,7 @@ class LeasedFeed final : public LiveFeed {
   [[nodiscard]] const std::string& name() const override { return feed().name(); }
   [[nodiscard]] std::int64_t started_ns() const override { return feed().started_ns(); }
   [[nodiscard]] bool is_connected() const override { return feed().is_connected(); }
+  [[nodiscard]] std::optional<std::string> unheard() const override { return feed().unheard(); }
   [[nodiscard]] Epoch wraps_after() const override { return is_first() ? feed().wraps_after() : Epoch(0); }
   void begin_at(Epoch epoch) override {
     if (is_first()) feed().begin_at(epoch);
@@ -104,8 +114,21 @@ class FeedShelf {
   void keep(SourceId id, const Open& open);
   /// Whether an earlier run has leased this feed: the current one joins the source while it is sending.
   [[nodiscard]] bool had_run(SourceId id) const;
+  /// A feed between two runs.
+  struct Feed {
+    std::uint32_t source = 0;
+    std::uint64_t hits = 0;  ///< discarded since the last run
+    bool connected = false;
+    bool ended = false;  ///< its peer has ended its stream
+    Counters counters;
+  };
+  [[nodiscard]] std::vector<Feed> feeds() const;
+
   /// Discards what has arrived since the last run; returns the number of hits.
   std::uint64_t discard();
+  /// Closes the feeds that hold what they receive until the first run begins, once they have received more than
+  /// `bytes`. Returns whether there were any.
+  bool close_waiting(std::uint64_t bytes);
   /// Closes the feeds that have ended, so that the next lease reopens them; those of a port are closed once all of them
   /// have ended. `ports`: by source; std::nullopt: the feed is kept. Returns the number of hits discarded.
   std::uint64_t close_ended(std::span<const std::optional<std::uint32_t>> ports);

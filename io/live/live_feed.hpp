@@ -28,6 +28,7 @@ struct FeedBatch {
   std::optional<Epoch> first_epoch;  ///< first epoch of the stream, if known before its first buffer is complete
   std::optional<PeerCount> sent;     ///< the peer's count up to and including this batch, if it counts
   Epoch seen_end = 0;                ///< one past the last known epoch of the data held back by the feed
+  bool held_up = false;              ///< the peer has more data, which cannot come at present
 
   void clear() {
     buffers.clear();
@@ -57,6 +58,9 @@ class LiveFeed {
   [[nodiscard]] virtual std::int64_t started_ns() const { return 0; }
   /// Whether the peer is connected, or has been heard, and has not ended. For messages.
   [[nodiscard]] virtual bool is_connected() const = 0;
+  /// Says what came instead, in words, if the peer has sent nothing that can be used; std::nullopt: it has sent
+  /// something. Known after stop(), once the feed has ended.
+  [[nodiscard]] virtual std::optional<std::string> unheard() const { return std::nullopt; }
 
   /// Number of epochs after which times that are numbers wrap around; 0: they do not. If they do, nothing is delivered
   /// before begin_at(), and the first number is the one nearest to the run's beginning.

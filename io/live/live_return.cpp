@@ -1,5 +1,6 @@
 #include "io/live/live_return.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/runtime/format.hpp"
@@ -18,13 +19,24 @@ std::string text_of_missed(std::uint64_t n, const char* what) {
       "{} {}: those that it sent while the run was interrupted, and those received and not yet finished then", n, what);
 }
 
-/// Counts missing numbers from the end of the finished slices, which are complete. A restarted server may or may not
-/// send events again that were already built.
+/// The first number that is not finished; std::nullopt if that is not known.
+std::optional<Tick> first_unfinished(const LivePast& past, std::uint32_t epoch_ticks) {
+  if (past.none_finished) return past.place ? past.place->first : std::nullopt;
+  const Tick end = tick_of_epoch(past.end, epoch_ticks);
+  const bool was_last = past.place && past.place->next && past.end <= past.place->end;
+  return was_last ? std::min(end, *past.place->next) : end;
+}
+
+/// Counts missing numbers from the end of the finished slices, which are complete unless the run was stopped in the
+/// last one, or from the first number of the run. A restarted server may or may not send events again that were already
+/// built.
 LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First& first) {
-  if (first.epoch < past.end) return unknown("its event numbers begin before those that are finished");
+  const auto begin = first_unfinished(past, first.epoch_ticks);
+  if (!begin) return unknown("its first event number in the run was not kept");
+  if (first.time < *begin) return unknown("its event numbers begin before those that are finished or lost");
   LiveReturn::Missed missed;
-  const Tick since_end = first.time - tick_of_epoch(past.end, first.epoch_ticks);
-  missed.numbers = (since_end + tick_of_epoch(past.epochs_missing, first.epoch_ticks)).value;
+  const Epoch earlier = past.none_finished ? Epoch(0) : past.epochs_missing;
+  missed.numbers = (first.time - *begin + tick_of_epoch(earlier, first.epoch_ticks)).value;
   if (missed.numbers == 0) return missed;
   missed.text = text_of_missed(missed.numbers, "event numbers are missing");
   return missed;
@@ -38,7 +50,33 @@ void LiveReturn::resume_after(const LivePast& past) {
 }
 
 LiveReturn::Missed LiveReturn::join(const First& first) {
-  const auto past = *std::exchange(past_, std::nullopt);
+  awaits_first_ = false;
+  const auto past = std::exchange(past_, std::nullopt);
+  if (past && past->place) {
+    place_.first = past->place->first;
+    place_.next = past->place->next;
+    place_.end = past->place->end;
+  } else if (first.numbered) {
+    place_.first = first.time;
+  }
+  if (!past) return {};
+  auto missed = missed_since(*past, first);
+  // No part may have kept what the earlier invocation reported.
+  if (past->place && past->place->unknown && !missed.unknown) {
+    missed.unknown = true;
+    missed.text += missed.text.empty() ? "" : "; ";
+    missed.text += "an unknown amount of data that it sent during an earlier interruption is lost";
+  }
+  place_.unknown = missed.unknown;
+  return missed;
+}
+
+LiveReturn::Missed LiveReturn::end() {
+  if (!std::exchange(past_, std::nullopt)) return {};
+  return unknown("it has sent nothing since");
+}
+
+LiveReturn::Missed LiveReturn::missed_since(const LivePast& past, const First& first) {
   if (first.counts) return missed_hits(past, first);
   if (first.numbered) return missed_numbers(past, first);
   return unknown("it does not number what it sends, or its numbers start again");
@@ -61,13 +99,24 @@ LiveReturn::Missed LiveReturn::missed_hits(const LivePast& past, const First& fi
   return missed;
 }
 
+void LiveReturn::note_stop(Tick next, Epoch end) {
+  if (!keep_ || past_) return;
+  place_.next = next;
+  place_.end = end;
+  kept_ = place_;
+  keep_(place_);
+}
+
 void LiveReturn::note_place(const std::optional<PeerCount>& sent, std::uint64_t hits) {
-  if (!keep_ || !sent || past_) return;
-  const auto ours = static_cast<std::int64_t>(earlier_hits_ + hits);
-  const PeerPlace place{sent->session, static_cast<std::int64_t>(sent->hits) - ours};
-  if (kept_ == place) return;
-  kept_ = place;
-  keep_(place);
+  if (!keep_ || past_) return;
+  if (sent) {
+    place_.session = sent->session;
+    place_.base = static_cast<std::int64_t>(sent->hits) - static_cast<std::int64_t>(earlier_hits_ + hits);
+  }
+  const bool known = sent || place_.first || place_.unknown;
+  if (!known || kept_ == place_) return;
+  kept_ = place_;
+  keep_(place_);
 }
 
 }  // namespace eventloom

@@ -12,8 +12,10 @@
 namespace eventloom {
 
 /// The losses of a live stream as epoch buffers without words, between the buffers of its recording. All losses between
-/// two buffers become one stretch. Losses before the first buffer of a recording are left out, as are those without a
-/// number of hits, and copies, which a server sends again after a reconnection: they are no losses.
+/// two buffers become one stretch. A loss without hits before the first buffer that is added is what the recorder has
+/// missed since an earlier recording, of unknown size, and becomes a stretch of its own; a later one is a hole in which
+/// the peer need not have had hits. Losses before the first buffer of a recording are left out, as are those without an
+/// end, and copies, which a server sends again after a reconnection: they are no losses.
 class RecordedLosses {
  public:
   /// Takes stored epoch buffers, in ascending epochs.
@@ -35,13 +37,16 @@ class RecordedLosses {
   /// Losses after the last buffer.
   struct Loss {
     std::uint64_t n_hits = 0;
+    bool unknown = false;  ///< one of them is of unknown size
     EpochRange epochs{std::numeric_limits<Epoch>::max(), 0};
   };
 
   void note(const Damage& damage);
   void put_loss(Epoch before, const Put& put);
+  bool put_stretch(std::uint64_t n_hits, Epoch before, const Put& put);
 
-  Epoch end_;  ///< end of the data in the recording
+  Epoch end_;           ///< end of the data in the recording
+  bool begun_ = false;  ///< a buffer has been added
   Loss loss_;
   std::uint64_t hits_left_out_ = 0;
 };

@@ -32,6 +32,7 @@ class ShiftedFeed final : public LiveFeed {
   [[nodiscard]] const std::string& name() const override { return feed_->name(); }
   [[nodiscard]] std::int64_t started_ns() const override;
   [[nodiscard]] bool is_connected() const override { return feed_->is_connected(); }
+  [[nodiscard]] std::optional<std::string> unheard() const override { return feed_->unheard(); }
   [[nodiscard]] bool settle(Epoch end) override;
   void take(FeedBatch& batch) override;
   void safe_before(Epoch epoch) override;

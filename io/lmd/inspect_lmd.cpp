@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "formats/geometry.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_time.hpp"
@@ -18,8 +18,6 @@
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Limit of the ids counted; further ids are ignored, since a damaged file may contain any number.
 constexpr std::size_t kMaxSubeventIds = 65536;
@@ -91,7 +89,7 @@ class FileTally {
     latest_ = std::max(latest_, *time);
   }
 
-  const LmdTime& time_;
+  LmdTime time_;
   std::optional<std::uint32_t> first_;
   std::uint32_t last_ = 0;
   std::uint64_t event_bytes_ = 0;
@@ -188,7 +186,7 @@ Json describe(const LmdFile& file, const FileTally& tally, const ProblemList& pr
 
 }  // namespace
 
-nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
+Json inspect_lmd(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const LmdTime time(uri, tick_ps.value_or(TimeBase{}.tick_ps));
   LmdFile file(uri.path());
   FileTally tally(time);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "core/runtime/json.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -12,6 +12,6 @@ namespace eventloom {
 /// of the file, and event numbers are judged as in a run. If the URI has time=wr or time=word, also the earliest and
 /// latest time, in ticks of `tick_ps` (default: 1 ns). Throws UserError when the file cannot be opened or is not an LMD
 /// file, or a key of the URI is invalid.
-nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
+Json inspect_lmd(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -1,11 +1,13 @@
 #include "io/lmd/lmd_hit_blocks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/numbered_blocks.hpp"
 #include "io/uri/optional_source.hpp"
 
 namespace eventloom {
@@ -34,6 +36,7 @@ LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase
 void LmdHitBlocks::restart() {
   repeats_.restart();
   if (eras_) eras_->reconnect();
+  if (time_.numbered()) missing_before_ = numbers_.counters()[Metric::missing_numbers];
 }
 
 void LmdHitBlocks::open(const std::string& path) {
@@ -61,7 +64,11 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   }
   report_repeats();
   if (!time_.numbered()) lose_missing(event, block);
+  const bool follows = numbers_.step(*number) == 1;
   const auto judgement = judge(event, *number, block);
+  if (begins_era_) missing_before_.reset();
+  lose_missing_numbers(block);
+  if (follows) missing_before_.reset();
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
     leave_out(event, *judgement.current, block);
@@ -103,6 +110,19 @@ void LmdHitBlocks::lose_missing(const LmdEvent& event, HitBlock& block) {
   add_loss(block, {.before = block.size(), .offset = event.offset, .hits = missing, .cause = DropCause::lost});
 }
 
+/// Counts the numbers that a reconnection has cost, once an event shows that the first new one is right. Other missing
+/// numbers are no losses: the server may not have sent them.
+void LmdHitBlocks::lose_missing_numbers(HitBlock& block) {
+  if (!missing_before_) return;
+  const auto missing = numbers_.counters()[Metric::missing_numbers] - *missing_before_;
+  if (missing == 0) return;
+  missing_before_.reset();
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  add_loss(
+      block,
+      {.before = block.size(), .hits = static_cast<std::uint32_t>(std::min(missing, kMost)), .cause = DropCause::lost});
+}
+
 /// Judges the newest event, since no other event of its era follows, and begins a new era.
 EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint32_t number) {
   EventNumbers::Judgement judgement;
@@ -129,8 +149,9 @@ EventNumbers::Judgement LmdHitBlocks::judge_stamped(const LmdEvent& event) {
   if (tick) {
     judgement = steps_.judge(*tick);
   } else {
-    ++untimed_;
-    judgement.current = DropCause::untimed;
+    judgement.current = time_.cause_for_none(
+        event, fmt::format("'{}': offset {}", paths_.empty() ? name_ : paths_.back(), event.offset));
+    untimed_ += *judgement.current == DropCause::untimed ? 1 : 0;
   }
   return judgement;
 }
@@ -162,7 +183,8 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 /// Drops an event that is immediately known to be bad.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
-  if (cause != DropCause::untimed) return report_left_out(*defect_log_, event.offset, event.number, "", cause);
+  if (cause != DropCause::untimed && cause != DropCause::corrupt)
+    return report_left_out(*defect_log_, event.offset, event.number, "", cause);
   defect_log_->say(Defect::remark, event.offset,
                    [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none(event)); });
 }
@@ -213,6 +235,8 @@ std::optional<Tick> LmdHitBlocks::holds_back() const {
 
 void LmdHitBlocks::finish(HitBlock& block) {
   if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
+  lose_missing_numbers(block);
+  if (time_.numbered()) report_narrower(name_, time_.number_place(), numbers_);
   kept_.reset();
   report_repeats();
   if (hits_.folded() > 0 && !folded_reported_) warn_of_folded();
@@ -237,6 +261,7 @@ SourceCounts LmdHitBlocks::counts(const Counters& found) const {
   } else {
     counters.keep({{Metric::untimed_events, untimed_}, {Metric::out_of_step, steps_.out_of_step()}});
     if (missing_ != 0) counters.keep({{Metric::missing_numbers, missing_}});
+    if (time_.turns().any()) counters.keep({{Metric::clock_turns, time_.turns().turns()}});
   }
   if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset().value}});
   if (found[Metric::buffers] != 0) {

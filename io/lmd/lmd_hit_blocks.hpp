@@ -56,6 +56,9 @@ class LmdHitBlocks {
   /// Whether the newest event need not wait long for its successor: finish() would keep it, and it is not a possibly
   /// wrong first number, against which the following numbers would go back.
   [[nodiscard]] bool newest_is_safe() const { return newest_stays() && !(time_.numbered() && numbers_.doubts_first()); }
+  /// See HitReader.
+  [[nodiscard]] ClockTurns* counter() { return time_.turns().if_any(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const { return time_.raw_clock(); }
   /// See EventNumbers::confirm(). For events by number.
   void confirm(Tick number) { numbers_.confirm(number); }
   /// Time of the newest event if it waits for the next block and finish() would keep it.
@@ -80,6 +83,7 @@ class LmdHitBlocks {
   bool comes_again(const LmdEvent& event, std::uint32_t number);
   void report_repeats();
   void lose_missing(const LmdEvent& event, HitBlock& block);
+  void lose_missing_numbers(HitBlock& block);
   [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block);
   [[nodiscard]] EventNumbers::Judgement begin_era(const LmdEvent& event, std::uint32_t number);
   [[nodiscard]] EventNumbers::Judgement judge_stamped(const LmdEvent& event);
@@ -106,6 +110,8 @@ class LmdHitBlocks {
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_reported_ = 0;
+  /// After restart(), until a new event has shown what is missing: missing numbers before it.
+  std::optional<std::uint64_t> missing_before_;
   std::uint64_t missing_ = 0;      ///< events with time stamps that a reconnection has cost, by their numbers
   std::optional<KeptEvent> kept_;  ///< newest event, which may still be dropped
   HitBlock waiting_;               ///< hits for the next block

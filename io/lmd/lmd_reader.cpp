@@ -1,5 +1,6 @@
 #include "io/lmd/lmd_reader.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,8 @@ class LmdReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return blocks_.counter(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return blocks_.raw_clock(); }
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;

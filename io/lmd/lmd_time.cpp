@@ -42,7 +42,9 @@ bool keeps_bad_stamps(const SourceUri& uri) {
 
 }  // namespace
 
-LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick_ps), unit_(uri.get("unit", "ns")) {
+LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps)
+    : clock_(TickScale(uri, tick_ps), StampClock::makes_times(uri) ? ClockTurns(uri) : ClockTurns()),
+      unit_(uri.get("unit", "ns")) {
   const auto time = uri.get("time", "tag");
   if (time == "wr") {
     kind_ = Kind::white_rabbit;
@@ -66,6 +68,9 @@ void LmdTime::refuse_misplaced(const SourceUri& uri) const {
   };
   demand("wr", kind_ == Kind::white_rabbit, "with time=wr");
   demand("bad-stamps", kind_ == Kind::white_rabbit, "with time=wr");
+  for (const char* key : {"bits", "modulus", "turns"}) {
+    demand(key, kind_ != Kind::white_rabbit, "with time=tag or time=word:OFFSET,COUNT");
+  }
   demand("from", kind_ == Kind::words || number_.word.has_value(), "with time=word:OFFSET,COUNT or number=");
   if (numbered()) TickScale::refuse_keys(uri);
 }
@@ -82,12 +87,25 @@ void LmdTime::read_words(const SourceUri& uri, const std::string& text) {
   count_ = static_cast<std::size_t>(*count);
 }
 
-std::optional<Tick> LmdTime::of(const LmdEvent& event) const {
+/// The stamp in a subevent.
+std::optional<std::uint64_t> LmdTime::number_in(const LmdSubevent& sub) const {
+  return kind_ == Kind::white_rabbit ? stamp(sub) : words(sub, offset_, count_);
+}
+
+DropCause LmdTime::cause_for_none(const LmdEvent& event, const std::string& place) {
   for (const auto& sub : event.subevents) {
-    const auto value = kind_ == Kind::white_rabbit ? stamp(sub) : words(sub, offset_, count_);
+    if (const auto value = number_in(sub))
+      return clock_.misfit(place, *value) ? DropCause::corrupt : DropCause::untimed;
+  }
+  return DropCause::untimed;
+}
+
+std::optional<Tick> LmdTime::of(const LmdEvent& event) {
+  for (const auto& sub : event.subevents) {
+    const auto value = number_in(sub);
     if (!value) continue;
     const bool marked = kind_ == Kind::white_rabbit && (sub.word(0) & kStampError) != 0;
-    return marked && !keeps_marked_ ? std::nullopt : scale_.ticks(*value);
+    return marked && !keeps_marked_ ? std::nullopt : clock_.ticks(*value);
   }
   return std::nullopt;
 }

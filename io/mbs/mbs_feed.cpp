@@ -33,7 +33,7 @@ EraRule era_rule(const SourceUri& uri, const LmdTime& time) {
 
 std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings) {
-  const LmdTime time(uri, base.tick_ps);
+  const LmdTime time(uri.with("skip-bad", "yes"), base.tick_ps);  // no stamp of a server ends the run
   const ReorderLimits reorder{
       uri.get_count("reorder", time.numbered() ? kReorderNumbered : kReorderStamped, 1, kMaxReorderHits)};
   auto header = lmd_stream_header(uri, id, base, time);
@@ -49,7 +49,11 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
       MbsAddress::of(uri), time, header, std::chrono::duration<double>(settings.reconnect_seconds),
       waits ? std::nullopt : std::optional(LiveReading().longest_wait), era_rule(uri, time), *stop);
   ReaderControl control{.stop = [stop] { stop->stop(); },
-                        .is_connected = [reader = reader.get()] { return reader->is_connected(); }};
+                        .is_connected = [reader = reader.get()] { return reader->is_connected(); },
+                        .unheard = [](const Counters& counters) -> std::optional<std::string> {
+                          if (counters[Metric::mbs_buffers] != 0) return std::nullopt;
+                          return "not even an empty buffer came from the server";
+                        }};
   const auto offset = StreamShift(uri, header).offset();
   if (optional) {
     control.others_at = [reader = reader.get(), ticks = base.epoch_ticks, offset](Epoch epoch) {

@@ -104,7 +104,7 @@ void MbsReader::pause(HitBlock& block) {
   take_problems(block);
   if (const Tick others = others_; others != 0) blocks_.confirm(others);
   const bool waited = longest_wait_ && std::chrono::steady_clock::now() - heard_ >= *longest_wait_;
-  if (waited && blocks_.newest_is_safe()) {
+  if (std::exchange(releases_held_, false) || (waited && blocks_.newest_is_safe())) {
     blocks_.finish(block);
   } else {
     blocks_.hold_back(block);

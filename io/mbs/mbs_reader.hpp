@@ -36,6 +36,8 @@ class MbsReader final : public HitReader {
   /// Returns false at the end.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return blocks_.holds_back(); }
+  /// The newest event is delivered in the next pause if it may wait for its successor without limit.
+  void release_held() override { releases_held_ = !longest_wait_; }
   [[nodiscard]] std::optional<Tick> held_from() const override;
   [[nodiscard]] bool is_away() const override { return !connection_.is_connected(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
@@ -81,6 +83,7 @@ class MbsReader final : public HitReader {
   bool hole_noted_ = false;                    ///< the hole left by the lost connection has been noted
   bool any_ = false;                           ///< an event has been received
   std::optional<std::uint32_t> first_buffer_;  ///< number of the first buffer
+  bool releases_held_ = false;                 ///< see release_held()
   bool ended_ = false;
   std::atomic<Tick> begin_;
   std::atomic<Tick> others_ = {};  ///< 0: unknown

@@ -2,11 +2,11 @@
 
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "io/midas/midas_file.hpp"
 #include "io/midas/midas_records.hpp"
@@ -63,10 +63,12 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
-  [[nodiscard]] ClockTurns* counter() override { return records_ ? records_->counter() : nullptr; }
+  [[nodiscard]] ClockTurns* counter() override {
+    return time_.in_records() ? records_->counter() : time_.turns().if_any();
+  }
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
   [[nodiscard]] std::optional<RawClock> raw_clock() const override {
-    return records_ ? records_->raw_clock() : std::nullopt;
+    return time_.in_records() ? records_->raw_clock() : time_.raw_clock();
   }
   [[nodiscard]] SourceCounts counts() const override;
 
@@ -101,7 +103,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   std::map<std::uint16_t, std::uint64_t> ids_;  ///< counts of the files before the open one
   Counters counters_{Metric::source_events, Metric::subevents,      Metric::empty_events, Metric::skipped_elements,
                      Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
-  NumberedBlocks numbers_{time_.bits(), *this};
+  NumberedBlocks numbers_{time_.number_place(), *this};
   KeptEvent kept_;
   HitBlock held_;  ///< the last event before a pause: the next one may take it back
   bool pauses_ = false;
@@ -138,7 +140,7 @@ bool MidasReader::read(HitBlock& block) {
     if (time_.numbered()) held_ = kept_.hold_back(block);
     return true;
   }
-  numbers_.finish(block);
+  numbers_.finish(name_, block);
   defect_log().sum_up();
   if (records_) records_->sum_up();
   report_skipped();
@@ -211,8 +213,9 @@ bool MidasReader::take(HitBlock& block) {
   if (const auto time = time_.in_records() ? Tick(0) : time_.of(event())) {
     append(*time, block);
   } else {
-    ++counters_[Metric::untimed_events];
-    leave_out(DropCause::untimed, block);
+    const auto cause = time_.cause_for_none(event(), fmt::format("'{}': offset {}", name_, event().offset));
+    counters_[Metric::untimed_events] += cause == DropCause::untimed ? 1 : 0;
+    leave_out(cause, block);
   }
   return !is_full(block);
 }
@@ -269,6 +272,7 @@ SourceCounts MidasReader::counts() const {
   counts.counters[Metric::skipped_elements] += skipped();
   if (time_.numbered()) counts.counters.add(numbers_.counters());
   if (records_) counts.counters.add(records_->counters());
+  if (time_.turns().any()) counts.counters[Metric::clock_turns] += time_.turns().turns();
   return counts;
 }
 
@@ -280,8 +284,7 @@ std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std:
   return std::make_unique<MidasReader>(uri, paths, id, base, std::move(followed));
 }
 
-nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events,
-                                     std::optional<std::uint64_t> tick_ps) {
+Json inspect_midas(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const std::string& path = uri.path();
   const TimeBase base{.tick_ps = tick_ps.value_or(TimeBase{}.tick_ps)};
   MidasReader reader(uri, std::span(&path, 1), {0}, base);

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "core/runtime/json.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "io/files/followed_files.hpp"
@@ -31,7 +31,6 @@ std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std:
                                       const TimeBase& base, Followed followed = nullptr);
 
 /// The contents as read by open_midas(), by default in ticks of 1 ns, and the number of events of each id.
-nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events,
-                                     std::optional<std::uint64_t> tick_ps);
+Json inspect_midas(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

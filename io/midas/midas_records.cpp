@@ -8,14 +8,12 @@
 namespace eventloom {
 
 std::optional<MidasRecords> MidasRecords::of(const SourceUri& uri, std::uint64_t tick_ps) {
-  for (const char* key : {"modulus", "turns"}) {
-    if (uri.has(key) && !hold_times(uri)) {
-      uri.refuse(std::string(key) + "= needs a counter in the records of a bank: time=TYPE@OFFSET");
-    }
+  if (uri.has("overflow") && !hold_times(uri)) {
+    uri.refuse("overflow= needs a counter in the records of a bank: time=TYPE@OFFSET");
   }
   const auto bank = uri.get("bank", "");
   if (!bank.empty()) return MidasRecords(uri, bank, tick_ps);
-  for (const char* key : {"bank", "record", "channel", "fixed-channel", "payload", "skip"}) {
+  for (const char* key : {"bank", "record", "channel", "fixed-channel", "channels", "payload", "where", "skip"}) {
     if (uri.has(key)) uri.refuse("'bank=' is missing: the bank of records to which " + std::string(key) + "= refers");
   }
   if (hold_times(uri)) uri.refuse("'bank=' is missing: the bank of records to which time=TYPE@OFFSET refers");

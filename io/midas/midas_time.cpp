@@ -9,8 +9,14 @@
 
 namespace eventloom {
 
+namespace {
+
+bool counts_in_words(const SourceUri& uri) { return StampClock::makes_times(uri) && !MidasRecords::hold_times(uri); }
+
+}  // namespace
+
 MidasTime::MidasTime(const SourceUri& uri, std::uint64_t tick_ps)
-    : scale_(uri, tick_ps),
+    : clock_(TickScale(uri, tick_ps), counts_in_words(uri) ? ClockTurns(uri) : ClockTurns()),
       text_(uri.get("time", "tag")),
       in_records_(MidasRecords::hold_times(uri)),
       number_(in_records_ ? NumberPlace{} : read_number_place(uri, numbered())),
@@ -37,9 +43,14 @@ void MidasTime::read(const SourceUri& uri, const std::string& text) {
   count_ = parts[3].matched ? std::stoul(parts[3]) : 1;
 }
 
-std::optional<Tick> MidasTime::of(const MidasEvent& event) const {
+std::optional<Tick> MidasTime::of(const MidasEvent& event) {
   const auto value = words(event, offset_, count_);
-  return value ? scale_.ticks(*value) : std::nullopt;
+  return value ? clock_.ticks(*value) : std::nullopt;
+}
+
+DropCause MidasTime::cause_for_none(const MidasEvent& event, const std::string& place) {
+  const auto value = words(event, offset_, count_);
+  return value && clock_.misfit(place, *value) ? DropCause::corrupt : DropCause::untimed;
 }
 
 std::optional<std::uint32_t> MidasTime::number_of(const MidasEvent& event) const {
@@ -66,7 +77,8 @@ std::string MidasTime::description() const {
   if (number_.word) {
     return fmt::format("{} of the first bank {}, unwrapped", number_.word->text(), bank_ ? from_ : "that has it");
   }
-  return bits() == 32 ? "the serial number, unwrapped" : fmt::format("the serial number, {} bits, unwrapped", bits());
+  return number_.bits == 32 ? "the serial number, unwrapped"
+                            : fmt::format("the serial number, {} bits, unwrapped", number_.bits);
 }
 
 std::string MidasTime::reason_for_no_number() const {

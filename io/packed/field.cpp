@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/recorded/payload_bits.hpp"
+#include "io/recorded/precision.hpp"
 
 namespace eventloom {
 
@@ -18,7 +20,9 @@ namespace {
 constexpr std::string_view kFieldForm =
     "TYPE@OFFSET, TYPE@OFFSET:LOW-HIGH, TYPE@OFFSET:BIT or one with *SCALE, such as u32le@4, u16be@0:0-11 or "
     "f64le@8*1e3; types are "
-    "u8, u16, u24, u32, u40, u48, u64, i8, i16, i32, f32, f64, all but u8 and i8 with le or be";
+    "u8, u16, u24, u32, u40, u48, u64, i8, i16, i32, i64, f32, f64, all but u8 and i8 with le or be";
+
+constexpr unsigned kSingleBits = 32;
 
 struct Description {
   std::size_t bytes = 0;
@@ -54,7 +58,7 @@ bool take_type(std::string_view& text, Description& field) {
   const auto bits = take_number(text);
   if (!bits || *bits % 8 != 0 || *bits == 0 || *bits == 56 || *bits > 64) return false;
   if (field.is_float && *bits != 32 && *bits != 64) return false;
-  if (field.is_signed && *bits != 8 && *bits != 16 && *bits != 32) return false;
+  if (field.is_signed && *bits != 8 && *bits != 16 && *bits != 32 && *bits != 64) return false;
   field.bytes = *bits / 8;
   if (field.bytes == 1) return true;
   field.big_endian = take(text, "be");
@@ -164,7 +168,7 @@ PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, 
   PackedField out;
   out.is_float_ = field->is_float;
   out.is_signed_ = field->is_signed;
-  out.scale_ = field->scale;
+  if (field->scale.digits != 1 || field->scale.exponent != 0) out.scale_ = {{field->scale, false}, {}};
   out.record_bytes_ = record_bytes;
   out.load_bytes_ = std::min<std::size_t>(record_bytes, 8);
   out.load_at_ = std::min<std::size_t>(field->offset, record_bytes - out.load_bytes_);
@@ -181,24 +185,35 @@ PayloadKind PackedField::payload_kind() const {
   return is_float_ || is_signed_ ? PayloadKind::i32 : PayloadKind::u32;
 }
 
+unsigned PackedField::digits() const { return bits_ == kSingleBits ? kSingleDigits : kDoubleDigits; }
+
+std::int64_t PackedField::to_whole(std::uint64_t number) const {
+  return is_signed_ ? with_sign(number, bits_) : static_cast<std::int64_t>(number);
+}
+
 double PackedField::to_double(std::uint64_t number) const {
-  if (is_signed_) return static_cast<double>(with_sign(number, bits_));
-  if (!is_float_) return static_cast<double>(number);
-  constexpr unsigned kSingle = 32;
-  return bits_ == kSingle ? std::bit_cast<float>(static_cast<std::uint32_t>(number)) : std::bit_cast<double>(number);
+  if (!is_float_) return static_cast<double>(unscaled(number));
+  return bits_ == kSingleBits ? std::bit_cast<float>(static_cast<std::uint32_t>(number))
+                              : std::bit_cast<double>(number);
+}
+
+/// The whole number, with its sign.
+WideWhole PackedField::unscaled(std::uint64_t number) const {
+  return is_signed_ ? WideWhole{with_sign(number, bits_)} : WideWhole{number};
+}
+
+std::optional<WideWhole> PackedField::whole(std::uint64_t number) const {
+  return is_float_ ? whole_of(rounded_to(real(number), digits())) : scale_.whole(unscaled(number));
+}
+
+double PackedField::real(std::uint64_t number) const {
+  return is_float_ ? scale_.real(to_double(number)) : scale_.real(unscaled(number));
 }
 
 std::optional<std::uint64_t> PackedField::to_payload(std::uint64_t number) const {
   if (is_float_ && !is_scaled()) return number;
-  if (is_signed_ && !is_scaled()) return static_cast<std::uint32_t>(with_sign(number, bits_));
-  if (!is_float_ && !is_signed_) {
-    const auto whole = to_ticks({number, 0}, scale_, 1, Rounding::nearest);
-    const bool fits = whole && whole->value <= std::numeric_limits<std::uint32_t>::max();
-    return fits ? std::optional(whole->value) : std::nullopt;
-  }
-  const double whole = std::round(to_double(number) * eventloom::to_double(scale_));
-  if (!(whole >= -0x1p31 && whole < 0x1p31)) return std::nullopt;
-  return static_cast<std::uint32_t>(static_cast<std::int32_t>(whole));
+  const auto whole = is_float_ ? whole_of(std::round(real(number))) : scale_.nearest(unscaled(number));
+  return whole ? payload_bits(*whole, payload_kind()) : std::nullopt;
 }
 
 void PackedField::extract(const std::byte* records, std::span<std::uint64_t> values) const {

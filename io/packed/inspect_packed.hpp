@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "core/runtime/json.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -11,7 +11,6 @@ namespace eventloom {
 /// Contents of a packed: source, see io/packed/packed_reader.hpp: file, kind, damaged, file_bytes, header, the members
 /// of HitSummary, records. Times are in the unit of the URI, or in its ticks of 1 ns. Throws UserError like
 /// open_packed().
-nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events,
-                                      std::optional<std::uint64_t> tick_ps);
+Json inspect_packed(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

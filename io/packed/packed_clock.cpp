@@ -42,13 +42,23 @@ bool PackedClock::convert(std::span<Tick> times) const {
   return true;
 }
 
+std::optional<std::uint64_t> PackedClock::unwrapped(std::uint64_t number, std::uint32_t channel) {
+  return field_.is_signed() ? turns_.extend_signed(field_.to_whole(number), channel) : turns_.extend(number, channel);
+}
+
+std::string PackedClock::defect(const std::string& place, std::uint64_t number, std::uint32_t channel) {
+  if (!turns_.any() || unwrapped(number, channel)) return "the time does not fit";
+  const auto text = field_.is_signed() ? std::to_string(field_.to_whole(number)) : std::to_string(number);
+  return turns_.misfit(place, text, channel);
+}
+
 std::optional<Tick> PackedClock::convert(std::uint64_t number, std::uint32_t channel) {
   if (field_.is_float()) {
     const double value = field_.to_double(number);
-    return value >= 0 ? scale_.ticks(value, digits()) : std::nullopt;
+    return value >= 0 ? scale_.ticks(value, field_.digits()) : std::nullopt;
   }
   if (turns_.any()) {
-    const auto extended = turns_.extend(number, channel);
+    const auto extended = unwrapped(number, channel);
     if (!extended) return std::nullopt;
     number = *extended;
   }
@@ -60,16 +70,11 @@ std::optional<Tick> PackedClock::convert(std::uint64_t number, std::uint32_t cha
 }
 
 bool PackedClock::is_imprecise(std::uint64_t number) const {
-  return field_.is_float() && !uri_.has("round") && scale_.spacing(field_.to_double(number), digits()) > 1;
+  return field_.is_float() && !uri_.has("round") && scale_.spacing(field_.to_double(number), field_.digits()) > 1;
 }
 
 std::string PackedClock::precision_defect(std::uint64_t number) const {
-  return scale_.coarse_defect(field_.to_double(number), digits());
-}
-
-unsigned PackedClock::digits() const {
-  constexpr unsigned kSingle = 32;
-  return field_.bits() == kSingle ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
+  return scale_.coarse_defect(field_.to_double(number), field_.digits());
 }
 
 }  // namespace eventloom

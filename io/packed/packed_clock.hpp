@@ -22,6 +22,9 @@ class PackedClock {
   [[nodiscard]] bool convert(std::span<Tick> times) const;
   /// std::nullopt if the time does not fit. Throws UserError if it would have to be rounded and must not be.
   std::optional<Tick> convert(std::uint64_t number, std::uint32_t channel);
+  /// Why convert() returned std::nullopt. Throws UserError, whose line begins with `place`, where the number is none of
+  /// the counter, unless the URI has skip-bad=yes.
+  [[nodiscard]] std::string defect(const std::string& place, std::uint64_t number, std::uint32_t channel);
   /// Whether the type of a number that convert() accepts has too few digits for its value, unless `round` allows that.
   [[nodiscard]] bool is_imprecise(std::uint64_t number) const;
   [[nodiscard]] std::string precision_defect(std::uint64_t number) const;
@@ -30,8 +33,7 @@ class PackedClock {
   [[nodiscard]] RawClock raw_clock() const { return scale_.raw_clock(0); }
 
  private:
-  /// Significant binary digits of the type.
-  [[nodiscard]] unsigned digits() const;
+  [[nodiscard]] std::optional<std::uint64_t> unwrapped(std::uint64_t number, std::uint32_t channel);
 
   SourceUri uri_;
   PackedField field_;

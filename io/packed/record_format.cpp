@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "io/recorded/clock_turns.hpp"
 #include "io/recorded/fixed_channel.hpp"
 #include "io/recorded/payload_columns.hpp"
 
@@ -21,9 +22,12 @@ std::string named(const SourceUri& uri, const std::string& key) { return "source
 
 PackedField parse_field(const SourceUri& uri, const std::string& key, const std::string& text, std::size_t bytes) {
   auto field = PackedField::parse(text, bytes, named(uri, key));
-  if (field.is_signed() && key != "payload") uri.refuse(key + "=" + text + ": only payload may be signed");
-  const bool whole = key != "payload";
-  if (whole && !field.is_plain()) uri.refuse(key + "=" + text + ": only times and payload may be f32, f64 or scaled");
+  if (field.is_signed() && field.bits() > 32) uri.refuse(key + "=" + text + ": only times may be i64");
+  const bool plain = key != "payload" && key != "channel";
+  if (plain && !field.is_plain()) {
+    uri.refuse(key + "=" + text + ": only times, channels and payload may be f32, f64 or scaled, and only channels " +
+               "and payload signed");
+  }
   return field;
 }
 
@@ -31,7 +35,9 @@ std::optional<TimeField> time_field(const SourceUri& uri, std::size_t bytes, boo
   if (!timed) return std::nullopt;
   const auto text = uri.require("time");
   auto time = TimeField::parse(text, bytes, named(uri, "time"));
-  if (time.field().is_signed()) uri.refuse("time=" + text + ": only payload may be signed");
+  if (time.field().is_signed() && !ClockTurns::are_stated(uri))
+    uri.refuse("time=" + text + ": a time with a sign is the number of a counter that starts again: say where, bits=" +
+               std::to_string(time.field().bits()) + " or modulus=N");
   return time;
 }
 
@@ -109,7 +115,9 @@ std::vector<RecordCondition> RecordFormat::condition_in(const SourceUri& uri, co
       const auto [name, field] = named_field(column);
       if (name == term.column()) text = field;
     }
-    condition.push_back({PackedField::parse(text, bytes, named(uri, key)), std::move(term)});
+    const auto field = PackedField::parse(text, bytes, named(uri, key));
+    if (field.is_float()) term = term.of_digits(field.digits(), named(uri, key) + text);
+    condition.push_back({field, std::move(term)});
   }
   return condition;
 }

@@ -35,7 +35,7 @@ struct RecordFormat {
   std::optional<TimeField> time;               ///< std::nullopt: not timed
   std::optional<std::uint32_t> fixed_channel;  ///< std::nullopt: see `channel`
   std::optional<PackedField> channel;
-  std::optional<ChannelIds> channels;  ///< table for the numbers in `channel`; std::nullopt: these are channels
+  ChannelIds channels;  ///< converts the numbers in `channel`
   std::optional<PackedField> system;
   std::optional<PackedField> subsystem;
   unsigned channel_bits;  ///< maximum width of `channel`

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "io/recorded/block_losses.hpp"
 
@@ -45,7 +47,7 @@ void RecordHits::read(const std::byte* records, std::size_t n, std::uint64_t off
   const bool times_fit = !clocks_ || (clocks_->is_one() && clocks_->first().convert(block.time));
   const bool channels_fit = put_channels(records, block);
   const bool payload_fits = put_payload(records, block);
-  if (!all_chosen || !times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
+  if (!all_chosen || !times_fit || !channels_fit || !payload_fits) keep_good(records, times_fit, block);
 }
 
 /// Puts what each record is into choices_. Returns false when not all make hits.
@@ -74,11 +76,11 @@ void RecordHits::evaluate(const std::vector<RecordCondition>& condition, const s
   numbers_.resize(choices_.size());
   for (const auto& [field, term] : condition) {
     field.extract(records, numbers_);
-    const double scale = to_double(field.scale());
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (truths[i] != Truth::yes) continue;
-      const double real = field.is_plain() ? 0 : field.to_double(numbers_[i]) * scale;
-      const bool holds = field.is_plain() ? term.holds(numbers_[i]) : term.holds(real);
+      const auto whole = field.whole(numbers_[i]);
+      const double real = whole ? 0 : field.real(numbers_[i]);
+      const bool holds = whole ? term.holds(*whole) : term.holds(real);
       truths[i] = std::isnan(real) ? Truth::unknown : (holds ? Truth::yes : Truth::no);
     }
   }
@@ -88,7 +90,7 @@ void RecordHits::evaluate(const std::vector<RecordCondition>& condition, const s
 bool RecordHits::put_channels(const std::byte* records, HitBlock& block) {
   channels_.assign(block.size(), format_.fixed_channel.value_or(0));
   if (format_.channel) format_.channel->extract(records, channels_);
-  if (format_.channels) look_up_channels();
+  if (format_.channel && (!format_.channel->is_plain() || format_.channels.has_table())) look_up_channels();
   bool fit = !mark_misfits(channels_, format_.channel_bits);
   if (format_.system) fit = join(*format_.system, records, RecordFormat::kSystemShift) && fit;
   if (format_.subsystem) fit = join(*format_.subsystem, records, RecordFormat::kSubsystemShift) && fit;
@@ -96,11 +98,11 @@ bool RecordHits::put_channels(const std::byte* records, HitBlock& block) {
   return fit;
 }
 
-/// Replaces ids by their channels; those without one become too large.
+/// Replaces numbers by their channels; those without one become too large.
 void RecordHits::look_up_channels() {
-  for (auto& id : channels_) {
-    const auto channel = format_.channels->channel(id);
-    id = channel ? *channel : ~std::uint64_t{0};
+  for (auto& number : channels_) {
+    const auto channel = format_.channels.channel(format_.channel->whole(number));
+    number = channel ? *channel : ~std::uint64_t{0};
   }
 }
 
@@ -152,7 +154,7 @@ bool RecordHits::put_words(const PackedField& field, const std::byte* records, s
 }
 
 /// Converts the records one by one and drops those that do not fit.
-void RecordHits::keep_good(bool times_converted, HitBlock& block) {
+void RecordHits::keep_good(const std::byte* records, bool times_converted, HitBlock& block) {
   const std::size_t n = block.size();
   const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
   std::size_t kept = 0;
@@ -164,11 +166,7 @@ void RecordHits::keep_good(bool times_converted, HitBlock& block) {
         times_converted || !channel_fits || !is_known ? std::optional(block.time[i]) : converted(i, block);
     const bool payload_fits = misfits_.empty() || !misfits_[i];
     if (!time || !channel_fits || !payload_fits || !is_known) {
-      const char* what = !is_known       ? "number of where= or overflow="
-                         : !channel_fits ? "channel"
-                                         : (!time ? "time" : "payload");
-      if (clocks_ && channel_fits && clocks_->of(block.channel[i]) == nullptr) what = "channel, which unit= lacks,";
-      lose(kept, offset_ + i * format_.bytes, what, block);
+      lose(kept, offset_ + i * format_.bytes, defect(records, i, time.has_value(), block), block);
       continue;
     }
     block.time[kept] = *time;
@@ -204,9 +202,43 @@ std::optional<Tick> RecordHits::converted(std::size_t i, const HitBlock& block) 
   return time;
 }
 
-void RecordHits::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
+/// Why record `i` makes no hit. `timed`: its time fits.
+std::string RecordHits::defect(const std::byte* records, std::size_t i, bool timed, const HitBlock& block) {
+  if (!choices_.empty() && choices_[i] != Choice::kept) return "the number of where= or overflow= is NaN";
+  if (channels_[i] >> RecordFormat::kChannelBits != 0) return channel_defect(records + i * format_.bytes);
+  if (timed) return "the payload does not fit";
+  auto* const clock = clocks_->of(block.channel[i]);
+  if (clock == nullptr) return "the channel has no unit in unit=";
+  return clock->defect(fmt::format("'{}': offset {}", name_, offset_ + i * format_.bytes), block.time[i].value,
+                       block.channel[i]);
+}
+
+/// Why the numbers in a record make no channel.
+std::string RecordHits::channel_defect(const std::byte* record) const {
+  const auto number_in = [record](const PackedField& field) {
+    std::uint64_t number = 0;
+    field.extract(record, std::span(&number, 1));
+    return number;
+  };
+  const auto value = format_.channel ? number_in(*format_.channel) : 0;
+  const auto whole = format_.channel ? format_.channel->whole(value) : std::nullopt;
+  const auto channel = format_.channels.channel(whole);
+  if (format_.channel && !channel) {
+    const auto text = whole ? fmt::format("{}", *whole) : fmt::format("{}", format_.channel->real(value));
+    return fmt::format("{} is not {}", text, format_.channels.expected());
+  }
+  if (channel && *channel >> format_.channel_bits != 0) {
+    return fmt::format("the channel {} does not fit the {} bits beside system= and subsystem=", *channel,
+                       format_.channel_bits);
+  }
+  const bool of_system = format_.system && number_in(*format_.system) >> kSystemBits != 0;
+  const auto number = number_in(of_system ? *format_.system : *format_.subsystem);
+  return fmt::format("the {} {} is above {}", of_system ? "system" : "subsystem", number, (1U << kSystemBits) - 1);
+}
+
+void RecordHits::lose(std::size_t before, std::uint64_t offset, const std::string& what, HitBlock& block) {
   if (bad_.admit()) {
-    log::error("{}: offset {}: the {} of a record does not fit: the record is dropped", name_, offset, what);
+    log::error("{}: offset {}: {}: the record is dropped", name_, offset, what);
   }
   block.losses.push_back({.before = before, .offset = offset, .hits = 1});
 }

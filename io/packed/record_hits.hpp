@@ -47,13 +47,15 @@ class RecordHits {
   void evaluate(const std::vector<RecordCondition>& condition, const std::byte* records, std::vector<Truth>& truths);
   [[nodiscard]] bool put_channels(const std::byte* records, HitBlock& block);
   void look_up_channels();
+  [[nodiscard]] std::string defect(const std::byte* records, std::size_t i, bool timed, const HitBlock& block);
   [[nodiscard]] bool join(const PackedField& field, const std::byte* records, unsigned shift);
   [[nodiscard]] bool put_payload(const std::byte* records, HitBlock& block);
   [[nodiscard]] bool put_words(const PackedField& field, const std::byte* records, std::uint32_t* out);
-  void keep_good(bool times_converted, HitBlock& block);
+  [[nodiscard]] std::string channel_defect(const std::byte* record) const;
+  void keep_good(const std::byte* records, bool times_converted, HitBlock& block);
   bool makes_no_hit(std::size_t i, std::size_t kept, HitBlock& block);
   [[nodiscard]] std::optional<Tick> converted(std::size_t i, const HitBlock& block);
-  void lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block);
+  void lose(std::size_t before, std::uint64_t offset, const std::string& what, HitBlock& block);
 
   RecordFormat format_;
   std::string name_;

@@ -35,7 +35,7 @@ void join_loss(HitBlock& block, const Loss& loss) {
   losses.back().hits += loss.hits;
 }
 
-void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause cause) {
+void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, std::optional<DropCause> cause) {
   HitBlock kept;
   auto loss = block.losses.begin();
   const auto move_losses = [&](std::size_t before) {
@@ -47,9 +47,10 @@ void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause ca
   for (std::size_t i = 0; i < block.size(); ++i) {
     move_losses(i);
     if (goes[i]) {
+      if (!cause) continue;
       const bool joins = !kept.losses.empty() && kept.losses.back().before == kept.size() &&
                          kept.losses.back().cause == cause && !kept.losses.back().leaves_hole;
-      if (!joins) kept.losses.push_back({.before = kept.size(), .cause = cause});
+      if (!joins) kept.losses.push_back({.before = kept.size(), .cause = *cause});
       ++kept.losses.back().hits;
       continue;
     }

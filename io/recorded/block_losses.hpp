@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "io/recorded/hit_reader.hpp"
@@ -18,7 +19,8 @@ void join_loss(HitBlock& block, const Loss& loss);
 /// there are very many losses, their order is not kept.
 void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss);
 
-/// Replaces the hits for which `goes` is true by losses. `goes` has one element per hit.
-void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause cause);
+/// Replaces the hits for which `goes` is true by losses of this cause; without one, removes them. `goes` has one
+/// element per hit.
+void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, std::optional<DropCause> cause);
 
 }  // namespace eventloom

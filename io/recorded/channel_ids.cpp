@@ -13,6 +13,7 @@
 namespace eventloom {
 
 std::optional<std::uint64_t> parse_whole(std::string_view text, std::uint64_t most) {
+  if (text.starts_with('+')) text.remove_prefix(1);
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const auto digits = text.substr(hex ? 2 : 0);
   std::uint64_t value = 0;
@@ -25,9 +26,8 @@ std::optional<std::uint64_t> parse_whole(std::string_view text, std::uint64_t mo
   return whole && whole->value <= most ? std::optional(whole->value) : std::nullopt;
 }
 
-std::optional<ChannelIds> ChannelIds::of(const SourceUri& uri) {
-  if (!uri.has("channels")) return std::nullopt;
-  return ChannelIds(uri.require("channels"));
+ChannelIds ChannelIds::of(const SourceUri& uri) {
+  return uri.has("channels") ? ChannelIds(uri.require("channels")) : ChannelIds();
 }
 
 ChannelIds::ChannelIds(const std::string& path) {
@@ -52,10 +52,17 @@ ChannelIds::ChannelIds(const std::string& path) {
   if (numbers_.empty()) throw UserError("'" + path + "' names no channel");
 }
 
-std::optional<std::uint32_t> ChannelIds::channel(std::uint64_t id) const {
+std::optional<std::uint32_t> ChannelIds::channel(std::optional<WideWhole> number) const {
+  if (!number || *number < 0 || *number > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
+  const auto id = static_cast<std::uint64_t>(*number);
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return found->second;
   return id <= kMaxChannel ? std::optional(static_cast<std::uint32_t>(id)) : std::nullopt;
+}
+
+std::string ChannelIds::expected() const {
+  return std::string("a channel: a whole number from 0 to 0xfffffff") +
+         (has_table() ? ", or an id in the table of channels=" : "; channels=FILE gives larger ones channels");
 }
 
 }  // namespace eventloom

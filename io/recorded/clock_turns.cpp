@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/runtime/error.hpp"
 #include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
@@ -51,7 +52,7 @@ bool ClockTurns::are_denied(const SourceUri& uri) { return uri.get("bits", "") =
 
 std::uint64_t ClockTurns::first_turn_of(const SourceUri& uri) { return uri.get_count("turns", 0, 0, kMostFirstTurn); }
 
-ClockTurns::ClockTurns(const SourceUri& uri) : first_turn_(first_turn_of(uri)) {
+ClockTurns::ClockTurns(const SourceUri& uri) : first_turn_(first_turn_of(uri)), skips_bad_(uri.get_yes("skip-bad")) {
   if (uri.has("modulus") && uri.has("bits")) uri.refuse("bits= and modulus= contradict each other: omit one");
   if (uri.has("turns") && !are_stated(uri)) {
     uri.refuse("turns= counts the turns of a counter: say with bits= or modulus= where it starts again");
@@ -170,6 +171,11 @@ std::string ClockTurns::defect(const std::string& text, std::uint32_t channel) c
   if (place == clocks_.size()) return "bits= gives no width for the counter of channel " + std::to_string(channel);
   return "the time " + text + " is not a number of a counter that starts again at " +
          std::to_string(clocks_[place].period) + ", as bits= or modulus= says, or too many turns went before";
+}
+
+std::string ClockTurns::misfit(const std::string& place, const std::string& text, std::uint32_t channel) const {
+  if (skips_bad_) return defect(text, channel);
+  throw UserError(place + ": " + defect(text, channel) + "; with skip-bad=yes, such hits are counted as lost");
 }
 
 void ClockTurns::go_on_after(const ClockTurns& before) {

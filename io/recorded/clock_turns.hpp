@@ -46,6 +46,9 @@ class ClockTurns {
   std::optional<std::uint64_t> extend_signed(std::int64_t number, std::uint32_t channel);
   /// Why extend() returned std::nullopt for the number in `text`.
   [[nodiscard]] std::string defect(const std::string& text, std::uint32_t channel) const;
+  /// Likewise for formats whose hits are not rows. Throws UserError, whose line begins with `place`, unless the URI has
+  /// skip-bad=yes: then the hit is lost.
+  [[nodiscard]] std::string misfit(const std::string& place, const std::string& text, std::uint32_t channel) const;
   /// Continues the counters of the file before this one. Both must have the same keys.
   void go_on_after(const ClockTurns& before);
   /// How often counters have started again since the beginning of the file.
@@ -82,6 +85,7 @@ class ClockTurns {
   std::vector<Clock> clocks_;
   std::uint64_t first_turn_ = 0;
   bool counts_marks_ = false;         ///< rows mark the turns
+  bool skips_bad_ = false;            ///< the key `skip-bad`
   std::uint64_t marked_ = 0;          ///< turns marked so far
   std::optional<std::uint64_t> now_;  ///< greatest number so far
 };

@@ -10,6 +10,7 @@ void CoveredTime::run_on(std::span<const Tick> times) {
     stretches_.back().end = time;
   }
   if (times.empty()) return;
+  restarts_.run_on(times.front(), times.back());
   hits_ += times.size();
   current_ = stretches_.size() - 1;
 }
@@ -34,8 +35,7 @@ bool CoveredTime::extend(std::size_t place, Tick time) {
   if (place + 1 < stretches_.size() && end > stretches_[place + 1].begin) return false;
   if (place != 0 && begin < stretches_[place - 1].end) return false;
   stretch = {begin, end};
-  current_ = place;
-  return true;
+  return go_to(place);
 }
 
 /// Whether there are enough hits per stretch to form frames.
@@ -44,8 +44,28 @@ bool CoveredTime::frames_show() const {
   return hits_ >= kHitsInFrame * begun_;
 }
 
+/// The next hit is in the stretch at `place`.
+bool CoveredTime::go_to(std::size_t place) {
+  if (place > current_ + 1 && place + 1 < stretches_.size()) ++passes_;
+  current_ = place;
+  return true;
+}
+
+bool CoveredTime::restarts(bool certain) const {
+  constexpr std::uint64_t kCertain = 8;
+  constexpr std::uint64_t kRunsOn = 2;
+  if (!restarts_.are_most()) return false;
+  return certain ? restarts_.count() >= kCertain : !restarts_.are_single() || passes_ >= kRunsOn;
+}
+
 bool CoveredTime::take(Tick time) {
   ++hits_;
+  if (!fit(time)) return false;
+  restarts_.take(time);
+  return true;
+}
+
+bool CoveredTime::fit(Tick time) {
   if (stretches_.empty() || time > stretches_.back().end) {
     run_on({&time, 1});
     --hits_;
@@ -64,8 +84,7 @@ bool CoveredTime::take(Tick time) {
   if (place != 0 && time <= stretches_[place - 1].end) return false;
   stretches_.insert(next, {time, time});
   ++begun_;
-  current_ = place;
-  return true;
+  return go_to(place);
 }
 
 }  // namespace eventloom

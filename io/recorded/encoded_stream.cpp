@@ -93,10 +93,11 @@ std::optional<Epoch> EncodedStream::read_on(Epoch settle_to) {
   return complete();
 }
 
-/// Closes the epochs before `end`, unless the reader still holds back hits of them, which it does only briefly.
+/// Closes the epochs before `end`, unless the reader still holds back hits of them: it then delivers these first.
 void EncodedStream::settle(Epoch end) {
+  if (complete() >= end) return;
   const auto held = reader_->holds_back();
-  if (complete() >= end || (held && epoch_of(*held, reader_->header().base.epoch_ticks) < end)) return;
+  if (held && epoch_of(*held, reader_->header().base.epoch_ticks) < end) return reader_->release_held();
   close_open_before(end);
 }
 
@@ -284,6 +285,12 @@ SourceCounts EncodedStream::counts() const {
   counts.counters.add(losses_before_);
   counts.counters.add(losses_.counters());
   return counts;
+}
+
+std::vector<std::string> EncodedStream::remarks() const {
+  const auto left_out = losses_.counters()[source_dropped_hits(DropCause::cut)];
+  if (!ended_ || encoder_.hits() != 0 || left_out == 0) return {};
+  return {"where= leaves out all of its " + std::to_string(left_out) + " rows"};
 }
 
 void EncodedStream::end() {

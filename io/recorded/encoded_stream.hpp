@@ -78,6 +78,7 @@ class EncodedStream final : public Source {
     return reader_->anomalies() + anomalies_before_ + losses_.without_hits();
   }
   [[nodiscard]] SourceCounts counts() const override;
+  [[nodiscard]] std::vector<std::string> remarks() const override;
 
  private:
   void read_until(Epoch epoch);

@@ -1,6 +1,8 @@
 #include "io/recorded/event_numbers.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace eventloom {
 
@@ -81,6 +83,22 @@ void EventNumbers::believe() {
   used_[place_of(last_)] = true;
 }
 
+/// Takes a number that goes back from last_.
+void EventNumbers::note_wrap(std::uint32_t number) {
+  constexpr unsigned kNear = 8;  // within this part of 2^N of its ends
+  const Tick from = last_ - offset_;
+  const auto bits = static_cast<unsigned>(std::bit_width(from.value));
+  if (bits < kFewestBits || bits >= bits_) return;
+  const auto period = std::uint64_t{1} << bits;
+  if (from.value >= period - period / kNear && number <= period / kNear) narrower_ = bits;
+}
+
+std::optional<unsigned> EventNumbers::narrower() {
+  const auto bits = std::exchange(narrower_, 0U);
+  const bool beyond = bits != 0 && (last_ - offset_).value >> bits != 0;
+  return bits == 0 || beyond ? std::nullopt : std::optional(bits);
+}
+
 EventNumbers::Judgement EventNumbers::judge_first(std::uint32_t number) {
   any_ = first_ = doubted_ = at_hand_ = true;
   last_ = Tick(number);
@@ -114,6 +132,7 @@ EventNumbers::Judgement EventNumbers::judge(std::uint32_t number, bool completes
   }
   const auto step = step_to(number);
   const Tick back(-step);
+  if (step < 0) note_wrap(number);
   if (step == 0 && completes_previous && at_hand_) {
     result.previous = drop(DropCause::repeated_incomplete);
   } else if (step == 0 || (step < 0 && back <= last_ && used(last_ - back))) {

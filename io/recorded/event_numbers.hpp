@@ -50,6 +50,10 @@ class EventNumbers {
   }
   /// Offset added to the numbers of the current era.
   [[nodiscard]] Tick offset() const { return offset_; }
+  /// Width of a counter of fewer bits than these numbers have, which seems to have wrapped around: numbers went back
+  /// near 0 when they were near 2^N, and none is beyond. Call it when the stream has ended; only the first call
+  /// returns it.
+  std::optional<unsigned> narrower();
   /// Counts a known duplicate that was dropped.
   void repeat() { ++counters_[Metric::duplicate_numbers]; }
   /// Another source of the run has reached `number`: confirms the last event if its number is not far beyond.
@@ -69,11 +73,13 @@ class EventNumbers {
   [[nodiscard]] bool used(Tick number) const;
   void believe();
   void clear(Tick begin, Tick end);
+  void note_wrap(std::uint32_t number);
   Judgement judge_first(std::uint32_t number);
   bool take_back(std::uint32_t number);
   DropCause drop(DropCause cause);
 
   unsigned bits_;
+  unsigned narrower_ = 0;  ///< width of a counter that seems to have wrapped around; 0: none
   bool any_ = false;
   bool at_hand_ = false;    ///< the event of last_ can still be taken back
   bool doubted_ = false;    ///< last_ has not been confirmed yet

@@ -18,8 +18,9 @@ class FileChain {
   [[nodiscard]] const HitReader& reader() const { return *reader_; }
   /// The header of the first file.
   [[nodiscard]] const StreamHeader& header() const { return header_; }
-  /// Throws UserError if the hits of the file at `path` have other columns than those of the first one.
-  void require_same_columns(const HitReader& reader, const std::string& path) const;
+  /// Throws UserError if the hits of the file at `path` have other columns than those of the first one, or if its
+  /// counter, whose turns continue from file to file, has another unit than that of the open one.
+  void require_same_kind(HitReader& reader, const std::string& path) const;
   /// Continues with the file at `path`. Throws UserError likewise.
   void go_on(std::unique_ptr<HitReader> next, const std::string& path);
   /// Says of losses at the end of a file that another file follows them.

@@ -5,6 +5,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
+#include "io/files/folder.hpp"
 
 namespace eventloom {
 
@@ -35,7 +36,8 @@ bool FollowedReader::read(HitBlock& block) {
 std::string await_first_file(FollowedFiles& files, const std::function<bool(const std::string& path)>& can_open) {
   for (bool reported = false;; files.wait()) {
     const auto path = files.next_after("");
-    if (path && (can_open(*path) || files.is_final(*path))) return *path;
+    // A recorder removes a file in which it has not even written the header.
+    if (path && (can_open(*path) || (files.is_final(*path) && is_there(*path)))) return *path;
     if (stop_signal() != 0) throw UserError("'" + files.pattern() + "': the run was stopped before it had any data");
     if (!std::exchange(reported, true)) log::info("{}: waiting for the first data", files.pattern());
   }

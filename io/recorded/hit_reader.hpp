@@ -76,6 +76,9 @@ class HitReader {
   [[nodiscard]] virtual std::optional<RawClock> raw_clock() const { return std::nullopt; }
   /// Time of the newest hit held back for a later block; std::nullopt if there is none.
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
+  /// Delivers the hits held back without waiting for those that follow them. A reader that holds hits back only briefly
+  /// need not do anything.
+  virtual void release_held() {}
   /// Time of the first hit held back until the beginning of the run is known; std::nullopt if there is none.
   [[nodiscard]] virtual std::optional<Tick> held_from() const { return std::nullopt; }
   /// Whether the peer of a live source has been lost and is searched for.

@@ -8,8 +8,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kChannelsEach = 65536;
 constexpr std::size_t kWordBits = 64;
 
@@ -24,6 +22,8 @@ std::string to_text(const Loss& loss) {
 }  // namespace
 
 HitSummary::HitSummary(HitReader& reader, std::uint64_t n_events) {
+  const auto& header = reader.header();
+  for (std::size_t i = 0; i < header.payload_names.size(); ++i) kinds_.push_back(payload_kind(header.flags, i));
   HitBlock block;
   while (reader.read(block)) take(block, n_events);
 }
@@ -36,7 +36,7 @@ void HitSummary::take(const HitBlock& block, std::uint64_t n_events) {
   if (block.size() == 0) return;
   for (std::size_t i = 0; i < block.size() && hits_ + i < n_events; ++i) {
     Json event = {{"time", block.time[i].value}, {"channel", block.channel[i]}};
-    if (const auto payload = block.payload_of(i); !payload.empty()) event["payload"] = payload;
+    if (const auto payload = block.payload_of(i); !payload.empty()) event["payload"] = numbers_in(payload);
     events_.push_back(std::move(event));
   }
   for (Tick newest = last_time_; const auto time : block.time) {
@@ -51,6 +51,19 @@ void HitSummary::take(const HitBlock& block, std::uint64_t n_events) {
   last_channel_ = std::max(last_channel_, channels.max);
   for (const auto channel : block.channel) count(channel);
   hits_ += block.size();
+}
+
+Json HitSummary::numbers_in(std::span<const std::uint32_t> payload) const {
+  if (kinds_.empty()) return payload;
+  auto numbers = Json::array();
+  for (const auto kind : kinds_) {
+    if (payload.size() < words_of(kind)) break;
+    const double number = payload_number(kind, payload);
+    const bool whole = kind == PayloadKind::u32 || kind == PayloadKind::i32;
+    numbers.push_back(whole ? Json(static_cast<std::int64_t>(number)) : Json(number));
+    payload = payload.subspan(words_of(kind));
+  }
+  return numbers;
 }
 
 void HitSummary::count(std::uint32_t channel) {

@@ -6,14 +6,13 @@
 
 namespace eventloom {
 
-nlohmann::ordered_json inspect_hits(HitReader& reader, const std::string& kind, nlohmann::ordered_json header,
-                                    std::uint64_t n_events) {
+Json inspect_hits(HitReader& reader, const std::string& kind, Json header, std::uint64_t n_events) {
   const HitSummary summary(reader, n_events);
-  nlohmann::ordered_json out = {{"file", reader.input().path},
-                                {"kind", kind},
-                                {"damaged", summary.damaged()},
-                                {"file_bytes", reader.input().bytes},
-                                {"header", std::move(header)}};
+  Json out = {{"file", reader.input().path},
+              {"kind", kind},
+              {"damaged", summary.damaged()},
+              {"file_bytes", reader.input().bytes},
+              {"header", std::move(header)}};
   for (const auto& [name, n] : reader.counts().by_name()) out[name] = n;
   summary.put_ranges(out);
   summary.put_lists(out);

@@ -12,7 +12,7 @@ namespace eventloom {
 JoinedReader::JoinedReader(std::string name, std::vector<SourceUri> files, Open open)
     : name_(std::move(name)), files_(std::move(files)), open_(std::move(open)), chain_(open_(files_.front())) {
   for (const auto& file : files_) {
-    if (&file != &files_.front()) chain_.require_same_columns(*open_(file), file.path());
+    if (&file != &files_.front()) chain_.require_same_kind(*open_(file), file.path());
     std::error_code error;
     const auto bytes = std::filesystem::file_size(file.path(), error);
     bytes_.push_back(error ? 0 : static_cast<double>(bytes));

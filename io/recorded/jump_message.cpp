@@ -69,10 +69,17 @@ std::string JumpMessage::counter(Tick from, Tick to) const {
 }
 
 std::string JumpMessage::disorder(NumberedHit hit, NumberedHit before, Tick farthest) const {
-  return fmt::format(
-      "{}, among hits before it. Only hits within {} are put in order: reorder={} puts these in order, which go back "
-      "by up to {}",
-      step(hit, before), length(order_.disorder), length(rounded_up(farthest, order_.tick_ps)), length(farthest));
+  return step(hit, before) + ", among hits before it. " + order_of(farthest);
+}
+
+std::string JumpMessage::no_order(NumberedHit hit, NumberedHit before, Tick farthest) const {
+  return step(hit, before) + ", and hits behind it go back, too: they are in no order of time. " + order_of(farthest);
+}
+
+/// Advice on hits that go back by up to `farthest`.
+std::string JumpMessage::order_of(Tick farthest) const {
+  return fmt::format("Only hits within {} are put in order: reorder={} puts these in order, which go back by up to {}",
+                     length(order_.disorder), length(rounded_up(farthest, order_.tick_ps)), length(farthest));
 }
 
 std::string JumpMessage::number_back(NumberedHit hit, NumberedHit before) const {
@@ -85,6 +92,18 @@ std::string JumpMessage::number_back(NumberedHit hit, NumberedHit before) const 
   }
   if (order_.unwraps) text += " (or are more than half a turn of the counter missing?)";
   return text + ", reorder=N if some come late by up to N hits";
+}
+
+std::string JumpMessage::short_restart(Tick before, bool recur) const {
+  return fmt::format(
+      "after {} times go back to where they began, {}: if the clock was reset or a second measurement follows, "
+      "jumps=new-era continues the time, with a reorder= shorter than the first; reorder={} says that the hits are of "
+      "one time",
+      length(before),
+      recur ? "in channels that had hits before, and the parts would lie on each other"
+            : "in other channels, and the hits behind are sorted into those before, as all within " +
+                  length(order_.disorder) + " are",
+      length(order_.disorder));
 }
 
 std::string JumpMessage::turn(const TurnWatch::Turn& turn) const {

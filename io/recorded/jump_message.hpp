@@ -26,12 +26,18 @@ class JumpMessage {
   [[nodiscard]] std::string jump(NumberedHit hit, NumberedHit before) const;
   /// Like jump(), where the hits that follow show that it is disorder; `farthest`: the most by which one goes back.
   [[nodiscard]] std::string disorder(NumberedHit hit, NumberedHit before, Tick farthest) const;
+  /// Likewise, where hits are in no order of time.
+  [[nodiscard]] std::string no_order(NumberedHit hit, NumberedHit before, Tick farthest) const;
   [[nodiscard]] std::string number_back(NumberedHit hit, NumberedHit before) const;
+  /// The clock begins again after `before`, within ordinary disorder, in channels that had hits before (`recur`) or
+  /// not.
+  [[nodiscard]] std::string short_restart(Tick before, bool recur) const;
   [[nodiscard]] std::string turn(const TurnWatch::Turn& turn) const;
   /// Advice on a jump.
   [[nodiscard]] std::string remedies() const;
 
  private:
+  [[nodiscard]] std::string order_of(Tick farthest) const;
   [[nodiscard]] std::string step(NumberedHit hit, NumberedHit before) const;
   [[nodiscard]] std::string place(NumberedHit hit) const;
   [[nodiscard]] std::string length(Tick ticks) const;

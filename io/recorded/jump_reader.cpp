@@ -8,8 +8,6 @@
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "io/recorded/block_losses.hpp"
-#include "io/recorded/jump_message.hpp"
-#include "io/recorded/step_back.hpp"
 
 namespace eventloom {
 
@@ -32,6 +30,7 @@ JumpReader::JumpReader(std::unique_ptr<HitReader> reader, const TimeOrder& order
   if (order.frames_in_any_order) covered_.emplace(order.disorder, Tick(kFarthestPs / order.tick_ps));
   if (auto clock = order.watches_turns ? reader_->raw_clock() : std::nullopt) watch_.emplace(*std::move(clock));
   if (order.policy == JumpPolicy::refuse && !order.numbers) seen_.emplace();
+  if (order.names_restarts) short_.emplace();
 }
 
 bool JumpReader::read(HitBlock& block) {
@@ -50,11 +49,12 @@ bool JumpReader::read(HitBlock& block) {
     block = std::exchange(held_, {});
   }
   if (order_.policy != JumpPolicy::refuse) hold_back_leap(block);
+  if (short_ && short_->is_over(order_.disorder)) short_.reset();
   return true;
 }
 
 void JumpReader::widen() {
-  if (order_.stated) return;
+  if (order_.is_strict) return;
   order_.disorder =
       std::max(order_.disorder, std::min(reader_->unordered_within(), Tick(kFarthestPs / order_.tick_ps)));
 }
@@ -68,6 +68,7 @@ bool JumpReader::take_in_order(HitBlock& block) {
   if (covered_) covered_->run_on(times);
   if (seen_) seen_->run_on(times);
   if (watch_) watch_->run_on(times.back());
+  if (short_) short_->run_on(times, block.channel);
   if (times.size() > 1) take(times[times.size() - 2], hits_ + times.size() - 1);
   take(times.back(), hits_ + times.size());
   if (added_ != 0) {
@@ -80,7 +81,7 @@ void JumpReader::judge(HitBlock& block) {
   out_.assign(block.size(), false);
   for (std::size_t i = 0; i < block.size(); ++i) {
     const Tick time = block.time[i];
-    const bool fits = covered_ && covered_->take(time);
+    const bool fits = covered_ && fits_between(time, hits_ + i + 1);
     if (!foremost_ || time >= foremost_->time) {
       if (seen_) seen_->run_on({&time, 1});
       take(time, hits_ + i + 1);
@@ -94,9 +95,37 @@ void JumpReader::judge(HitBlock& block) {
       if (watch_) watch_->run_on(time);
     }
     if (watch_) watch_->take(time);
+    if (short_) short_->take(time, block.channel[i]);
     block.time[i] = in_era(time);
   }
   if (watch_) require_no_turn(true);
+  if (covered_) require_no_restart(true);
+}
+
+/// Whether a hit belongs to a frame that fits between those so far.
+bool JumpReader::fits_between(Tick time, std::uint64_t hit) {
+  const bool fits = covered_->take(time);
+  if (covered_->steps_back() == 1 && step_[0].number == 0) {
+    step_[0] = {hit, time};
+    step_[1] = {foremost_->hit, foremost_->time};
+  }
+  return fits;
+}
+
+/// Throws UserError if frames that were taken to be stored in any order are those of a clock that begins again.
+void JumpReader::require_no_restart(bool certain) const {
+  if (!order_.sorts_restarts && covered_->restarts(certain)) refuse(restart());
+}
+
+/// Throws UserError if they may be, at the end.
+void JumpReader::require_frames() const {
+  if (order_.sorts_restarts || !covered_->may_restart()) return;
+  refuse(restart() + "; if the hits are stored in any order instead, reorder=1s puts them in order");
+}
+
+std::string JumpReader::restart() const {
+  const JumpMessage message(order_, watch_ ? &*watch_ : nullptr);
+  return message.jump(step_[0], step_[1]) + ". " + message.remedies();
 }
 
 /// Throws UserError if ordinary disorder hides turns of a counter.
@@ -126,6 +155,7 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
   const JumpMessage message(order_, watch_ ? &*watch_ : nullptr);
   if (order_.numbers) refuse(message.number_back({hit, time}, {ahead_hit, ahead}));
   if (leapt && (!before || time + order_.disorder >= *before)) {
+    if (seen_) require_jump(block, i, true);
     report(message.ahead({ahead_hit, ahead}, ahead - time), "it is dropped");
     leave_out_leap(block, ahead_hit);
     foremost_->time = std::max(time, before.value_or(time));
@@ -134,7 +164,7 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
     return;
   }
   if (behind_) return drop(i);
-  if (seen_) require_jump(block, i);
+  if (seen_) require_jump(block, i, false);
   report(message.jump({hit, time}, {ahead_hit, ahead}),
          order_.policy == JumpPolicy::drop ? "hits that go back are dropped" : "time continues after the last hit");
   if (order_.policy == JumpPolicy::new_era) return begin_era(time, hit);
@@ -157,24 +187,39 @@ void JumpReader::leave_out_leap(HitBlock& block, std::uint64_t hit) {
   block.losses.insert(block.losses.begin(), losses.begin(), losses.end());
 }
 
-/// Reads on, since the input is refused in any case, to learn what the hit that goes back begins. Throws UserError if
-/// it is disorder.
-void JumpReader::require_jump(const HitBlock& block, std::size_t i) {
+/// Reads on, since the input is refused in any case, and shows `judge` the hits from hit `next` of the block on.
+template <class Judge>
+void JumpReader::read_ahead(const HitBlock& block, std::size_t next, Judge& judge) {
   constexpr int kMostBlocks = 1024;
-  const Tick time = block.time[i];
-  StepBack step(*seen_, foremost_->time, time, order_.disorder);
-  for (std::size_t next = i + 1; next < block.size(); ++next) step.take(block.time[next]);
+  for (; next < block.size(); ++next) judge.take(block.time[next]);
   HitBlock ahead;
   try {
     for (int n = 0; n < kMostBlocks && reader_->read(ahead) && ahead.size() != 0; ++n) {
-      for (const Tick later : ahead.time) step.take(later);
+      for (const Tick later : ahead.time) judge.take(later);
     }
   } catch (const UserError& e) {
     log::error("{}", e.what());
   }
-  if (!step.is_disorder()) return;
-  refuse(
-      JumpMessage(order_, nullptr).disorder({hits_ + i + 1, time}, {foremost_->hit, foremost_->time}, step.farthest()));
+}
+
+/// Learns what the hit that goes back begins, or whether the one before it leapt. Throws UserError if it is disorder.
+void JumpReader::require_jump(const HitBlock& block, std::size_t i, bool leapt) {
+  if (covered_ && !leapt) require_no_restart(false);
+  const NumberedHit hit{hits_ + i + 1, block.time[i]};
+  struct Judges {
+    StepBack step;
+    OrderBehind order;
+    void take(Tick time) {
+      step.take(time);
+      order.take(time);
+    }
+  } judges{StepBack(*seen_, foremost_->time, hit.time, order_.disorder), OrderBehind(foremost_->time, order_.disorder)};
+  judges.order.take(hit.time);
+  read_ahead(block, i + 1, judges);
+  const auto before = NumberedHit{foremost_->hit, foremost_->time};
+  const JumpMessage message(order_, nullptr);
+  if (!leapt && judges.step.is_disorder()) refuse(message.disorder(hit, before, judges.step.farthest()));
+  if (judges.order.is_none()) refuse(message.no_order(hit, before, judges.order.farthest()));
 }
 
 /// Begins an era: time continues one length of disorder after the last hit, so that hits slightly out of order after
@@ -218,10 +263,23 @@ void JumpReader::hold_back_leap(HitBlock& block) {
 
 bool JumpReader::finish() {
   if (watch_) require_no_turn(false);
+  if (covered_) require_no_restart(false);
+  if (covered_) require_frames();
   if (!std::exchange(summed_up_, true) && jumps_ > kReported && !order_.quiet) {
     log::error("{}: times jump {} times in all", name(), jumps_);
   }
+  if (short_ && reader_->unordered_within() == 0) judge_short_restarts();
   return false;
+}
+
+/// At the end: throws UserError if the clock began again within ordinary disorder. Stretches without common channels
+/// may as well be of several devices, written one after the other, which is only said.
+void JumpReader::judge_short_restarts() {
+  const auto found = std::exchange(short_, std::nullopt)->found();
+  if (!found) return;
+  const auto message = JumpMessage(order_, nullptr).short_restart(found->before, found->channels_recur);
+  if (found->channels_recur) refuse(message);
+  if (!order_.quiet) log::warn("{}: {}", name(), message);
 }
 
 /// Reports a jump. `outcome`: the consequence, unless jumps are refused.

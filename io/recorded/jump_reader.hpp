@@ -11,7 +11,9 @@
 #include "io/recorded/covered_time.hpp"
 #include "io/recorded/era_plan.hpp"
 #include "io/recorded/hit_reader.hpp"
+#include "io/recorded/jump_message.hpp"
 #include "io/recorded/seen_time.hpp"
+#include "io/recorded/step_back.hpp"
 #include "io/recorded/time_order.hpp"
 #include "io/recorded/turn_watch.hpp"
 
@@ -24,9 +26,9 @@ namespace eventloom {
 /// A step back within ordinary disorder that looks like a turn of a counter is refused, too: see TurnWatch. So is any
 /// step back of event numbers. The message on a jump that is refused says what it looks like: see StepBack.
 ///
-/// Frames stored in any order are not jumps: unless the key `reorder` defines ordinary disorder, they are sorted if
-/// they fit between others and go back by at most a second. Neither are hits of a pulse stored in any order: see
-/// HitReader::unordered_within().
+/// Frames stored in any order are not jumps: unless ordinary disorder is strict (TimeOrder), they are sorted if they
+/// fit between others and go back by at most a second, unless they go back as a clock does that begins again: see
+/// Restarts. Neither are hits of a pulse stored in any order: see HitReader::unordered_within().
 ///
 /// If a hit is far ahead of all before it and the next one returns, its time is considered damaged: it alone is
 /// dropped, unless jumps are refused.
@@ -40,6 +42,7 @@ class JumpReader final : public HitReader {
   /// Throws UserError at a jump if jumps are refused, and when the time of a new era does not fit in 64 bits.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return reader_->holds_back(); }
+  void release_held() override { reader_->release_held(); }
   [[nodiscard]] std::optional<Tick> held_from() const override { return reader_->held_from(); }
   [[nodiscard]] std::optional<double> share_read() const override { return reader_->share_read(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies(); }
@@ -60,6 +63,10 @@ class JumpReader final : public HitReader {
   void widen();
   bool take_in_order(HitBlock& block);
   void judge(HitBlock& block);
+  bool fits_between(Tick time, std::uint64_t hit);
+  void require_no_restart(bool certain) const;
+  void require_frames() const;
+  [[nodiscard]] std::string restart() const;
   void take(Tick time, std::uint64_t hit);
   [[nodiscard]] bool is_ordinary(Tick step) const;
   void note_step(Tick step) { largest_step_ = std::max(largest_step_, step); }
@@ -67,11 +74,14 @@ class JumpReader final : public HitReader {
   void drop(std::size_t i);
   void leave_out_leap(HitBlock& block, std::uint64_t hit);
   void hold_back_leap(HitBlock& block);
-  void require_jump(const HitBlock& block, std::size_t i);
+  void require_jump(const HitBlock& block, std::size_t i, bool leapt);
+  template <class Judge>
+  void read_ahead(const HitBlock& block, std::size_t next, Judge& judge);
   void require_no_turn(bool certain) const;
   void begin_era(Tick time, std::uint64_t hit);
   [[nodiscard]] Tick in_era(Tick time) const;
   bool finish();
+  void judge_short_restarts();
   void report(const std::string& what, const char* outcome);
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void refuse_era(std::uint64_t hit) const;
@@ -81,8 +91,10 @@ class JumpReader final : public HitReader {
   HitBlock held_;  ///< a last hit that leapt ahead, held until the next one confirms it or not
   std::optional<Foremost> foremost_;
   std::optional<CoveredTime> covered_;  ///< set if frames may be stored in any order
+  NumberedHit step_[2];                 ///< the first hit that covered_ took and goes back, and the foremost before it
   std::optional<SeenTime> seen_;        ///< set if jumps are refused, to distinguish disorder
   std::optional<TurnWatch> watch_;      ///< set if ordinary disorder could hide turns of a counter
+  std::optional<ShortRestarts> short_;  ///< set if restarts within ordinary disorder are named
   std::vector<EraSpan> eras_;           ///< all so far; the last hit of the current one is foremost_
   std::vector<bool> out_;               ///< marks hits of the block to drop
   bool any_out_ = false;

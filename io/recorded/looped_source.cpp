@@ -169,7 +169,7 @@ std::span<const std::byte> LoopedSource::copy_of(std::uint64_t pass, const Epoch
   moved.sequence += pass * extent_.buffers;
   moved.stream_offset += pass * extent_.bytes;
   const std::span words(reinterpret_cast<std::uint32_t*>(copy.data() + sizeof moved), moved.n_words);
-  if (words_intact(header, words)) {
+  if (!words.empty() && words_intact(header, words)) {
     shift_epochs(words, shift);
     moved.words_crc = crc32c(std::as_bytes(words));
   }

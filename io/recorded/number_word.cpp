@@ -39,9 +39,18 @@ std::string NumberWord::text() const {
   return fmt::format("the event number in the bits {} to {} of data word {}", low, low + bits - 1, offset);
 }
 
+std::string NumberPlace::key_of_lowest(unsigned n) const {
+  return word ? fmt::format("number=word:{}:{}-{}", word->offset, word->low, word->low + n - 1)
+              : fmt::format("bits={}", n);
+}
+
 NumberPlace read_number_place(const SourceUri& uri, bool numbered) {
-  for (const char* key : {"bits", "number"}) {
-    if (!numbered && uri.has(key)) uri.refuse(fmt::format("{}= is valid only where times are event numbers", key));
+  if (!numbered) {
+    if (uri.has("number")) uri.refuse("number= is valid only where times are event numbers");
+    return {};
+  }
+  for (const char* key : {"modulus", "turns"}) {
+    if (uri.has(key)) uri.refuse(fmt::format("{}= is of counters of time, and times are event numbers here", key));
   }
   NumberPlace place{.word = read_number_word(uri)};
   if (place.word) {

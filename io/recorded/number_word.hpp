@@ -31,6 +31,8 @@ struct NumberPlace {
   [[nodiscard]] std::uint32_t of_header(std::uint32_t number) const {
     return number & ~std::uint32_t{0} >> (32 - bits);
   }
+  /// The key that takes only the lowest `n` bits of these numbers: "bits=20", "number=word:1:8-27".
+  [[nodiscard]] std::string key_of_lowest(unsigned n) const;
 };
 
 /// Throws UserError when a key has another form or is not allowed: both keys need times that are event numbers.

@@ -32,11 +32,14 @@ bool ReorderBuffer::next(Hit& hit) {
   return true;
 }
 
-/// Whether enough hits are held for sorting: twice as many as must wait, so that hits are sorted in large portions.
+/// Whether enough hits are held for sorting: twice as many as must wait, so that hits are sorted in large
+/// portions, or few enough that sorting takes no time.
 bool ReorderBuffer::enough_held() const {
+  constexpr std::size_t kFew = 1024;
   if (ended_ || waiting() == 0) return waiting() != 0 || released_;
   const Tick spanned = newest_ - std::min(newest_, entries_[used_].time);
-  return waiting() >= 2 * limits_.hits || spanned / 2 > limits_.span || released_;
+  const Tick enough = waiting() <= kFew ? spanned : spanned / 2;
+  return waiting() >= 2 * limits_.hits || enough > limits_.span || released_;
 }
 
 /// Number of sorted entries that no later hit can precede.

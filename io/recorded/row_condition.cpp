@@ -1,10 +1,12 @@
 #include "io/recorded/row_condition.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "core/runtime/error.hpp"
 #include "io/files/table_fields.hpp"
 
 namespace eventloom {
@@ -26,32 +28,69 @@ constexpr std::array<Operator, 6> kOperators = {{{"==", Comparison::equal},
                                                  {"<", Comparison::less},
                                                  {">", Comparison::greater}}};
 
-std::optional<RowTerm> term_in(std::string_view text) {
-  const auto at = text.find_first_of("=!<>");
-  if (at == std::string_view::npos || at == 0) return std::nullopt;
-  for (const auto& [written, comparison] : kOperators) {
-    if (!text.substr(at).starts_with(written)) continue;
-    const auto value = text.substr(at + written.size());
-    if (value.empty() || value.find_first_of("=!<>") != std::string_view::npos) return std::nullopt;
-    return RowTerm::of(std::string(text.substr(0, at)), comparison, std::string(value));
+constexpr std::string_view kJoint = "&&";
+
+bool is_quote(char c) { return c == '"' || c == '\''; }
+
+/// The length of the value at the beginning of `text`, which ends at && or the end; a && in quotes does not count.
+std::size_t length_of_value(std::string_view text) {
+  if (!text.empty() && is_quote(text.front())) {
+    for (auto close = text.find(text.front(), 1); close != std::string_view::npos;
+         close = text.find(text.front(), close + 1)) {
+      const auto behind = text.substr(close + 1);
+      if (behind.empty() || behind.starts_with(kJoint)) return close + 1;
+    }
   }
-  return std::nullopt;
+  return std::min(text.find(kJoint), text.size());
+}
+
+/// Whether a value has quotes, both of them; std::nullopt if it is none.
+std::optional<bool> has_quotes(std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  if (value.size() >= 2 && is_quote(value.front()) && value.back() == value.front()) return true;
+  const bool one = is_quote(value.front()) || is_quote(value.back());
+  return one || value.find_first_of("=!<>") != std::string_view::npos ? std::nullopt : std::optional(false);
+}
+
+/// Takes a term from the beginning of `text`.
+std::optional<RowTerm> take_term(std::string_view& text) {
+  const auto at = text.find_first_of("=!<>");
+  const auto column = text.substr(0, at);
+  if (at == std::string_view::npos || at == 0 || column.find(kJoint) != std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at);
+  const auto* const found =
+      std::ranges::find_if(kOperators, [&](const Operator& known) { return text.starts_with(known.text); });
+  if (found == kOperators.end()) return std::nullopt;
+  text.remove_prefix(found->text.size());
+  const auto value = text.substr(0, length_of_value(text));
+  text.remove_prefix(value.size());
+  const auto quoted = has_quotes(value);
+  if (!quoted) return std::nullopt;
+  return RowTerm::of(std::string(column), found->comparison,
+                     std::string(*quoted ? value.substr(1, value.size() - 2) : value), *quoted);
 }
 
 std::vector<RowTerm> terms_in(const SourceUri& uri, std::string_view key, std::string_view rest) {
   std::vector<RowTerm> terms;
   for (bool more = true; more;) {
-    const auto joint = rest.find("&&");
-    const auto term = term_in(rest.substr(0, joint));
+    const auto term = take_term(rest);
     if (!term) {
-      uri.refuse(std::string(key) + "=" + uri.get(key, "") +
-                 " is not a condition: COLUMN==VALUE, with == != < <= > or >= (words: == or !=), several joined by &&");
+      uri.refuse(
+          std::string(key) + "=" + uri.get(key, "") +
+          " is not a condition: COLUMN==VALUE, with == != < <= > or >= (words: == or !=), several joined by &&; a word "
+          "may have quotes, one before it and one behind it");
     }
     terms.push_back(*term);
-    more = joint != std::string_view::npos;
-    if (more) rest.remove_prefix(joint + 2);
+    more = rest.starts_with(kJoint);
+    if (more) rest.remove_prefix(kJoint.size());
   }
   return terms;
+}
+
+bool fits(RowTerm::Whole number, unsigned digits) {
+  auto size = number < 0 ? -number : number;
+  while (size != 0 && size % 2 == 0) size /= 2;
+  return size >> digits == 0;
 }
 
 }  // namespace
@@ -73,11 +112,28 @@ RowTerm::Number RowTerm::number_in(std::string_view text) {
   return negative ? -real : real;
 }
 
-std::optional<RowTerm> RowTerm::of(std::string column, Comparison comparison, std::string value) {
-  const auto number = number_in(value);
+std::optional<RowTerm> RowTerm::of(std::string column, Comparison comparison, std::string value, bool quoted) {
+  const auto number = quoted ? Number() : number_in(value);
   const bool ordered = comparison != Comparison::equal && comparison != Comparison::not_equal;
   if (ordered && std::holds_alternative<std::monostate>(number)) return std::nullopt;
-  return RowTerm(std::move(column), comparison, std::move(value), number);
+  return RowTerm(std::move(column), comparison, std::move(value), quoted, number);
+}
+
+RowTerm RowTerm::with_number(Whole number) const {
+  auto term = *this;
+  term.number_ = number;
+  return term;
+}
+
+RowTerm RowTerm::of_digits(unsigned digits, const std::string& where) const {
+  auto term = *this;
+  term.digits_ = digits;
+  if (auto* const real = std::get_if<double>(&term.number_)) *real = rounded_to(*real, digits);
+  const auto* const whole = std::get_if<Whole>(&number_);
+  const bool ordered = comparison_ != Comparison::equal && comparison_ != Comparison::not_equal;
+  if (whole == nullptr || ordered || fits(*whole, digits)) return term;
+  throw UserError(where + ": no number of " + std::to_string(digits) + " binary digits, as the column holds, is " +
+                  value_ + ": compare by < or >");
 }
 
 template <class T>
@@ -99,6 +155,7 @@ bool RowTerm::holds(Whole number) const {
 }
 
 bool RowTerm::holds(double number) const {
+  if (digits_ < kDoubleDigits) number = rounded_to(number, digits_);
   if (const auto* const whole = std::get_if<Whole>(&number_)) {
     constexpr double kMost = 0x1p64;
     if (number == std::floor(number) && std::abs(number) <= kMost) return compare(static_cast<Whole>(number), *whole);

@@ -1,6 +1,7 @@
 #include "io/recorded/seen_time.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace eventloom {
 
@@ -31,8 +32,9 @@ void SeenTime::run_on(std::span<const Tick> times) {
 
 /// Joins stretches over ever longer gaps until `most` or fewer are left.
 void SeenTime::forget_gaps(std::size_t most) {
+  constexpr Tick kMost = std::numeric_limits<Tick>::max();
   while (stretches_.size() > std::max<std::size_t>(most, 1)) {
-    apart_ = apart_ + apart_;
+    apart_ = apart_ > kMost / 2 ? kMost : apart_ + apart_;
     std::size_t kept = 0;
     for (std::size_t i = 1; i < stretches_.size(); ++i) {
       if (stretches_[i].begin - stretches_[kept].end <= apart_) {

@@ -21,6 +21,7 @@ class ShiftedReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return reader_->input(); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return shifted(reader_->holds_back()); }
+  void release_held() override { reader_->release_held(); }
   [[nodiscard]] std::optional<Tick> held_from() const override { return shifted(reader_->held_from()); }
   [[nodiscard]] bool is_away() const override { return reader_->is_away(); }
   [[nodiscard]] std::optional<double> share_read() const override { return reader_->share_read(); }

@@ -50,7 +50,7 @@ JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
   if (text == "new-era") return JumpPolicy::new_era;
   if (text == "drop") return JumpPolicy::drop;
   if (text == "unwrap" && !has_bits) {
-    uri.refuse("jumps=unwrap: only csv:, hdf5:, packed: and records of midas: unwrap a counter; use new-era or drop");
+    uri.refuse("jumps=unwrap: the times are not those of a counter that bits= unwraps; use new-era or drop");
   }
   if (text == "unwrap" && !ClockTurns::are_stated(uri))
     uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
@@ -67,13 +67,16 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   order.has_bits = defaults.has_bits;
   order.unwraps = defaults.has_bits && ClockTurns::are_stated(uri);
   order.watches_turns = defaults.has_bits && !order.unwraps && !ClockTurns::are_denied(uri);
+  order.sorts_restarts = ClockTurns::are_denied(uri);
   order.policy = policy_of(uri, defaults.has_bits);
   order.disorder = key.time.empty() ? Tick(defaults.disorder_ps / tick_ps) : time_of(uri, key.time, tick_ps);
-  order.stated = !key.time.empty();
+  // A followed source must know when no earlier hit can come.
+  order.is_strict = !key.time.empty() || uri.has("follow");
   order.reorder.hits = key.hits.empty() ? defaults.hits : hits_of(uri, key.hits);
-  // An explicit limit is taken literally, and nothing is sorted across an accepted jump.
-  order.frames_in_any_order = !order.stated && order.policy == JumpPolicy::refuse;
-  if (order.stated) {
+  // A strict limit is taken literally, and nothing is sorted across an accepted jump.
+  order.frames_in_any_order = !order.is_strict && order.policy == JumpPolicy::refuse;
+  order.names_restarts = order.frames_in_any_order && !order.sorts_restarts && defaults.disorder_ps <= kDisorderPs;
+  if (order.is_strict) {
     order.reorder.span = order.disorder;
     if (key.hits.empty()) order.reorder.hits = kMaxReorderHits;
   }

@@ -29,11 +29,13 @@ struct TimeOrder {
   ReorderLimits reorder;
   Tick disorder = 0;  ///< largest step back that is not a jump
   JumpPolicy policy = JumpPolicy::refuse;
-  bool stated = false;               ///< the key gives `disorder`
+  bool is_strict = false;            ///< no format widens `disorder`, and no hit waits for earlier ones for longer
   bool frames_in_any_order = false;  ///< frames that fit between others are not jumps: see CoveredTime
   bool has_bits = false;             ///< the scheme has the key `bits`, which unwraps counters
   bool unwraps = false;              ///< the URI says how its counter turns
   bool watches_turns = false;        ///< a step back that looks like a turn is refused: see TurnWatch
+  bool sorts_restarts = false;       ///< the URI says that its counter never turns: steps back are disorder
+  bool names_restarts = false;       ///< a clock that begins again within ordinary disorder is named
   bool quiet = false;                ///< jumps are not reported
   bool numbers = false;              ///< times are event numbers, which never go back
   std::vector<EraPlace> eras = {};   ///< later eras of JumpPolicy::new_era; empty: each follows from its source
@@ -50,7 +52,8 @@ struct TimeOrderDefaults {
 };
 
 /// `reorder` is a duration, a number of hits, or both, separated by a comma; a duration alone covers all hits within
-/// it. Throws UserError when a key is invalid.
+/// it. For files that are followed the default duration holds like a stated one. Throws UserError when a key is
+/// invalid.
 TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults, std::uint64_t tick_ps);
 /// Likewise for sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
 ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits);

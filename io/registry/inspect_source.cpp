@@ -1,29 +1,28 @@
 #include "io/registry/inspect_source.hpp"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/order_of_times.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/source_turns.hpp"
 #include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json inspect_joined(const SourceSpec& spec, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto& scheme = scheme_of(spec.uri);
   const bool numbered = holds_event_numbers(spec.uri);
   const auto suitable = spec.uri.get("unit", "") == "ps" ? 1 : scheme.suitable_tick_ps;
   const auto base = time_base_of({.tick_ps = tick_ps.value_or(suitable), .epoch_ticks = {}}, numbered);
-  const auto reader = scheme.read(spec.uri, {0}, base);
+  const auto reader = scheme.read(placed_uri(spec), {0}, base);
   Json header = {{"uri", spec.uri.text()}};
   if (numbered) {
     header["times"] = "event numbers";
@@ -52,8 +51,7 @@ Json lost(const SourceSpec& spec) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_source(const SourceSpec& spec, std::uint64_t n_events,
-                                      std::optional<std::uint64_t> tick_ps) {
+Json inspect_source(const SourceSpec& spec, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto& scheme = scheme_of(spec.uri);
   if (scheme.inspect == nullptr || is_followed(spec.uri)) {
     throw UserError(
@@ -61,7 +59,8 @@ nlohmann::ordered_json inspect_source(const SourceSpec& spec, std::uint64_t n_ev
         list_schemes([](const auto& known) { return known.inspect != nullptr ? std::string(known.name) + ":" : ""; }));
   }
   if (!spec.defect.empty()) return lost(spec);
-  return spec.uri.has("concat") ? inspect_joined(spec, n_events, tick_ps) : scheme.inspect(spec.uri, n_events, tick_ps);
+  return spec.uri.has("concat") ? inspect_joined(spec, n_events, tick_ps)
+                                : scheme.inspect(placed_uri(spec), n_events, tick_ps);
 }
 
 }  // namespace eventloom

@@ -5,11 +5,13 @@
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/quiet_log.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/followed_files.hpp"
 #include "io/live/encoded_feed.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/feed_stream.hpp"
+#include "io/recorded/clock_turns.hpp"
 #include "io/recorded/encoded_stream.hpp"
 #include "io/recorded/jump_reader.hpp"
 #include "io/recorded/lost_source.hpp"
@@ -32,7 +34,7 @@ constexpr std::uint64_t kFeedShare = 8;
 constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
 
 std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const TimeBase& base) {
-  const auto name = spec.uri.path() + ":" + spec.uri.get("group", "/");
+  const auto name = spec.uri.place("/");
   log::error("{}: {}; nothing of this source is read", name, spec.defect);
   return std::make_unique<LostSource>(StreamHeader{id.value, base, {}, spec.uri.text()}, name,
                                       describe_file(spec.uri.path()));
@@ -79,18 +81,36 @@ UnorderedHits prepared(std::unique_ptr<HitReader> reader, const SourceSpec& spec
   return {shifted(std::move(guarded), shift), order.reorder};
 }
 
+/// The time of the first hit in the files; std::nullopt if there is none, or it cannot be read.
+std::optional<std::uint64_t> first_time_of(const SourceUri& uri, const TimeBase& base) {
+  const QuietLog quiet;
+  try {
+    const auto reader = scheme_of(uri).read(uri, {0}, base);
+    HitBlock block;
+    while (reader->read(block)) {
+      if (block.size() != 0) return block.time.front().value;
+    }
+  } catch (const UserError&) {  // its own reader will report that
+  }
+  return std::nullopt;
+}
+
 /// Opens the reader of a recording, whose counter, if any, begins in the turn where it was placed.
 std::unique_ptr<HitReader> placed_reader(const SourceSpec& spec, SourceId id, const TimeBase& base) {
-  const auto& read = scheme_of(spec.uri).read;
-  if (spec.turns == 0 && !spec.next_first) return read(spec.uri, id, base);
-  if (numbers_events(spec.uri)) {
+  auto reader = scheme_of(spec.uri).read(placed_uri(spec), id, base);
+  if (spec.turns != 0 && numbers_events(spec.uri)) {
     const auto by = spec.turns << read_number_place(spec.uri, true).bits;
     const auto raise = SourceUri::of_path(spec.uri.scheme(), spec.uri.path()).with("offset", std::to_string(by));
-    return shifted(read(spec.uri, id, base), raise);
+    return shifted(std::move(reader), raise);
   }
-  auto reader = read(placed_uri(spec), id, base);
-  if (!spec.next_first) return reader;
-  return std::make_unique<PartsCheck>(std::move(reader), *spec.next_first);
+  if (spec.next_first) {
+    const auto first = *spec.next_first;
+    return std::make_unique<PartsCheck>(std::move(reader), NextPart{"", [first] { return std::optional(first); }});
+  }
+  if (!spec.next_part || holds_event_numbers(spec.uri)) return reader;
+  const auto next = *spec.next_part;
+  return std::make_unique<PartsCheck>(
+      std::move(reader), NextPart{next.place(), [next, base] { return first_time_of(next, base); }, false});
 }
 
 /// Encodes the hits of a file into epoch buffers.
@@ -104,7 +124,7 @@ std::unique_ptr<LiveFeed> followed(const SourceSpec& spec, const FeedOpening& op
   const auto& scheme = scheme_of(spec.uri);
   if (scheme.follow_stream != nullptr) return scheme.follow_stream(spec, opening);
   const auto files = std::make_shared<FollowedFiles>(spec.uri.path());
-  auto hits = prepared(scheme.follow(spec.uri, opening.id, opening.base, files), spec);
+  auto hits = prepared(scheme.follow(placed_uri(spec), opening.id, opening.base, files), spec);
   ReaderControl control{.stop = [files] { files->stop(); }, .is_connected = [files] { return !files->stopped(); }};
   return std::make_unique<EncodedFeed>(std::move(hits.reader), std::move(control), hits.reorder,
                                        opening.settings.buffer_bytes, LiveReading{.as_recorded = true});
@@ -137,6 +157,14 @@ bool is_unknown_file(const std::string& text) {
   return std::filesystem::is_regular_file(text, error) && scheme_of_file(text) == nullptr;
 }
 
+/// Whether two files that one URI names may be parts of a recording, though it does not say how their counter turns.
+bool may_continue(const SourceSpec& spec, const SourceSpec& next) {
+  const auto& scheme = scheme_of(spec.uri);
+  return spec.given == next.given && scheme.read != nullptr && unwraps_counters(spec.uri) && !spec.uri.has("follow") &&
+         spec.uri.path() != next.uri.path() && spec.defect.empty() && next.defect.empty() &&
+         !ClockTurns::are_stated(spec.uri) && !ClockTurns::are_denied(spec.uri);
+}
+
 std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& same) {
   auto specs = expand_uris(uris).specs;
   for (const auto& spec : specs) {
@@ -145,6 +173,7 @@ std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& sa
   }
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
+    if (s + 1 < specs.size() && may_continue(specs[s], specs[s + 1])) specs[s].next_part = specs[s + 1].uri;
   }
   return specs;
 }
@@ -179,11 +208,11 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
 }
 
 /// Copies are marked, not refused: each may be converted alone, and copies without data do no harm.
-std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris) {
+std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris, std::span<const std::string> before) {
   SameSource same;
   auto specs = expand(uris, same);
   require_together(specs);
-  place_turns(specs);
+  place_turns(specs, before);
   const auto copies = same.copies();
   for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
   return specs;

@@ -33,8 +33,8 @@ ExpandedUris expand_uris(std::span<const std::string> uris);
 
 /// Like expand_sources(), but also compares file contents. Copies are marked (SourceSpec::copy), and counters are
 /// placed (SourceSpec::turns). Throws UserError for copies within one source, and for sources that cannot be read
-/// together. Calling it on one rank of a run is enough.
-std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris);
+/// together. Calling it on one rank of a run is enough. `before`: see place_turns().
+std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris, std::span<const std::string> before = {});
 
 /// The recordings to play that `uris` name, in their order. Throws UserError when a URI names none, a recording cannot
 /// be played, or two have the same data.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/recorded/default_epoch.hpp"
+#include "io/recorded/stamp_clock.hpp"
 #include "io/registry/registry.hpp"
 
 namespace eventloom {
@@ -10,7 +11,7 @@ namespace eventloom {
 bool unwraps_counters(const SourceUri& uri) {
   const auto& scheme = scheme_of(uri);
   const bool has_bits = std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
-  return has_bits && (!scheme.holds_events || uri.has("bank"));
+  return has_bits && (!scheme.holds_events || StampClock::makes_times(uri));
 }
 
 TimeOrder order_of_times(const SourceUri& uri, std::uint64_t tick_ps) {

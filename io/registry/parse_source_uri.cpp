@@ -47,7 +47,8 @@ const SourceScheme* scheme_of_files(const SourceUri& uri) {
   return first;
 }
 
-/// Refuses keys that the scheme lacks, keys without a required value, and values of keys that take none.
+/// Refuses keys that the scheme lacks, keys without a required value, and values of keys that take none. Only payload=
+/// may be empty: no column.
 void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
   if (!scheme.shifts) {
     for (const auto& key : kCommonKeys) {
@@ -75,6 +76,8 @@ void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
     if (!uri.has(name)) continue;
     const bool is_alone = std::ranges::find(alone, name) != alone.end();
     if (is_alone && key.needs_value()) uri.refuse("'" + name + "' is not of the form key=value");
+    if (!is_alone && key.takes_value() && name != "payload" && uri.get(name, "").empty())
+      uri.refuse("'" + name + "=' is given an empty value; give it one, or omit it");
     if (!is_alone && !key.takes_value())
       uri.refuse("'" + name + "' takes no value: write " + name + " alone, or omit it");
   }

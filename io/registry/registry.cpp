@@ -35,12 +35,12 @@
 #include "io/midas/midas_event.hpp"
 #include "io/midas/midas_file.hpp"
 #include "io/midas/midas_reader.hpp"
-#include "io/midas/midas_records.hpp"
 #include "io/packed/inspect_packed.hpp"
 #include "io/packed/packed_reader.hpp"
 #include "io/recorded/clock_turns.hpp"
 #include "io/recorded/followed_reader.hpp"
 #include "io/recorded/joined_reader.hpp"
+#include "io/recorded/stamp_clock.hpp"
 #include "io/recorded/stored_reader.hpp"
 #include "io/recorded/time_pair.hpp"
 #include "io/run_input/output_reader.hpp"
@@ -56,7 +56,7 @@
 #include "io/tpx3/tpx3_packet.hpp"
 #include "io/tpx3/tpx3_reader.hpp"
 #include "io/trb/trb_feed.hpp"
-#include "io/udp/board_stream.hpp"
+#include "io/udp/board_position.hpp"
 
 namespace eventloom {
 
@@ -116,7 +116,7 @@ std::unique_ptr<HitReader> read_tpx3(const SourceUri& uri, SourceId id, const Ti
 using ReadFile = std::unique_ptr<HitReader> (*)(const SourceUri& uri, SourceId id, const TimeBase& base);
 std::unique_ptr<HitReader> joined(const SourceUri& uri, std::vector<SourceUri> files, const JoinedReader::Open& open) {
   if (!uri.has("concat")) return open(uri);
-  const auto name = uri.path() + (uri.has("group") ? ":" + uri.get("group", "") : "");
+  const auto name = uri.place();
   return std::make_unique<JoinedReader>(name, std::move(files), open);
 }
 template <ReadFile kRead>
@@ -159,9 +159,11 @@ std::vector<std::vector<std::string>> unread_in_tables(std::span<const SourceUri
   return unread;
 }
 
-/// The URI of one of the files of a split run, with the header of the first.
+/// The URI of one of the files of a split run, with the header of the first. Those that are not there yet do not count.
 SourceUri segment_at(const SourceUri& uri, const std::string& path) {
-  for (auto& segment : compass_segments(uri, found_files(uri.path()))) {
+  auto files = found_files(uri.path());
+  std::erase_if(files, [&](const auto& file) { return file != path && !can_open_compass(file); });
+  for (auto& segment : compass_segments(uri, files)) {
     if (segment.path() == path) return segment;
   }
   return uri.with_path(path);
@@ -169,9 +171,9 @@ SourceUri segment_at(const SourceUri& uri, const std::string& path) {
 
 std::unique_ptr<HitReader> follow_compass(const SourceUri& uri, SourceId id, const TimeBase& base,
                                           const Followed& files) {
-  return follow_one_by_one(
-      files, {.can_open = [uri](const std::string& path) { return can_open_compass(segment_at(uri, path)); },
-              .open = [=](const std::string& path) { return open_compass(segment_at(uri, path), id, base, files); }});
+  return follow_one_by_one(files, {.can_open = can_open_compass, .open = [=](const std::string& path) {
+                                     return open_compass(segment_at(uri, path), id, base, files);
+                                   }});
 }
 
 std::unique_ptr<EventPlayer> play_epochs(const SourceUri& uri) {
@@ -203,9 +205,9 @@ bool counts_events(const SourceUri& uri) {
 /// Whether event numbers, or else the epoch counter of TDCs, make the times.
 bool counts_epochs(const SourceUri& uri) { return counts_events(uri) || uri.get("time", "") == "tdc"; }
 
-/// Whether event numbers, or else a counter in the records of a bank, make the times.
-bool counts_in_records(const SourceUri& uri) {
-  return counts_events(uri) || (MidasRecords::hold_times(uri) && ClockTurns::are_stated(uri));
+/// Whether event numbers, or else a counter in the data, make the times.
+bool counts_in_data(const SourceUri& uri) {
+  return counts_events(uri) || (StampClock::makes_times(uri) && ClockTurns::are_stated(uri));
 }
 
 std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpening& opening) {
@@ -235,7 +237,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kLmdKeys,
      .holds_events = true,
      .list_mode = true,
-     .turns = counts_events,
+     .turns = counts_in_data,
      .recognise = begins_lmd_file,
      .read = read_files<open_lmd>,
      .follow = follow_files<open_lmd, LmdFile>,
@@ -258,6 +260,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "spikes:PATH",
      .endings = {".spikes"},
      .keys = kSpikesKeys,
+     .turns = ClockTurns::are_stated,
      .recognise = begins_spikes_file,
      .read = read_joined<open_spikes>,
      .inspect = inspect_spikes},
@@ -272,6 +275,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "compass:PATH",
      .keys = kCompassKeys,
      .expand = expand_segments,
+     .turns = ClockTurns::are_stated,
      .recognise = begins_compass_file,
      .read = read_compass,
      .follow = follow_compass,
@@ -293,7 +297,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kMidasKeys,
      .holds_events = true,
      .data = data_of_events,
-     .turns = counts_in_records,
+     .turns = counts_in_data,
      .recognise = begins_midas_event,
      .read = read_files<open_midas>,
      .follow = follow_files<open_midas, MidasFile>,
@@ -363,7 +367,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .files = no_files,
      .data = data_of_its_own,  // expand_boards() refuses a port given twice
      .feed = listen_to_board,
-     .most_jump_s = BoardStream::kMostJump_s},
+     .most_jump_s = BoardPosition::kMostJump_s},
 });
 
 }  // namespace
@@ -376,7 +380,6 @@ bool SourceScheme::has_ending(std::string_view path) const {
 
 std::vector<SourceKey> SourceScheme::all_keys() const {
   std::vector<SourceKey> all(keys.begin(), keys.end());
-  if (read != nullptr && files == files_at_path) all.push_back(kClock);
   if (can_follow()) all.push_back(kFollow);
   if (follow_stream != nullptr) all.push_back(kAcknowledge);
   for (const auto& key : kCommonKeys) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "core/runtime/json.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "io/files/followed_files.hpp"
@@ -91,8 +91,7 @@ struct SourceScheme {
   std::uint64_t suitable_tick_ps = TimeBase{}.tick_ps;  ///< ticks in which `inspect` shows its times
   /// Describes its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported.
   /// Times are in ticks of `tick_ps`; std::nullopt: the length that suits the file.
-  nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events,
-                                    std::optional<std::uint64_t> tick_ps) = nullptr;
+  Json (*inspect)(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) = nullptr;
 
   [[nodiscard]] bool is_live() const { return feed != nullptr; }
   [[nodiscard]] bool can_follow() const { return follow != nullptr || follow_stream != nullptr; }

@@ -26,6 +26,12 @@ std::string name_of(const UsedData& data) {
   return std::to_string(identity->device) + ":" + std::to_string(identity->inode) + " " + data.selection;
 }
 
+/// A file's own channels count as those of system 0, which most are.
+std::string system_of(const SourceUri& uri) {
+  const auto text = uri.get("system", "0");
+  return text.find_first_not_of('0') == std::string::npos ? "0" : text;
+}
+
 }  // namespace
 
 std::vector<UsedData> data_of_files(const SourceUri& uri) { return data_in(files_at_path(uri), ""); }
@@ -63,8 +69,7 @@ void SameSource::take(const SourceUri& uri, std::span<const UsedData> data) {
     if (is_new) {
       // A file that still grows has no contents to compare yet.
       if (!used.file.empty() && !uri.has("follow"))
-        files_.push_back(
-            {used.file, used.selection + "@" + uri.get("origin", "") + "@" + uri.get("system", ""), sources_});
+        files_.push_back({used.file, used.selection + "@" + uri.get("origin", "") + "@" + system_of(uri), sources_});
       continue;
     }
     if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; remove one");

@@ -56,6 +56,8 @@ inline constexpr SourceKey kClockBits{
     "bits", "N|none",
     "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel; none: it never does"};
 inline constexpr SourceKey kModulus{"modulus", "N", "where that counter starts again, if it is no power of two"};
+inline constexpr SourceKey kSkipBad{
+    "skip-bad", "yes|no", "count numbers that the counter cannot have as lost hits, instead of ending the run (no)"};
 inline constexpr SourceKey kTurns{"turns", "N",
                                   "how often that counter had started again before (0, or as others of its clock)"};
 inline constexpr SourceKey kFixedChannel{"fixed-channel", "N", "channel of all hits, if the data have none"};
@@ -75,14 +77,17 @@ inline constexpr SourceKey kConcat{"concat", "", "the files of a glob, one after
 inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     {"time", "tag|wr|word:OFFSET,COUNT", "event number, White Rabbit stamp, or words of the data (tag)"},
     kNumberWord,
-    kBits,
+    {"bits", "N", "width of the event numbers, or of a counter in words, which wraps around (32); none: it never does"},
     {"wr", "ID", "of the White Rabbit stamp's subsystem (any)"},
     {"from", "CCRRPPPP", "of the subevents with the words: control, crate, procid as hexadecimal digits (any)"},
     kBadStamps,
     kUnit,
     kRound,
     kReorderEvents,
-    kJumps,
+    kClockJumps,
+    kModulus,
+    kTurns,
+    kSkipBad,
     kClock,
     kMayLack,
     kConcat,
@@ -107,17 +112,25 @@ inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
     {"label", "N", "added to the channels (that of the file)"},
     kRound,
     kReorder,
-    kJumps,
+    kClockJumps,
     kClock,
+    kClockBits,
+    kModulus,
+    kTurns,
+    kSkipBad,
     kConcat,
 });
+
+inline constexpr SourceKey kRecordOverflow{
+    "overflow", "FIELD", "records in which it is not 0 mark turns, as many as their time says; or FIELD==VALUE"};
 
 inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     {"record", "BYTES", "size of a record"},
     {"time", "FIELD",
-     "TYPE@OFFSET[:LOW-HIGH][*SCALE]: u64le@0, f64be@0*1e3; u8, u16 to u64, f32, f64 with le or be; "
+     "TYPE@OFFSET[:LOW-HIGH][*SCALE]: u64le@0, f64be@0*1e3; u8, u16 to u64, f32, f64 with le or be, i8 to i64 of a "
+     "counter; "
      "or HIGH<<BITS|LOW: u32le@4<<24|u24le@0"},
-    {"channel", "FIELD", "likewise; bits of a number: u32le@8:0-21"},
+    {"channel", "FIELD", "likewise; bits of a number: u32le@8:0-21; i8, i16 and i32, too"},
     kFixedChannel,
     {"system", "FIELD", "bits 22 to 27 of the channel; a plain number as of every source"},
     {"subsystem", "FIELD", "bits 16 to 21 of the channel"},
@@ -135,8 +148,9 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     kClock,
     kClockBits,
     kModulus,
-    {"overflow", "FIELD", "records in which it is not 0 mark turns, as many as their time says; or FIELD==VALUE"},
+    kRecordOverflow,
     kTurns,
+    kSkipBad,
     kConcat,
 });
 
@@ -149,8 +163,12 @@ inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
     {"drop", "none|saturated,pileup", "records that make no hits besides fake ones; none: not even those (fake)"},
     kRoundOff,
     kReorder,
-    kJumps,
+    kClockJumps,
     kClock,
+    kClockBits,
+    kModulus,
+    kTurns,
+    kSkipBad,
     kConcat,
 });
 
@@ -168,22 +186,26 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     {"time", "tag|NAME:OFFSET,COUNT", "event number, or words of a bank; with bank= also a field of its records (tag)"},
     {"bank", "NAME", "of the bank with records of fixed size, each a hit (a hit per bank)"},
     {"record", "BYTES", "size of a record in the bank"},
-    {"channel", "FIELD", "of a record, as for packed:, and so are the next four keys"},
+    {"channel", "FIELD", "of a record, as for packed:, and so are the next six keys"},
     kFixedChannel,
     kPackedKeys[4],
     kPackedKeys[5],
     kPackedKeys[6],
+    kPackedKeys[7],
+    kPackedKeys[8],
     {"skip", "BYTES", "of the bank, before its first record (0)"},
     kNumberWord,
     {"from", "NAME", "of the bank with the number (any)"},
-    {"bits", "N", "width of the event numbers, or of the times in records, which wrap around (32)"},
+    {"bits", "N", "width of the event numbers, or of a counter of times, which wraps around (32); none: it never does"},
     kModulus,
+    kRecordOverflow,
     kTurns,
+    kSkipBad,
     kUnit,
     kDrift,
     kRound,
     kReorderEvents,
-    kJumps,
+    kClockJumps,
     kClock,
     kMayLack,
     kConcat,
@@ -229,7 +251,7 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     {"payload", "DATASET,...", "likewise, :KIND may follow: u32, i32, f32 or f64 (none)"},
     {"unit", "UNIT",
      "of the times: ps, ns, us, ms, s, tick, or a clock's tick: 12.5ns, 25/2ns (that of the attribute units, or in the "
-     "name time_us)"},
+     "name time_us); 0-15:10ns,16-31:8ns: by channel"},
     kDrift,
     kCoarse,
     kCoarseUnit,
@@ -244,6 +266,7 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     kClock,
     kClockBits,
     kModulus,
+    {"overflow", "DATASET", "rows in which it is not 0 mark turns, as many as their time says; or DATASET==VALUE"},
     kTurns,
     kConcat,
 });

@@ -27,6 +27,8 @@ struct SourceSpec {
   std::uint64_t turns = 0;  ///< turn of its counter in which its first time lies
   /// First number of the counter of the next source of the same kind.
   std::optional<std::uint64_t> next_first = {};
+  /// The next file of the URI that names this one, if the turns of their counter, if it turns, are not stated.
+  std::optional<SourceUri> next_part = {};
   std::vector<EraPlace> eras = {};  ///< see TimeOrder::eras
   bool by_number = false;           ///< hits are matched by number: a time in plain ticks is an event number
 };

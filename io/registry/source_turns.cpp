@@ -1,6 +1,7 @@
 #include "io/registry/source_turns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/quiet_log.hpp"
+#include "formats/units.hpp"
 #include "io/recorded/clock_beginnings.hpp"
 #include "io/recorded/clock_turns.hpp"
 #include "io/recorded/number_word.hpp"
@@ -23,20 +25,21 @@ namespace {
 struct BegunSource {
   SourceSpec* spec = nullptr;
   std::uint64_t period = 0;
+  double unit = 0;  ///< length of its numbers, in ticks
   ClockBeginning beginning;
   bool numbered = false;  ///< times are event numbers
 };
-
-std::string name_in_messages(const BegunSource& source) {
-  const auto& uri = source.spec->uri;
-  return uri.path() + (uri.has("group") ? ":" + uri.get("group", "") : "");
-}
 
 /// The key that says in which turn a source begins.
 const char* key_of(const SourceUri& uri) { return numbers_events(uri) ? "offset" : "turns"; }
 
 /// Whether the user or the data state where the counter of a source begins.
 bool is_placed(const SourceUri& uri) { return uri.has(key_of(uri)) || uri.has("overflow"); }
+
+bool is_to_be_placed(const SourceSpec& spec) {
+  const auto& scheme = scheme_of(spec.uri);
+  return scheme.turns != nullptr && scheme.turns(spec.uri) && spec.defect.empty() && !is_placed(spec.uri);
+}
 
 /// Reads the first hits in a file. Their numbers begin in turn 1, so that some may lie before the first one, and their
 /// times are rounded, as the tick of the run is not known. std::nullopt if there are none.
@@ -53,11 +56,12 @@ std::optional<BegunSource> begun(SourceSpec& spec, const std::string& file) {
     const auto extent = counter->extent();
     if (!extent) return std::nullopt;
     const ClockBeginning beginning{extent->first % extent->period, extent->first - extent->lowest};
-    return BegunSource{&spec, extent->period, beginning, numbered};
+    const auto clock = reader->raw_clock();
+    return BegunSource{&spec, extent->period, clock ? clock->ticks : 0, beginning, numbered};
   }
   if (!numbered || block.size() == 0) return std::nullopt;
   const auto period = std::uint64_t{1} << read_number_place(uri, numbered).bits;
-  return BegunSource{&spec, period, {block.time.front().value % period, 0}, numbered};
+  return BegunSource{&spec, period, 0, {block.time.front().value % period, 0}, numbered};
 }
 
 /// Likewise in the files of a source. Also std::nullopt if its counter does not turn, the user or the data state where
@@ -65,8 +69,8 @@ std::optional<BegunSource> begun(SourceSpec& spec, const std::string& file) {
 std::optional<BegunSource> begun(SourceSpec& spec) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
-  const bool turns = scheme.turns != nullptr && scheme.turns(uri) && spec.defect.empty();
-  if (!turns || is_placed(uri) || uri.has("follow")) return std::nullopt;
+  // Feeds place event numbers themselves.
+  if (!is_to_be_placed(spec) || (uri.has("follow") && numbers_events(uri))) return std::nullopt;
   const QuietLog quiet;
   try {
     for (const auto& file : scheme.files(uri)) {
@@ -87,7 +91,7 @@ std::string list_of(const std::vector<std::string>& names) {
 
 void report_turns(const std::vector<BegunSource>& sources) {
   std::map<std::uint64_t, std::vector<std::string>> of_turn;
-  for (const auto& source : sources) of_turn[source.spec->turns].push_back(name_in_messages(source));
+  for (const auto& source : sources) of_turn[source.spec->turns].push_back(source.spec->uri.place());
   if (of_turn.size() == 1) return;
   std::string text;
   for (const auto& [turn, names] : of_turn) {
@@ -104,19 +108,39 @@ void report_turns(const std::vector<BegunSource>& sources) {
       "'{}', '{}' and others begin all over a turn of their counters, which start again at {}: in which turn each "
       "begins is ambiguous. If they are files of one recording, join them with concat; otherwise say in which turn "
       "each begins: {}=0",
-      name_in_messages(sources[0]), name_in_messages(sources[1]), sources.front().period,
+      sources[0].spec->uri.place(), sources[1].spec->uri.place(), sources.front().period,
       key_of(sources.front().spec->uri)));
+}
+
+/// Whether two units are the same, though written differently: 10ns, 0.01us.
+bool are_one_unit(const std::string& a, const std::string& b) {
+  constexpr double kRounded = 1e-12;
+  const auto unit_a = parse_unit(a);
+  const auto unit_b = parse_unit(b);
+  if (!unit_a || !unit_b) return a == b;
+  const double ps_a = to_double(unit_a->ps) / static_cast<double>(unit_a->divisor);
+  const double ps_b = to_double(unit_b->ps) / static_cast<double>(unit_b->divisor);
+  return std::abs(ps_a - ps_b) <= kRounded * ps_a;
+}
+
+/// Whether two counters start again at one number and count one unit, apart from the drift of each. Event numbers have
+/// no unit.
+bool are_equal(const BegunSource& a, const BegunSource& b) {
+  constexpr double kMostDrift = 0.02;
+  if (a.period != b.period || a.numbered) return a.period == b.period;
+  const auto stated = [](const BegunSource& source) { return source.spec->uri.get("unit", ""); };
+  const bool keys_agree = stated(a).empty() || stated(b).empty() || are_one_unit(stated(a), stated(b));
+  return keys_agree && std::abs(a.unit - b.unit) <= kMostDrift * std::max(a.unit, b.unit);
 }
 
 /// Throws UserError if the counters of one clock differ.
 void require_equal_counters(const std::vector<BegunSource>& sources) {
   const auto& first = sources.front();
-  const auto unit = first.spec->uri.get("unit", "");
   for (const auto& source : sources) {
-    if (source.period == first.period && source.spec->uri.get("unit", "") == unit) continue;
+    if (are_equal(first, source)) continue;
     throw UserError(
-        fmt::format("'{}' and '{}' are said to be of one clock, but their counters differ in bits=, "
-                    "modulus= or unit=: say in which turn each begins: turns=0",
+        fmt::format("'{}' and '{}' are said to be of one clock, but their counters differ in bits=, modulus= or the "
+                    "unit that unit= or the file states: say in which turn each begins: turns=0",
                     first.spec->uri.text(), source.spec->uri.text()));
   }
 }
@@ -143,24 +167,18 @@ void report_other_clocks(const std::map<std::string, std::vector<BegunSource>>& 
     log::warn(
         "'{}' begins with {} and '{}' with {} of counters that start again at {}: if they count one clock, of which "
         "one has turned before, add clock=NAME to both, the same name",
-        name_in_messages(*first), a, name_in_messages(other), b, other.period);
+        first->spec->uri.place(), a, other.spec->uri.place(), b, other.period);
     return;
   }
 }
 
-/// Warns of followed sources, whose beginnings may not be there yet.
-void report_followed(std::span<const SourceSpec> specs) {
-  const auto turns = [](const SourceSpec& spec) {
-    const auto& scheme = scheme_of(spec.uri);
-    return scheme.turns != nullptr && scheme.turns(spec.uri) && !is_placed(spec.uri);
-  };
-  const auto followed =
-      std::ranges::find_if(specs, [&](const auto& spec) { return spec.uri.has("follow") && turns(spec); });
-  if (followed == specs.end() || std::ranges::count_if(specs, turns) < 2) return;
+/// Warns of a followed source whose beginning is not there yet.
+void report_followed(std::span<const SourceSpec> specs, const SourceUri& followed) {
+  if (std::ranges::count_if(specs, is_to_be_placed) < 2) return;
   log::warn(
-      "'{}' is followed: it is taken to begin in turn 0 of its counter, wherever other sources begin; {}=N says "
-      "otherwise, {}=0 that this is right",
-      followed->uri.path(), key_of(followed->uri), key_of(followed->uri));
+      "'{}' is followed, and its beginning is not known: it is taken to begin in turn 0 of its counter, wherever "
+      "other sources begin; {}=N says otherwise, {}=0 that this is right",
+      followed.path(), key_of(followed), key_of(followed));
 }
 
 /// Remembers with which number the next source of the same kind begins, as it may be the next part of a recording.
@@ -190,20 +208,26 @@ SourceUri placed_uri(const SourceSpec& spec) {
   return spec.uri.with("turns", std::to_string(spec.turns));
 }
 
-void place_turns(std::span<SourceSpec> specs) {
+void place_turns(std::span<SourceSpec> specs, std::span<const std::string> before) {
   std::vector<BegunSource> sources;
   std::map<std::string, std::vector<BegunSource>> clocks;
-  for (auto& spec : specs) {
+  const SourceUri* followed = nullptr;
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    auto& spec = specs[s];
     const auto clock = clock_of(spec);
-    if (const auto source = begun(spec)) {
+    if (s < before.size() && spec.uri.has("follow") && is_to_be_placed(spec)) {
+      spec.turns = ClockTurns::first_turn_of(parse_source_uri(before[s]));
+    } else if (const auto source = begun(spec)) {
       sources.push_back(*source);
       // Sources of event numbers are matched by them.
       clocks[source->numbered ? fmt::format("numbers below {}", source->period) : clock].push_back(*source);
+    } else if (spec.uri.has("follow") && is_to_be_placed(spec)) {
+      followed = &spec.uri;
     }
   }
   for (const auto& [name, of_clock] : clocks) place_clock(of_clock);
   report_other_clocks(clocks);
-  report_followed(specs);
+  if (followed != nullptr) report_followed(specs, *followed);
   note_next(sources);
 }
 

@@ -16,6 +16,8 @@ SourceUri placed_uri(const SourceSpec& spec);
 
 /// Reads the beginnings of sources whose counters turn, and places them (SourceSpec::turns): those of one clock begin
 /// within half a turn. Says in which turn each begins where they differ. Throws UserError when that is ambiguous.
-void place_turns(std::span<SourceSpec> specs);
+/// `before`: the URIs in the record of the run that is continued; followed sources begin in the same turns as there,
+/// though their first hits may not have been there then. Empty: none is.
+void place_turns(std::span<SourceSpec> specs, std::span<const std::string> before = {});
 
 }  // namespace eventloom

@@ -12,7 +12,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -20,6 +19,7 @@
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
@@ -35,8 +35,6 @@ namespace {
 constexpr auto kLongestListWait = std::chrono::seconds(20);
 constexpr auto kSilentListWait = std::chrono::seconds(1);
 constexpr auto kListLook = std::chrono::milliseconds(20);
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kListHeader = "eventloom-part-list 1\n";
 constexpr std::size_t kChecksumDigits = 8;
@@ -89,9 +87,9 @@ std::optional<Line> split(std::string_view text) {
 
 /// Checksum of the line that `line` follows; std::nullopt when `line` is damaged.
 std::optional<std::uint32_t> predecessor(const Line& line) {
-  const auto json = Json::parse(line.json, nullptr, false);
+  const auto json = Json::try_parse(line.json);
   if (!json.is_object() || !json.contains("after") || !json["after"].is_string()) return std::nullopt;
-  const auto after = read_hex(json["after"].get_ref<const std::string&>());
+  const auto after = read_hex(json["after"].text());
   return after && checksum_of(*after, line.json) == line.checksum ? after : std::nullopt;
 }
 
@@ -169,7 +167,7 @@ class ListReader {
   FinishedPart parse(const Line& line) const {
     try {
       return finished_part_from(Json::parse(line.json));
-    } catch (const Json::exception& error) {
+    } catch (const JsonError& error) {
       refuse(std::string("the entry of a finished part was expected: ") + error.what());
     }
   }
@@ -280,7 +278,9 @@ void PartList::cut() {
 }
 
 void PartList::fail(const char* what, int error) const {
-  throw UserError(fmt::format("cannot {} '{}': {}", what, path_.string(), std::strerror(error)));
+  const auto text = fmt::format("cannot {} '{}': {}", what, path_.string(), std::strerror(error));
+  if (means_full(error)) throw DiskFull(text);
+  throw UserError(text);
 }
 
 void PartList::wait_for_writer(const std::filesystem::path& path) {

@@ -47,8 +47,8 @@ class PartList {
   /// did not complete. Locks the file if the file system supports locks. Throws UserError, also when another process
   /// holds the lock.
   PartList(std::filesystem::path path, std::uint64_t good_bytes, std::uint32_t chain);
-  /// Throws UserError with path and reason (disk full, I/O error). The entry then does not count, and the file is
-  /// truncated after the last complete entry if possible. The call may be repeated.
+  /// Throws UserError with path and reason, DiskFull where that is the reason. The entry then does not count, and the
+  /// file is truncated after the last complete entry if possible. The call may be repeated.
   void append(const FinishedPart& part);
 
   /// Waits until no process holds the list at `path`: ranks may outlive their launcher for a moment. Throws UserError

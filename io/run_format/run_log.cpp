@@ -8,11 +8,11 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
@@ -21,8 +21,6 @@
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kLogFormat = "eventloom-runs";
 constexpr std::string_view kRunPrefix = "run_";
@@ -33,6 +31,7 @@ void take_line(const Json& line, std::vector<LoggedRun>& runs) {
   if (!line.contains("ended")) {
     LoggedRun run{line.at("run"), text("file"), text("began"), text("by"), text("comment")};
     run.hits_between = line.value("hits_between", std::uint64_t{0});
+    run.unknown_between = line.value("unknown_between", false);
     runs.push_back(std::move(run));
     return;
   }
@@ -44,6 +43,20 @@ void take_line(const Json& line, std::vector<LoggedRun>& runs) {
   if (line.contains("exit_code")) run->exit_code = line["exit_code"].get<int>();
   run->totals = {line.value("events", std::uint64_t{0}), line.value("hits_in", std::uint64_t{0}),
                  line.value("hits_in_events", std::uint64_t{0}), line.value("hits_lost", std::uint64_t{0})};
+}
+
+/// Calls take(line) for each complete line but the first.
+template <class Take>
+void read_lines(const std::filesystem::path& log, Take take) {
+  std::ifstream in(log);
+  for (std::string text; std::getline(in, text);) {
+    try {
+      const auto line = Json::parse(text);
+      if (!line.contains("format")) take(line);
+    } catch (const JsonError&) {
+      continue;  // cut by a crash
+    }
+  }
 }
 
 /// A crash may have left it empty.
@@ -70,7 +83,7 @@ void add_line(const std::filesystem::path& folder, const Json& line) {
   if (!file.is_open()) fail(path);
   std::string text = is_new ? Json{{"format", kLogFormat}, {"version", 1}}.dump() + "\n" : "";
   if (!ends_with_a_line(file.number())) text += '\n';
-  text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  text += line.dump() + "\n";
   errno = ENOSPC;  // a write that is cut short does not set it
   if (::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) fail(path);
   if (::fsync(file.number()) != 0) fail(path);
@@ -85,17 +98,21 @@ std::vector<LoggedRun> read_run_log(const std::filesystem::path& folder) {
   const auto path = run_log_of(folder);
   if (holds_nothing(path)) return {};
   if (!is_run_log(path)) throw UserError("'" + path.string() + "' is not a log of runs");
-  std::ifstream in(path);
   std::vector<LoggedRun> runs;
-  for (std::string text; std::getline(in, text);) {
-    try {
-      const auto line = Json::parse(text);
-      if (line.contains("run")) take_line(line, runs);
-    } catch (const Json::exception&) {
-      continue;  // cut by a crash
-    }
-  }
+  read_lines(path, [&](const Json& line) {
+    if (line.contains("run")) take_line(line, runs);
+  });
   return runs;
+}
+
+bool was_killed(const std::filesystem::path& folder) {
+  bool killed = false;
+  read_lines(run_log_of(folder), [&](const Json& line) { killed = !line.contains("program_ended"); });
+  return killed;
+}
+
+void log_program_end(const std::filesystem::path& folder, const std::string& time) {
+  add_line(folder, {{"program_ended", time}});
 }
 
 std::vector<LoggedRun> open_run_log(const std::filesystem::path& folder) {
@@ -105,12 +122,10 @@ std::vector<LoggedRun> open_run_log(const std::filesystem::path& folder) {
 }
 
 void log_begin(const std::filesystem::path& folder, const LoggedRun& run) {
-  add_line(folder, {{"run", run.number},
-                    {"file", run.file},
-                    {"began", run.began},
-                    {"by", run.by},
-                    {"comment", run.comment},
-                    {"hits_between", run.hits_between}});
+  Json line{{"run", run.number}, {"file", run.file},       {"began", run.began},
+            {"by", run.by},      {"comment", run.comment}, {"hits_between", run.hits_between}};
+  if (run.unknown_between) line["unknown_between"] = true;
+  add_line(folder, line);
 }
 
 void log_end(const std::filesystem::path& folder, const LoggedRun& run) {

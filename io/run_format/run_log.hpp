@@ -24,6 +24,7 @@ struct LoggedRun {
   std::string by = {};             ///< client that began it
   std::string comment = {};        ///< may be empty
   std::uint64_t hits_between = 0;  ///< hits that arrived after the run before it, and are in none
+  bool unknown_between = false;    ///< the program before was killed: an unknown number of further hits is in no run
 
   std::string ended = {};             ///< empty: it has not ended, or its end is not known
   std::string why = {};               ///< cause of its end
@@ -43,6 +44,11 @@ std::vector<LoggedRun> read_run_log(const std::filesystem::path& folder);
 /// Likewise, for the program that will write it: it must not be a link, a FIFO or anything else but a file.
 std::vector<LoggedRun> open_run_log(const std::filesystem::path& folder);
 
+/// Whether the last program that wrote this log was killed: it has begun a run, and has not logged its own end.
+bool was_killed(const std::filesystem::path& folder);
+
+/// Adds the end of the program, in whose log no run is open; otherwise like log_end().
+void log_program_end(const std::filesystem::path& folder, const std::string& time);
 /// Adds the beginning or the end of a run, and waits for the disk. Creates the log. Only one process may write it.
 /// Throws UserError.
 void log_begin(const std::filesystem::path& folder, const LoggedRun& run);

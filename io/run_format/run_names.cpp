@@ -37,6 +37,11 @@ bool is_place_of(const std::string& stem, std::string_view name) {
   return strip(name, stem + ".live-", ".place") && is_part_number(name);
 }
 
+bool is_reserve_of(const std::string& stem, std::string_view name) {
+  strip(name, "", kPartial);
+  return strip(name, stem, ".reserve") && name.empty();
+}
+
 fs::path folder_of(const fs::path& run_file) {
   return run_file.has_parent_path() ? run_file.parent_path() : fs::path(".");
 }
@@ -51,7 +56,7 @@ bool is_name_of_run(const fs::path& run_file, const std::string& name) {
   const auto main = run_file.filename().string();
   const auto stem = run_file.stem().string();
   return name == main || name == main + kPartial || is_part_of(stem, name) || is_list_of(stem, name) ||
-         is_unfinished_list_of(stem, name) || is_place_of(stem, name);
+         is_unfinished_list_of(stem, name) || is_place_of(stem, name) || is_reserve_of(stem, name);
 }
 
 bool is_name_of_part(const fs::path& run_file, const std::string& name) {

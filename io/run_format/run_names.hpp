@@ -24,6 +24,9 @@ bool is_unfinished_list_of(const std::string& stem, std::string_view name);
 /// `<stem>.live-<digits>.place`, with or without `.partial`.
 bool is_place_of(const std::string& stem, std::string_view name);
 
+/// `<stem>.reserve`, with or without `.partial`.
+bool is_reserve_of(const std::string& stem, std::string_view name);
+
 std::filesystem::path folder_of(const std::filesystem::path& run_file);
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
                                             const std::function<bool(const std::string& name)>& wanted);

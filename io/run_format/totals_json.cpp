@@ -1,12 +1,10 @@
 #include "io/run_format/totals_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 using LeftOutNumbers = std::map<std::uint32_t, MarkerCounts::Numbers>;
 

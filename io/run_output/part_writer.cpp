@@ -1,18 +1,23 @@
 #include "io/run_output/part_writer.hpp"
 
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include "core/dataflow/event_histograms.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/log.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/output_file.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/seal.hpp"
 #include "io/run_format/histogram_record.hpp"
 #include "io/run_format/histogram_table.hpp"
 #include "io/run_format/layout.hpp"
 #include "io/run_format/record_table.hpp"
+#include "io/run_output/disk_reserve.hpp"
 #include "io/run_output/tables_writer.hpp"
 
 namespace eventloom {
@@ -94,13 +99,23 @@ void append_values(EventTables& tables, const HitColumns& hits, const ValueTable
   });
 }
 
+/// Runs a step that needs little space on the disk of the run file, which may be full.
+void with_space(const PartWriterSettings& settings, const std::function<void()>& step) {
+  if (settings.next.empty()) return step();
+  use_disk_reserve(settings.run_file, step);
+}
+
+OutputFolders folders_of(const PartWriterSettings& settings, bool full) {
+  return {settings.scratch, settings.next, full, [&settings](const auto& step) { with_space(settings, step); }};
+}
+
 }  // namespace
 
 /// The part being written.
 struct PartWriter::Segment {
-  Segment(const PartWriterSettings& settings, PartInfo about)
+  Segment(const PartWriterSettings& settings, PartInfo about, bool moved)
       : info(std::move(about)),
-        file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name, settings.scratch)),
+        file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name, folders_of(settings, moved))),
         events(std::in_place, *file, column_settings(settings), settings.with_payload, settings.hits),
         ledger(std::in_place, *file, column_settings(settings), settings.n_sources > kMaskedSources) {
     file->fill([&] { write_part_attributes(file->id(), settings, info); });
@@ -136,12 +151,22 @@ PartWriter::~PartWriter() {
 }
 
 void PartWriter::open_segment() {
+  moved_ = moved_ || (!settings_.next.empty() && is_marked_full(settings_.run_file));
   PartInfo info;
   info.writer = settings_.writer;
   info.segment = next_segment_++;
   info.name = part_name(settings_.run_file, info.writer, info.segment);
-  segment_ = std::make_unique<Segment>(settings_, std::move(info));
+  segment_ = std::make_unique<Segment>(settings_, std::move(info), moved_);
+  note_move(*segment_->file);
   companions_.begin();
+}
+
+void PartWriter::note_move(const OutputFile& file) {
+  if (!file.is_moved() || moved_) return;
+  moved_ = true;
+  mark_disk_full(settings_.run_file);
+  log::warn("the disk of '{}' is full: part files continue in '{}', and links beside the run file lead to them",
+            settings_.run_file.string(), settings_.next.string());
 }
 
 void PartWriter::write(const BuiltSlice& slice) {
@@ -170,6 +195,7 @@ void PartWriter::append(const BuiltSlice& slice) {
     if (segment_->events->value) append_values(*segment_->events, slice.hits, *settings_.values);
     segment_->ledger->append(slice.ledger, slice.sources_missing, mask_of(slice.sources_missing));
   });
+  note_move(*segment_->file);
 
   if (segment_->histograms) segment_->histograms->add(slice, segment_->cells);
   if (info.slices++ == 0) info.first_slice = slice.ledger.slice;
@@ -204,13 +230,14 @@ void PartWriter::end_segment() {
   segment_->events.reset();
   segment_->ledger.reset();
   segment_->info.bytes = segment_->file->close();
+  note_move(*segment_->file);
   wait_for_disk();
   FinishedPart part{segment_->info, segment_->slices.runs(), segment_->totals};
-  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file), beside = std::move(beside),
-                                                part = std::move(part), this]() mutable {
-    file->publish([&] {
+  published_ = std::move(segment_->file);
+  publishing_ = std::async(std::launch::async, [beside = std::move(beside), part = std::move(part), this]() mutable {
+    published_->publish([&] {
       beside.sync();
-      if (list_) list_->append(part);
+      if (list_) with_space(settings_, [&] { list_->append(part); });
       beside.keep();
     });
     beside.publish();
@@ -238,7 +265,11 @@ void PartWriter::add_cells(std::size_t histogram, std::size_t begin, std::span<s
 }
 
 void PartWriter::wait_for_disk() {
-  if (publishing_.valid()) finished_.push_back(publishing_.get());
+  if (!publishing_.valid()) return;
+  publishing_.wait();
+  const auto file = std::move(published_);
+  finished_.push_back(publishing_.get());
+  note_move(*file);
 }
 
 const std::vector<FinishedPart>& PartWriter::finished() {

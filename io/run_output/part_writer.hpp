@@ -23,6 +23,8 @@
 
 namespace eventloom {
 
+class OutputFile;
+
 struct PartWriterSettings {
   std::filesystem::path run_file;  ///< run.h5; the parts are in the same folder
   std::uint32_t writer = 0;
@@ -43,14 +45,16 @@ struct PartWriterSettings {
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;
   std::chrono::nanoseconds segment_time = std::chrono::hours(1);
   std::filesystem::path scratch = {};      ///< folder for parts being written; empty: in place
+  std::filesystem::path next = {};         ///< folder for parts when the disk is full, see OutputFile; empty: none
   std::optional<PartListPlace> list = {};  ///< std::nullopt: keep no list of finished parts
   CompanionSettings companions = {};
   std::size_t chunk_bytes = kDefaultChunkBytes;
 };
 
-/// Writes the events of one writer to part files, and to list-mode files beside them, which end with the part. All get
-/// their final names when they are complete, on disk, and in the list. Destroying the writer without close() removes
-/// unfinished files.
+/// Writes the events of one writer to part files, and to list-mode files beside them, which end with the part. When the
+/// disk is full, the part being written and all later ones go to the next folder, if there is one: see OutputFile. All
+/// get their final names when they are complete, on disk, and in the list. Destroying the writer without close()
+/// removes unfinished files.
 ///
 /// After an exception, only finished(), add_cells() and the destructor may be called. At the end of a part, a separate
 /// thread without HDF5 calls waits for the disk.
@@ -79,6 +83,7 @@ class PartWriter final : public EventSink {
   void append(const BuiltSlice& slice);
   void end_segment();
   void sum_cells();
+  void note_move(const OutputFile& file);
 
   void wait_for_disk();
 
@@ -89,7 +94,9 @@ class PartWriter final : public EventSink {
   std::uint32_t next_segment_;
   std::unique_ptr<Segment> segment_;
   std::vector<std::uint64_t> ended_cells_;  ///< counts of the parts that have ended; empty: none
+  std::unique_ptr<OutputFile> published_;   ///< the file of `publishing_`
   std::future<FinishedPart> publishing_;
+  bool moved_ = false;  ///< parts go to the next folder
   bool failed_ = false;
 };
 

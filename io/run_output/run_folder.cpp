@@ -13,7 +13,6 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
-#include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
@@ -24,6 +23,7 @@
 #include "io/run_format/part_list.hpp"
 #include "io/run_format/run_names.hpp"
 #include "io/run_input/verify_columns.hpp"
+#include "io/run_output/disk_reserve.hpp"
 #include "io/run_output/live_place.hpp"
 
 namespace eventloom {
@@ -40,7 +40,8 @@ std::string run_file_of_part(const fs::path& part) {
 
 void remove_if_own(const fs::path& file, Recognise ours = is_of_run) {
   std::error_code error;
-  if (fs::is_regular_file(fs::symlink_status(file, error)) && ours(file)) remove_own(file, ours);
+  if (!fs::is_regular_file(fs::symlink_status(file, error)) && !leads_to_moved(file)) return;
+  if (ours(file)) remove_own(file, ours);
 }
 
 /// Path of a listed part, under its final or its partial name.
@@ -57,6 +58,15 @@ void set_aside(const fs::path& file, const std::string& why) {
   for (int n = 2; is_there(place); ++n) place = aside + "-" + std::to_string(n);
   rename_durably(file, place);
   log::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw UserError("cannot write to the folder '" + folder.string() + "': " + std::strerror(errno));
+  }
 }
 
 /// Removes the damaged parts from the work and from their writers' lists.
@@ -93,7 +103,8 @@ void refuse_parts_of_others(const fs::path& run_file) {
 }
 
 bool is_of_run(const fs::path& file) {
-  return is_own_hdf5(file) ? output_format_of(file) != kMergedFormat : is_part_list(file) || is_live_place(file);
+  if (is_own_hdf5(file)) return output_format_of(file) != kMergedFormat;
+  return is_part_list(file) || is_live_place(file) || is_disk_reserve(file);
 }
 
 std::optional<std::string> damage_of_part(const fs::path& run_file, const PartInfo& part) {
@@ -116,7 +127,8 @@ void take_up_run(const fs::path& run_file, FinishedWork& work, const DamagedPart
     names.insert(part.info.name);
   }
   const auto left = [&](const std::string& name) {
-    return (is_part_of(stem, name) && !names.contains(name)) || is_unfinished_list_of(stem, name);
+    return (is_part_of(stem, name) && !names.contains(name)) || is_unfinished_list_of(stem, name) ||
+           is_reserve_of(stem, name);
   };
   for (const auto& file : files_in(folder, left)) remove_if_own(file);
 }
@@ -125,7 +137,7 @@ void remove_leftovers(const fs::path& run_file, const std::set<std::string>& par
   const auto stem = run_file.stem().string();
   const auto left = [&](const std::string& name) {
     return is_list_of(stem, name) || is_unfinished_list_of(stem, name) || is_place_of(stem, name) ||
-           (is_part_of(stem, name) && !parts.contains(name));
+           is_reserve_of(stem, name) || (is_part_of(stem, name) && !parts.contains(name));
   };
   for (const auto& file : files_in(folder_of(run_file), left)) remove_if_own(file);
   remove_if_own(run_file.string() + kPartial, is_own_hdf5);  // run.h5 itself, or the merged file that was to replace it
@@ -139,18 +151,25 @@ void remove_lists(const fs::path& run_file) {
 }
 
 fs::path scratch_folder(const fs::path& scratch, const fs::path& run_file) {
-  std::error_code error;
-  const auto place = fs::weakly_canonical(folder_of(run_file), error).string();
-  return scratch / fmt::format("eventloom-{:08x}", crc32c(std::as_bytes(std::span(place))));
+  return folder_within(scratch, folder_of(run_file));
+}
+
+void prepare_next_folder(const fs::path& folder, const fs::path& run_file) {
+  make_folder(folder);
+  std::set<std::string> linked;
+  for (const auto& path : entries_in(folder_of(run_file))) {
+    std::error_code no_link;
+    linked.insert(fs::read_symlink(path, no_link).string());
+  }
+  const auto stem = run_file.stem().string();
+  const auto is_part = [&](const std::string& name) { return is_part_of(stem, name); };
+  for (const auto& file : files_in(folder, is_part)) {
+    if (!linked.contains(file.string())) remove_if_own(file);
+  }
 }
 
 void prepare_scratch(const fs::path& folder, const fs::path& run_file) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw UserError("cannot write to the folder '" + folder.string() + "': " + std::strerror(errno));
-  }
+  make_folder(folder);
   const auto stem = run_file.stem().string();
   for (const auto& file : files_in(folder, [&](const auto& name) { return is_part_of(stem, name); }))
     remove_if_own(file);

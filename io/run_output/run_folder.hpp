@@ -43,4 +43,8 @@ std::filesystem::path scratch_folder(const std::filesystem::path& scratch, const
 /// part; several ranks of a host may call it concurrently.
 void prepare_scratch(const std::filesystem::path& folder, const std::filesystem::path& run_file);
 
+/// Creates `folder`, see OutputFolders::next, if necessary, and removes the parts of this run in it to which no link
+/// beside the run file leads: a writer that died has left them. Call on one rank, before beginning any part.
+void prepare_next_folder(const std::filesystem::path& folder, const std::filesystem::path& run_file);
+
 }  // namespace eventloom

@@ -1,6 +1,7 @@
 #include "io/serve/play_lmd.hpp"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "io/files/defect_log.hpp"
@@ -30,11 +31,12 @@ class LmdPlayer final : public EventPlayer {
       if (problem.effect != LmdEffect::none) ++damaged_;
     }
     if (!there) defect_log_.sum_up();
+    at_ = there && timed() ? time_.of(event_) : std::nullopt;
     return there;
   }
   [[nodiscard]] LmdEvent& event() override { return event_; }
   [[nodiscard]] bool timed() const override { return !time_.numbered(); }
-  [[nodiscard]] std::optional<Tick> time() const override { return timed() ? time_.of(event_) : std::nullopt; }
+  [[nodiscard]] std::optional<Tick> time() const override { return at_; }
   [[nodiscard]] std::uint64_t damaged_places() const override { return damaged_; }
 
  private:
@@ -42,6 +44,7 @@ class LmdPlayer final : public EventPlayer {
   LmdFile file_;
   DefectLog defect_log_;
   LmdEvent event_;
+  std::optional<Tick> at_;  ///< its time, if there is one
   std::uint64_t damaged_ = 0;
 };
 

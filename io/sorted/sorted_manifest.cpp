@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "formats/stream_file.hpp"
 #include "formats/text_file.hpp"
 #include "io/epochs/stream_writer.hpp"
@@ -18,8 +18,6 @@
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kManifest = "sorted.json";
 constexpr const char* kFormat = "eventloom-sorted";
@@ -131,7 +129,7 @@ void write_sorted_manifest(const std::filesystem::path& folder, const SortedMani
             {"files", manifest_list(manifest.files)},
             {"damage", manifest_list(manifest.damage)}};
   if (!manifest.detector.empty()) json["detector"] = manifest_json(manifest.detector);
-  write_text_file(folder / kManifest, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", is_sorted_file);
+  write_text_file(folder / kManifest, json.dump(1) + "\n", is_sorted_file);
 }
 
 SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {

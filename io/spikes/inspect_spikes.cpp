@@ -1,9 +1,9 @@
 #include "io/spikes/inspect_spikes.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/json.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/recorded/inspect_hits.hpp"
@@ -25,8 +25,7 @@ SpikeFileHeader file_header(const std::string& path) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events,
-                                      std::optional<std::uint64_t> tick_ps) {
+Json inspect_spikes(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto header = file_header(uri.path());
   const auto reader = open_spikes(uri, {0}, {.tick_ps = tick_ps.value_or(header.tick_ps)});
   return inspect_hits(

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "core/runtime/json.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -12,7 +12,6 @@ namespace eventloom {
 /// channel_base), the counts of the reader (packets, sequence_gaps, ...), hits, channels, first and last time and
 /// channel, problems, and the first `n_events` spikes as first_events. By default, times are in the ticks of the file;
 /// channels include `label=`. Throws UserError like open_spikes().
-nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events,
-                                      std::optional<std::uint64_t> tick_ps);
+Json inspect_spikes(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

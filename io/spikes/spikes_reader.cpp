@@ -1,91 +1,32 @@
 #include "io/spikes/spikes_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/message_limit.hpp"
+#include "formats/duration_text.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
+#include "io/recorded/clock_turns.hpp"
 #include "io/recorded/file_end.hpp"
+#include "io/recorded/tick_scale.hpp"
 
 namespace eventloom {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-constexpr auto kLastTick = std::numeric_limits<Tick>::max().value;
-
 /// Bounds a block that has only losses.
 constexpr std::size_t kBlockLosses = 1024;
 /// Every element of a spike file is a multiple of this size.
 constexpr std::size_t kSearchStep = 4;
-
-/// Converts times from one tick length to another.
-class StepRatio {
- public:
-  /// Throws UserError when the key `round` is not known.
-  StepRatio(const SourceUri& uri, std::uint64_t from_ps, std::uint64_t to_ps)
-      : from_ps_(from_ps),
-        to_ps_(to_ps),
-        multiply_(from_ps / std::gcd(from_ps, to_ps)),
-        divide_(to_ps / std::gcd(from_ps, to_ps)) {
-    const auto round = uri.get("round", "");
-    nearest_ = round == "nearest";
-    down_ = round == "down";
-    if (round.empty() || nearest_ || down_) return;
-    uri.refuse("round=" + round + " is not known; there are down and nearest");
-  }
-
-  /// Converts non-decreasing times. Returns false, and converts none, if the last one does not fit. Throws UserError if
-  /// a time is not whole and must not be rounded.
-  [[nodiscard]] bool convert(std::span<Tick> times, const std::string& path) const {
-    if (times.empty() || (multiply_ == 1 && divide_ == 1)) return true;
-    const Wide last = Wide{times.back().value} * multiply_;
-    if (last / divide_ >= kLastTick) return false;
-    if (divide_ == 1) {
-      for (Tick& time : times) time = time * multiply_;
-    } else if (last <= kLastTick) {
-      divide<std::uint64_t>(times, path);
-    } else {
-      divide<Wide>(times, path);
-    }
-    return true;
-  }
-
- private:
-  /// `Number`: type that holds the products.
-  template <class Number>
-  void divide(std::span<Tick> times, const std::string& path) const {
-    for (Tick& time : times) {
-      const Number product = Number{time.value} * multiply_;
-      const Number quotient = product / divide_;
-      const Number rest = product - quotient * divide_;
-      if (rest != 0 && !nearest_ && !down_) refuse(time, path);
-      const bool up = nearest_ && rest >= divide_ - rest;
-      time = Tick(static_cast<std::uint64_t>(quotient) + (up ? 1 : 0));
-    }
-  }
-  [[noreturn]] void refuse(Tick time, const std::string& path) const {
-    throw UserError(path + ": the time " + std::to_string(time.value) + " in ticks of " + std::to_string(from_ps_) +
-                    " ps is not a whole number of ticks of " + std::to_string(to_ps_) +
-                    " ps: choose a finer --tick, or add round=down or round=nearest to the source");
-  }
-
-  std::uint64_t from_ps_;
-  std::uint64_t to_ps_;
-  std::uint64_t multiply_;
-  std::uint64_t divide_;
-  bool nearest_ = false;
-  bool down_ = false;
-};
 
 /// Follows the sequence numbers of the packets.
 class PacketNumbers {
@@ -136,7 +77,9 @@ class SpikesReader final : public HitReader {
         input_(describe_file(uri.path())),
         file_(uri.path()),
         file_header_(read_file_header(file_)),
-        ratio_(uri, file_header_.tick_ps, base.tick_ps),
+        scale_(uri, duration_text(1, file_header_.tick_ps), {{file_header_.tick_ps, 0}, 1}, base.tick_ps,
+               Rounding::none),
+        turns_(uri),
         channel_base_(
             static_cast<std::uint32_t>(uri.get_count("label", file_header_.channel_base, 0, kMaxChannelBase))) {
     header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
@@ -146,12 +89,16 @@ class SpikesReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
+  [[nodiscard]] ClockTurns* counter() override { return turns_.if_any(); }
+  [[nodiscard]] std::optional<RawClock> raw_clock() const override { return scale_.raw_clock(0); }
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override;
 
  private:
   void read_packet(HitBlock& block);
   void take(const SpikePacketHeader& packet, std::span<const std::byte> entries, HitBlock& block);
+  bool unwrap(std::span<Tick> times);
+  bool convert(std::span<Tick> times) const;
   bool follow(const SpikePacketHeader& packet, HitBlock& block);
   void find_packet(HitBlock& block);
   void end(HitBlock& block);
@@ -163,7 +110,8 @@ class SpikesReader final : public HitReader {
   FileReader file_;
   SpikeFileHeader file_header_;
   StreamHeader header_;
-  StepRatio ratio_;
+  TickScale scale_;
+  ClockTurns turns_;
   std::uint32_t channel_base_;
   PacketNumbers numbers_;
   std::array<MessageLimit, kKindNames.size()> seen_{};
@@ -242,6 +190,49 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
   return true;
 }
 
+/// A packet is written in the turn in which it begins. Returns false if the counter does not have its first time, and
+/// such packets are lost, or if the packet lasts for more turns than any would.
+bool SpikesReader::unwrap(std::span<Tick> times) {
+  constexpr std::uint64_t kMostHalfTurns = std::uint64_t{1} << 20;
+  if (!turns_.any() || times.empty()) return true;
+  const auto first = times.front().value;
+  const auto begin = turns_.extend(first, channel_base_);
+  if (!begin) {
+    (void)turns_.misfit(fmt::format("'{}': offset {}", name_, file_.offset()), std::to_string(first), channel_base_);
+    return false;
+  }
+  const auto period = turns_.extent()->period;
+  if ((times.back().value - first) / (period / 2) > kMostHalfTurns) return false;
+  auto at = *begin;
+  for (Tick& time : times) {
+    time += Tick(*begin - first);
+    while (at < time.value) {  // a packet may last for several turns
+      at += std::min(time.value - at, period / 2);
+      (void)turns_.extend(at % period, channel_base_);
+    }
+  }
+  return times.back() >= times.front();
+}
+
+/// Converts times that do not decrease to ticks of the run. Returns false, and converts none, if the last one does not
+/// fit. Throws UserError if a time must not be rounded.
+bool SpikesReader::convert(std::span<Tick> times) const {
+  const auto factor = scale_.factor();
+  if (times.empty() || factor == 1) return true;
+  const auto last = times.back().value;
+  if (!scale_.ticks(last) && !scale_.needs_rounding({last, 0})) return false;
+  for (Tick& time : times) {
+    if (factor != 0) {
+      time = time * factor;
+      continue;
+    }
+    const auto ticks = scale_.ticks(time.value);
+    if (!ticks) throw UserError(name_ + ": " + scale_.defect(std::to_string(time.value)));
+    time = *ticks;
+  }
+  return true;
+}
+
 void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::byte> entries, HitBlock& block) {
   const Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes, .leaves_hole = true};
   if (!entries_intact(packet, entries)) {
@@ -257,7 +248,7 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
   block.channel.resize(before + packet.n_entries);
   const auto time = std::span(block.time).subspan(before);
   const bool good = decode_spikes(packet, entries, channel_base_, time, std::span(block.channel).subspan(before)) &&
-                    ratio_.convert(time.first(packet.n_spikes), name_);
+                    unwrap(time.first(packet.n_spikes)) && convert(time.first(packet.n_spikes));
   block.truncate(before + (good ? packet.n_spikes : 0));
   if (good) {
     ++packets_;
@@ -312,14 +303,16 @@ void SpikesReader::report_totals() const {
 }
 
 SourceCounts SpikesReader::counts() const {
-  return {{{Metric::packets, packets_},
-           {Metric::damaged_packets, seen_[kEntries].count() + seen_[kMisfit].count()},
-           {Metric::damaged_headers, seen_[kHeader].count()},
-           {Metric::sequence_gaps, seen_[kGap].count()},
-           {Metric::missing_packets, missing_},
-           {Metric::duplicate_packets, seen_[kDuplicate].count()},
-           {Metric::late_packets, seen_[kLate].count()}},
-          {}};
+  SourceCounts counts{{{Metric::packets, packets_},
+                       {Metric::damaged_packets, seen_[kEntries].count() + seen_[kMisfit].count()},
+                       {Metric::damaged_headers, seen_[kHeader].count()},
+                       {Metric::sequence_gaps, seen_[kGap].count()},
+                       {Metric::missing_packets, missing_},
+                       {Metric::duplicate_packets, seen_[kDuplicate].count()},
+                       {Metric::late_packets, seen_[kLate].count()}},
+                      {}};
+  counts.counters[Metric::clock_turns] = turns_.turns();
+  return counts;
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 
 namespace eventloom {
 
-/// spikes:PATH[?label=BASE][&round=down|nearest][&reorder=N], see formats/spikes.hpp.
+/// spikes:PATH[?label=BASE][&round=down|nearest][&reorder=N], see formats/spikes.hpp; with the keys of ClockTurns, the
+/// beginnings of packets count a clock that turns.
 ///
 /// A spike is a hit without payload. Its channel is its label + BASE, by default the base in the file. Its time is
 /// converted exactly from the file's tick to that of `base`, or rounded on request.

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "core/runtime/json.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
 /// The contents as read by open_tpx3(), by default in ticks of 1 ps.
-nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
+Json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -1,7 +1,10 @@
 #include "io/trb/trb_feed.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "core/runtime/format.hpp"
 #include "io/live/encoded_feed.hpp"
 #include "io/recorded/shifted_reader.hpp"
 #include "io/recorded/wrapping_numbers.hpp"
@@ -21,6 +24,11 @@ std::unique_ptr<LiveFeed> open_trb(const SourceUri& uri, SourceId id, const Time
   ReaderControl control{
       .stop = [=] { reader->stop(); },
       .is_connected = [=] { return reader->is_connected(); },
+      .unheard = [=](const Counters& counters) -> std::optional<std::string> {
+        if (reader->heard()) return std::nullopt;
+        return fmt::format("{} datagrams that are damaged or not of a TRB board came to its port",
+                           counters[Metric::malformed]);
+      },
       .begin_at = [=](Epoch epoch) { reader->begin_at(number_at(epoch, ticks, offset)); },
       .others_at = [=](Epoch epoch) { reader->others_at(number_at(epoch, ticks, offset)); },
       .wraps_after = epoch_of(range, ticks),

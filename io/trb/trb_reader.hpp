@@ -44,6 +44,8 @@ class TrbReader final : public HitReader, private TrbSink {
   /// Makes read() end after the data that have arrived.
   void stop();
   [[nodiscard]] bool is_connected() const { return heard_ && !stopped_; }
+  /// Whether a datagram of a board has come.
+  [[nodiscard]] bool heard() const { return heard_; }
   /// Sets the number with which the run begins; the first event is placed nearest to it.
   void begin_at(Tick number) { begin_ = number; }
   /// Sets the number that the run's foremost source has reached.

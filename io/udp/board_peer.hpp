@@ -7,21 +7,24 @@
 
 namespace eventloom {
 
-/// The address that a board sends from, and how much may be sent there. Requests go to no other address, and never
-/// amount to more than half of the bytes received from it: a sender that forges its address cannot make a run flood a
-/// third party.
+/// The address that a board sends from, and how much may be sent there. Nothing else is believed to be the board's, and
+/// requests go nowhere else; they never amount to more than half of the bytes received from it: a sender that forges
+/// its address cannot make a run flood a third party.
 class BoardPeer {
  public:
   /// Another address is accepted as the board's only if nothing has come from the present one for this long.
   static constexpr std::int64_t kSilence_ns = 1'000'000'000;
 
-  /// Notes a valid datagram of the board's current session.
-  void note(const UdpPeer& from, std::uint32_t session, std::size_t bytes, std::int64_t now_ns) {
-    const bool moved = !(from == address_);
-    if (moved && session == session_ && now_ns - heard_ns_ < kSilence_ns) return;
-    if (moved) may_send_ = 0;
+  /// Whether the board is known to send from another address.
+  [[nodiscard]] bool is_other(const UdpPeer& from) const { return address_.length != 0 && !(from == address_); }
+  /// Whether nothing has come for so long that another address may be the board's. Call only after taking all datagrams
+  /// that have arrived.
+  [[nodiscard]] bool is_silent(std::int64_t now_ns) const { return now_ns - heard_ns_ >= kSilence_ns; }
+
+  /// Notes a datagram of the board.
+  void note(const UdpPeer& from, std::size_t bytes, std::int64_t now_ns) {
+    if (is_other(from)) may_send_ = 0;
     address_ = from;
-    session_ = session;
     heard_ns_ = now_ns;
     may_send_ += bytes / 2;
   }
@@ -33,7 +36,6 @@ class BoardPeer {
 
  private:
   UdpPeer address_;
-  std::uint32_t session_ = 0;
   std::int64_t heard_ns_ = 0;
   std::size_t may_send_ = 0;
 };

@@ -10,15 +10,84 @@
 
 namespace eventloom {
 
+namespace {
+
+constexpr const char* kNotSilent = "another address counts as the board's only after a second of silence";
+
+}  // namespace
+
 UdpBoard::UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes)
     : name_(std::move(name)), header_(base, std::move(assumed)), stream_(name_, header_), queue_(most_bytes) {}
 
 void UdpBoard::take(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns) {
-  stream_.take(datagram, now_ns, batch_);
-  const auto session = datagram.header.session;
-  if (stream_.session() == session) {
-    peer_.note(from, session, sizeof datagram.header + datagram.contents.size(), now_ns);
+  // After the end, nothing that comes has an effect; it is only counted.
+  if (stream_.ended()) return stream_.take(datagram, now_ns, batch_);
+  if (!peer_.is_other(from)) {
+    refuse_claim();
+    take_believed(datagram, from, now_ns);
+  } else if (!claim_.keep(datagram, from)) {
+    refuse(datagram, from, kNotSilent);
   }
+}
+
+void UdpBoard::take_believed(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns) {
+  const auto& header = datagram.header;
+  if (!stream_.ended() && header.kind == DatagramKind::end && !believes_end(datagram, from, now_ns)) return;
+  const auto before = stream_.session();
+  stream_.take(datagram, now_ns, batch_);
+  if (stream_.session() != header.session) return;
+  if (peer_.is_other(from)) successor_.emplace(before);
+  if (successor_) successor_->note(header);
+  peer_.note(from, sizeof header + datagram.contents.size(), now_ns);
+}
+
+/// Judges an end: refuses it, lets it wait, or returns true if it is believed now.
+bool UdpBoard::believes_end(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns) {
+  using End = BoardSuccessor::End;
+  if (datagram.header.session != stream_.session()) {
+    refuse(datagram, from, "it ends a session that the board is not in");
+    return false;
+  }
+  if (!peer_.is_other(from) && !successor_) return true;
+  const auto end = peer_.is_other(from) ? End::refused : successor_->judge_end(datagram, now_ns);
+  if (end == End::refused) refuse(datagram, from, "it ends the board from elsewhere, whence no data have come");
+  return end == End::believed;
+}
+
+void UdpBoard::take_due_end(std::int64_t now_ns) {
+  const auto* end = successor_ ? successor_->due_end(now_ns) : nullptr;
+  if (end == nullptr) return;
+  stream_.take({end->header, end->contents}, now_ns, batch_);
+  successor_.reset();
+}
+
+void UdpBoard::pass_time(std::int64_t now_ns) {
+  if (!claim_.empty() && peer_.is_silent(now_ns)) {
+    const auto claim = std::exchange(claim_, {});
+    claim.for_each([&](const Datagram& datagram) { take_believed(datagram, claim.from(), now_ns); });
+  }
+  take_due_end(now_ns);
+  stream_.pass_time(now_ns, batch_);
+}
+
+void UdpBoard::finish() {
+  refuse_claim();
+  stream_.finish(batch_);
+}
+
+void UdpBoard::refuse_claim() {
+  if (claim_.empty()) return;
+  const auto claim = std::exchange(claim_, {});
+  claim.for_each([&](const Datagram& datagram) { refuse(datagram, claim.from(), kNotSilent); });
+}
+
+void UdpBoard::refuse(const Datagram& datagram, const UdpPeer& from, const char* why) {
+  ++foreign_;
+  foreign_data_ |= datagram.header.kind == DatagramKind::data;
+  if (!told_foreign_.admit()) return;
+  const auto own = peer_.is_other(from) ? " (the board sends from " + text_of(peer_.address()) + ")" : "";
+  log::warn("{}: a datagram from {}{} is ignored: {}{}", name_, text_of(from), own, why,
+            told_foreign_.at_last("; further ones are only counted"));
 }
 
 void UdpBoard::ask_again(const UdpSocket& socket, std::int64_t now_ns) {
@@ -56,17 +125,18 @@ void UdpBoard::leave_out() {
   batch_.buffers.clear();
 }
 
-void UdpBoard::miss(const std::string& why) {
-  ++missed_;
-  log::error("{}: nothing received: {}", name_, why);
-}
-
 void UdpBoard::publish() {
   const std::lock_guard lock(mutex_);
   counters_ = stream_.counters();
-  anomalies_ = stream_.anomalies() + missed_;
-  heard_ = heard();
+  counters_[Metric::foreign] = foreign_;
+  anomalies_ = stream_.anomalies() + (foreign_data_ ? 1 : 0);
+  heard_ = stream_.heard();
   ended_ = stream_.ended();
+}
+
+bool UdpBoard::heard() const {
+  const std::lock_guard lock(mutex_);
+  return heard_;
 }
 
 bool UdpBoard::is_connected() const {

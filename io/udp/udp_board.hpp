@@ -7,15 +7,23 @@
 #include <string>
 
 #include "core/dataflow/source.hpp"
+#include "core/runtime/message_limit.hpp"
 #include "formats/datagram.hpp"
 #include "io/live/feed_queue.hpp"
+#include "io/udp/board_claim.hpp"
 #include "io/udp/board_header.hpp"
 #include "io/udp/board_peer.hpp"
 #include "io/udp/board_stream.hpp"
+#include "io/udp/board_successor.hpp"
 
 namespace eventloom {
 
 /// One board of a port, shared by the receiving thread and the consumer.
+///
+/// Only what comes from the board's address is believed (BoardPeer). What another one sends in its name waits: it is
+/// believed if the board is then silent, and foreign if the board is heard again. An end, after which nothing is taken,
+/// is believed only of the session that it ends, and of an address that took the place of a silent board only if data
+/// came from there, too, see BoardSuccessor.
 class UdpBoard {
  public:
   UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes);
@@ -26,12 +34,13 @@ class UdpBoard {
   void ask_again(const UdpSocket& socket, std::int64_t now_ns);
   /// Whether requests may be due soon.
   [[nodiscard]] bool asks() const { return stream_.resends() && stream_.waiting(); }
-  void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
-  void finish() { stream_.finish(batch_); }
-  [[nodiscard]] bool heard() const { return stream_.heard(); }
-  /// Ends a board from which nothing was received; reports this with the reason `why`, and counts an anomaly.
-  void miss(const std::string& why);
-  [[nodiscard]] bool waiting() const { return stream_.waiting(); }
+  /// Call only after taking all datagrams that have arrived, as for BoardStream.
+  void pass_time(std::int64_t now_ns);
+  void finish();
+  /// Whether pass_time() must be called soon.
+  [[nodiscard]] bool waiting() const {
+    return stream_.waiting() || !claim_.empty() || (successor_ && successor_->waits());
+  }
   /// Puts the reassembled data into the queue. If the queue is full, waits if it may, else drops them as congested.
   void hand_over(bool may_wait);
 
@@ -39,6 +48,7 @@ class UdpBoard {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] BoardHeader& header() { return header_; }
   [[nodiscard]] FeedQueue& queue() { return queue_; }
+  [[nodiscard]] bool heard() const;
   [[nodiscard]] bool is_connected() const;
   [[nodiscard]] bool ended() const;
   [[nodiscard]] std::uint64_t anomalies() const;
@@ -48,6 +58,11 @@ class UdpBoard {
   [[nodiscard]] bool asked_to_stop() const { return stop_asked_; }
 
  private:
+  void take_believed(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns);
+  bool believes_end(const Datagram& datagram, const UdpPeer& from, std::int64_t now_ns);
+  void take_due_end(std::int64_t now_ns);
+  void refuse_claim();
+  void refuse(const Datagram& datagram, const UdpPeer& from, const char* why);
   void publish();
   void leave_out();
 
@@ -56,8 +71,12 @@ class UdpBoard {
   BoardStream stream_;
   FeedQueue queue_;
   BoardPeer peer_;
+  BoardClaim claim_;
+  std::optional<BoardSuccessor> successor_;
   FeedBatch batch_;
-  std::uint64_t missed_ = 0;
+  std::uint64_t foreign_ = 0;  ///< datagrams not believed
+  bool foreign_data_ = false;  ///< some of them had data, which may have been the board's
+  MessageLimit told_foreign_{3};
   std::atomic<bool> stop_asked_ = false;
 
   mutable std::mutex mutex_;  ///< protects the members below, a copy of stream_'s state for other threads

@@ -12,6 +12,10 @@ UdpFeed::~UdpFeed() {
   port_->stop_board(index_);
 }
 
+std::optional<std::string> UdpFeed::unheard() const {
+  return board_.heard() ? std::nullopt : std::optional(port_->what_came());
+}
+
 std::vector<std::string> UdpFeed::remarks() const {
   return index_ == 0 ? port_->remarks() : std::vector<std::string>();
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class UdpFeed final : public LiveFeed {
   void take(FeedBatch& batch) override { board_.queue().take(batch); }
   void stop() override { port_->stop_board(index_); }
 
+  [[nodiscard]] std::optional<std::string> unheard() const override;
   [[nodiscard]] bool counts_hits() const override { return true; }
   [[nodiscard]] std::vector<std::string> remarks() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;

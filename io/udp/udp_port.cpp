@@ -96,7 +96,7 @@ void UdpPort::run() {
       if (board->asked_to_stop() && !board->ended()) stopping.push_back(board.get());
     }
     receive_all();
-    for (auto* board : stopping) finish(*board);
+    for (auto* board : stopping) board->finish();
     hand_over();
   }
 }
@@ -131,7 +131,7 @@ bool UdpPort::receive_batch() {
 void UdpPort::dispatch(std::span<const std::byte> bytes, const UdpPeer& from, std::int64_t now) {
   const auto datagram = read_datagram(bytes);
   if (!datagram) return note_malformed();
-  if (auto* board = board_of(datagram->header.source)) {
+  if (auto* board = board_of(datagram->header)) {
     board->take(*datagram, from, now);
   } else {
     note_foreign(*datagram);
@@ -169,17 +169,17 @@ std::vector<std::string> UdpPort::remarks() const {
   return remark.empty() ? std::vector<std::string>() : std::vector{remark};
 }
 
-/// Ends the board, and reports a board from which nothing was received.
-void UdpPort::finish(UdpBoard& board) {
-  board.finish();
-  if (board.heard() || (!named_ && malformed_ == 0)) return;
-  board.miss(fmt::format(
+std::string UdpPort::what_came() const {
+  return fmt::format(
       "{} datagrams of other boards and {} that are damaged or not in the framing of boards came to its port",
-      foreign_.load(), malformed_.load()));
+      foreign_.load(), malformed_.load());
 }
 
-UdpBoard* UdpPort::board_of(std::uint32_t source) {
+UdpBoard* UdpPort::board_of(const DatagramHeader& header) {
+  const auto source = header.source;
   if (sources_.empty()) {
+    // It refuses an end of no session.
+    if (header.kind == DatagramKind::end) return boards_[0].get();
     sources_.push_back(source);
     first_ = source;
     log::info("{}: bound to board {}, the first heard", boards_[0]->name(), source);

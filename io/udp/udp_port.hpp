@@ -55,6 +55,8 @@ class UdpPort {
   /// If the user names no boards: the number of boards besides the one received, and remarks on them.
   [[nodiscard]] std::uint64_t other_boards() const { return others_.boards(); }
   [[nodiscard]] std::vector<std::string> remarks() const;
+  /// Says, for a board that was never heard, what came to its port instead.
+  [[nodiscard]] std::string what_came() const;
   [[nodiscard]] std::uint16_t number() const { return socket_.port(); }
 
  private:
@@ -63,10 +65,9 @@ class UdpPort {
   void receive_all();
   bool receive_batch();
   void dispatch(std::span<const std::byte> bytes, const UdpPeer& from, std::int64_t now_ns);
-  UdpBoard* board_of(std::uint32_t source);
+  UdpBoard* board_of(const DatagramHeader& header);
   void note_malformed();
   void note_foreign(const Datagram& datagram);
-  void finish(UdpBoard& board);
   void pass_time();
   void hand_over();
   [[nodiscard]] bool all_ended() const;

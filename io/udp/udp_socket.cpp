@@ -1,11 +1,13 @@
 #include "io/udp/udp_socket.hpp"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -28,6 +30,17 @@ std::string advice_for(int error) {
 }
 
 }  // namespace
+
+std::string text_of(const UdpPeer& peer) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&peer.address), peer.length, host.data(), host.size(),
+                    port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "an unknown address";
+  }
+  const std::string name(host.data());
+  return (peer.address.ss_family == AF_INET6 ? "[" + name + "]" : name) + ":" + port.data();
+}
 
 std::size_t path_mtu(const UdpPeer& peer) {
   const bool v6 = peer.address.ss_family == AF_INET6;

@@ -24,6 +24,8 @@ struct UdpPeer {
   }
 };
 
+/// HOST:PORT in figures, for messages.
+std::string text_of(const UdpPeer& peer);
 /// Bytes of the largest IP packet that reaches the peer in one piece. Throws UserError if there is no path.
 std::size_t path_mtu(const UdpPeer& peer);
 

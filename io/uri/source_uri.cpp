@@ -97,6 +97,11 @@ SourceUri SourceUri::of_path(const std::string& scheme, const std::string& path)
   return uri;
 }
 
+std::string SourceUri::place(std::string_view group) const {
+  const auto stated = get("group", group);
+  return stated.empty() ? path_ : path_ + ":" + stated;
+}
+
 std::string SourceUri::get(std::string_view key, std::string_view otherwise) const {
   const auto found = values_.find(key);
   return found == values_.end() ? std::string(otherwise) : unquoted(found->second.value_or(""));

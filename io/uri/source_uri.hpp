@@ -31,6 +31,8 @@ class SourceUri {
   /// Empty if the text has no scheme.
   [[nodiscard]] const std::string& scheme() const { return scheme_; }
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// The path, and the HDF5 group if the URI or the caller states one: run.h5:/dom_1.
+  [[nodiscard]] std::string place(std::string_view group = {}) const;
   /// Value of a key, empty for a key without a value, or `otherwise` when it is absent.
   [[nodiscard]] std::string get(std::string_view key, std::string_view otherwise) const;
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }

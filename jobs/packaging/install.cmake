@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(shared ${CMAKE_INSTALL_DATADIR}/eventloom)
 set(packaging ${CMAKE_CURRENT_LIST_DIR})
 
-install(TARGETS eventloom eventloom-tools RUNTIME)
+install(TARGETS eventloom eventloom-view eventloom-tools RUNTIME)
 if(TARGET eventloom-simulator)
   install(TARGETS eventloom-simulator RUNTIME)
 endif()
@@ -15,7 +15,7 @@ if(Python3_FOUND)
   add_custom_command(
     OUTPUT ${man}/eventloom.1
     COMMAND ${Python3_EXECUTABLE} ${packaging}/make_man.py $<TARGET_FILE:eventloom> ${man}
-    DEPENDS eventloom eventloom-tools ${packaging}/make_man.py VERBATIM)
+    DEPENDS eventloom eventloom-view eventloom-tools ${packaging}/make_man.py VERBATIM)
   if(NOT EVENTLOOM_SANITIZE)
     add_custom_target(eventloom_man ALL DEPENDS ${man}/eventloom.1)
   endif()

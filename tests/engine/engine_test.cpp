@@ -282,7 +282,7 @@ TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
 /// slice is dropped, and counted.
 TEST_F(Engine, LiveSourcesWithLittleMemory) {
   std::uint64_t dropped = 0;
-  for (const auto seed : Seeds(200)) {
+  for (const auto seed : Seeds(400)) {
     CaseMaker maker(seed);
     auto of = maker.steady(15);
     maker.make_live(of, 20'000, 300'000);

@@ -71,6 +71,44 @@ TEST_F(HistogramsOfRuns, AreCompleteInARunThatIsStopped) {
   }
 }
 
+/// What was built before the pause is no longer counted, also if it was on its way to rank 0.
+TEST_F(HistogramsOfRuns, BeginAgainFromZero) {
+  for (const auto seed : Seeds(20)) {
+    auto of = looking(CaseMaker(seed).steady(60), {0, 1, 2});
+    of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
+    constexpr std::int64_t kReset = 30'000'000;
+    of.commands = {{0, 4'000'000, Command::pause}, {0, kReset, Command::reset}, {0, 40'000'000, Command::resume}};
+    const auto outcome = expect_whole(of);
+    auto after = outcome;
+    std::erase_if(after.slices, [&](const auto& slice) { return slice.second.at_ns < kReset; });
+    EXPECT_LT(after.slices.size(), outcome.slices.size()) << text_of(of);
+    expect_complete(of, after);
+  }
+}
+
+/// A reset in the middle: each slice counts as a whole or not at all, the later ones do.
+TEST_F(HistogramsOfRuns, AResetDuringTheRunLosesNothingAfterIt) {
+  for (const auto seed : Seeds(20)) {
+    auto of = looking(CaseMaker(seed).steady(60), {0, 1, 2});
+    of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
+    constexpr std::int64_t kReset = 5'000'000;
+    of.commands = {{0, kReset, Command::reset}};
+    const auto outcome = expect_whole(of);
+    auto at_most = outcome;
+    std::erase_if(at_most.slices, [&](const auto& slice) { return slice.second.at_ns < kReset; });
+    auto at_least = outcome;
+    std::erase_if(at_least.slices, [&](const auto& slice) { return slice.second.at_ns < kReset + 5'000'000; });
+    for (const auto i : of.looked_at) {
+      const auto most = written(of, at_most, i);
+      const auto least = written(of, at_least, i);
+      for (std::size_t cell = 0; cell < most.size(); ++cell) {
+        ASSERT_TRUE(least[cell] <= outcome.cells[i][cell] && outcome.cells[i][cell] <= most[cell])
+            << i << ", cell " << cell << "; " << text_of(of);
+      }
+    }
+  }
+}
+
 /// With 64 ranks, the messages in flight at a time are bounded and do not delay the run.
 TEST_F(HistogramsOfRuns, ManyRanks) {
   auto of = looking(CaseMaker(5).steady(60), {0, 1, 2});

@@ -4,9 +4,10 @@
 #        tests/fuzz/campaign.sh --minimise TARGET [CORPUS_DIR]
 # The first fuzzes from the inputs in CORPUS_DIR and in corpus/TARGET, and adds to CORPUS_DIR those that reach
 # something new. The second puts into corpus/TARGET the fewest inputs of both that reach the same code.
-# SANITIZED_BUILD names another build folder than build-sanitizers.
+# SANITIZED_BUILD names another build folder than build-fuzzers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+search=1
 source "$here/common.sh"
 
 minimise=

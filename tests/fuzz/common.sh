@@ -1,6 +1,10 @@
-# Code shared by the scripts here, which source it. Needs `here`, this folder.
+# Code shared by the scripts here, which source it. Needs `here`, this folder, and `search`.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 root=$(cd "$here/../.." && pwd)
+# A search (`search` is not empty) counts branches, which running the corpus alone does not need.
+if [ -n "$search" ]; then
+  export SANITIZED_BUILD=${SANITIZED_BUILD:-$root/build-fuzzers} FUZZ_SEARCH=ON
+fi
 export SANITIZED_BUILD=${SANITIZED_BUILD:-$root/build-sanitizers}
 build=$SANITIZED_BUILD
 export UBSAN_OPTIONS=print_stacktrace=1

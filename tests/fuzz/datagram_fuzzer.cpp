@@ -28,7 +28,7 @@ std::uint64_t spread(std::uint8_t value) {
   return ~std::uint64_t{0} - (value - 248U);
 }
 
-/// Less than BoardStream::kMostJump_s of TimeBase's own epochs of 65 us: a larger step between neighbours is a jump.
+/// Less than BoardPosition::kMostJump_s of TimeBase's own epochs of 65 us: a larger step between neighbours is a jump.
 constexpr Epoch kFar = 900'000;
 
 /// Only a jump leads backwards.

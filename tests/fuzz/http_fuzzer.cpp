@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "app/command/safe_text.hpp"
 #include "app/observe/http_connection.hpp"
 #include "app/observe/monitor.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "fuzz_input.hpp"
 
@@ -91,7 +91,7 @@ void check_reply(const http::response<http::string_body>& reply, bool complete) 
   constexpr std::array kKnown = {100U, 200U, 202U, 400U, 401U, 403U, 404U, 405U, 409U, 413U, 415U, 429U, 431U};
   fuzz::require(std::ranges::find(kKnown, reply.result_int()) != kKnown.end(), "a status code is one of ours");
   if (!complete || reply[http::field::content_type] != "application/json" || reply.body().empty()) return;
-  fuzz::require(nlohmann::json::accept(reply.body()), "JSON is JSON");
+  fuzz::require(!Json::try_parse(reply.body()).is_null(), "JSON is JSON");
 }
 
 /// The number of replies that accept a command. Those to HEAD have no body, which shows in what follows.

@@ -12,6 +12,7 @@
 #include "app/observe/prometheus_text.hpp"
 #include "app/observe/status_document.hpp"
 #include "app/view/show/event_svg.hpp"
+#include "core/runtime/json.hpp"
 #include "fuzz_input.hpp"
 
 /// The first byte selects the text to check, and the second one is the length of the name that a user has given to a
@@ -125,8 +126,8 @@ void check_documents(const std::string& name, std::span<const std::byte> message
   (void)tracker.take(RunTracker::Time(std::chrono::seconds(1)), RunPicture(1), {"running"});
   const auto snapshot = tracker.take(RunTracker::Time(std::chrono::seconds(3)), picture, {"running"});
   const auto json = status_document(run, *snapshot, {{name, name, name, name}}, {{name, name, name}});
-  fuzz::require(StatusJson::accept(to_text(json)), "the status is JSON");
-  const auto page = page_with(nlohmann::json(json));
+  fuzz::require(!Json::try_parse(to_text(json)).is_null(), "the status is JSON");
+  const auto page = page_with(Json(json));
   static const auto tags = count_of(page_for_monitor(), '<');
   fuzz::require(count_of(page, '<') == tags, "a page has the elements of the page");
   check_metrics(prometheus_text(run, *snapshot));

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds the fuzzers and runs each over its corpus; with a number of seconds also searches for so long, two targets at a time.
 # usage: tests/fuzz/run_fuzzers.sh [SECONDS_PER_TARGET]
-# SANITIZED_BUILD names another build folder than build-sanitizers.
+# SANITIZED_BUILD names another build folder than build-sanitizers, or for a search build-fuzzers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/common.sh"
 seconds=${1:-0}
+search=${seconds#0}
+source "$here/common.sh"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -8,6 +8,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export SANITIZED_BUILD=${SANITIZED_BUILD:-$here/../../build-sanitizers}
 "$here/build.sh"
 
+# The tools around runs are built without sanitizers.
+tools=$(realpath -m "$here/../../build/eventloom-tools")
+[ ! -x "$tools" ] || export EVENTLOOM_GENERATOR=$tools
+
 export UBSAN_OPTIONS=print_stacktrace=1
 # The program handles SIGBUS itself.
 export ASAN_OPTIONS=handle_sigbus=0:detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1

@@ -8,7 +8,7 @@ and the version of clang-tidy are; comments do not count. The base is
 - 20 commits ago, merges counting as one, or the oldest commit of a shallow clone.
 A clone of a single commit has no base: then all sources count as different.
 
-At most 40 of them are looked at: first those that have changed themselves, or in a header that they include directly, then
+At most 20 of them are looked at: first those that have changed themselves, or in a header that they include directly, then
 others, drawn by the name of the commit. So the time is bounded, a run that is repeated looks at the same, and the next
 commit draws others; what is left out is counted. --all, by hand and before a release, looks at all, and needs no git.
 
@@ -38,7 +38,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST = 40  # sources, unless --all
+MOST = 20  # sources, unless --all
 COMMITS = 20  # on main
 SKIPPED = 77  # the code by which ctest counts a skipped test
 FOLDERS = ("app", "core", "formats", "io", "schedulers")

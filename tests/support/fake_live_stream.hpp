@@ -34,6 +34,7 @@ class FakeLiveStream final : public LiveStream {
   bool known = true;
   bool connected = true;
   bool full = false;
+  bool held_up = false;
 
   void be_optional() { header_.flags |= kOptional; }
   /// Data before `epoch` have come, and more may follow.
@@ -54,40 +55,34 @@ class FakeLiveStream final : public LiveStream {
 
   [[nodiscard]] LivePeer peer() const override { return {.known = known, .connected = connected}; }
   void fix_header() override {}
-  void begin_at(Epoch) override {}
+  void begin(LiveBegin) override {}
   void expect(Epoch epoch) override { expected = epoch; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
   [[nodiscard]] LiveProgress progress() const override {
     const bool drained = finished && !holds;
-    return {.watermark = watermark(),
-            .peer_watermark = heard_,
+    return {.complete = complete(),
+            .received = heard_,
             .seen_end = std::max(heard_, seen),
             .aside = jumped,
             .listens = !drained && !full,
+            .held_up = held_up,
             .drained = drained,
             .late_passed = late_passed};
   }
-  [[nodiscard]] bool request(EpochRange epochs) override { return ended || watermark() >= epochs.end; }
-  void give_up(Epoch end, bool missing) override {
-    given_up.push_back({end, missing});
-    given_up_to_ = end;
-  }
-  void pass(Epoch end) override {
-    passed.push_back(end);
-    given_up_to_ = end;
-  }
-  [[nodiscard]] bool settle(Epoch end) override {
-    settled.push_back(end);
-    if (holds) return false;
-    given_up_to_ = end;
+  [[nodiscard]] bool request(EpochRange epochs) override { return ended || complete() >= epochs.end; }
+  bool advance(Epoch to, Advance how) override {
+    if (how == Advance::empty) passed.push_back(to);
+    if (how == Advance::missing || how == Advance::ended) given_up.push_back({to, how == Advance::missing});
+    if (how == Advance::settled) settled.push_back(to);
+    if (how == Advance::settled && holds) return false;
+    given_up_to_ = to;
     return true;
   }
-  void finish() override { finished = true; }
-  void end_at(Epoch) override {}
+  void finish(std::optional<Epoch>) override { finished = true; }
   void close() override {}
 
  private:
-  [[nodiscard]] Epoch watermark() const { return std::max(heard_, given_up_to_); }
+  [[nodiscard]] Epoch complete() const { return std::max(heard_, given_up_to_); }
 
   StreamHeader header_;
   std::string name_;

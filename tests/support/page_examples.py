@@ -15,7 +15,7 @@ from program import BINARY, ROOT, environment
 ELSEWHERE = {
     "main_job.sh": "installs packages and builds; .ci/run does",
     "run_tests.sh": "runs the tests, this one among them",
-    "run_fuzzers.sh|campaign.sh|build-sanitizers|sanitize/": "minutes, of tests of their own",
+    "run_fuzzers.sh|campaign.sh|build-sanitizers|build-fuzzers|sanitize/": "minutes, of tests of their own",
     "-m pytest|core_tests|engine_test|style/tidy": "tests",
     "gdb|pgrep|/proc/PID": "a debugger, a run that hangs, a core dump",
     "cmake |module load|~/eventloom": "builds and installs: test_install",

@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 BINARY = os.environ.get("EVENTLOOM", str(ROOT / "build" / "eventloom"))
+GENERATOR = os.environ.get("EVENTLOOM_GENERATOR", BINARY)  # another build's: see tests/sanitize/run.sh
 
 
 def environment(omp=None):
@@ -38,9 +39,9 @@ def bounded(command, *, env, timeout, code=0, cwd=None):
     return done
 
 
-def eventloom(*arguments, np=None, omp=None, timeout=300, code=0, cwd=None):
+def eventloom(*arguments, np=None, omp=None, timeout=300, code=0, cwd=None, program=BINARY):
     """Runs one command; `np`: under mpirun with that many ranks."""
-    command = [BINARY, *map(str, arguments)]
+    command = [program, *map(str, arguments)]
     if np is not None:
         command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
     return bounded(command, env=environment(omp), timeout=timeout, code=code, cwd=cwd)
@@ -82,5 +83,5 @@ class Run:
 def generate(folder, **options):
     """Writes recorded streams with `eventloom generate`; returns the URIs."""
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    eventloom("generate", "--output", folder, *words)
+    eventloom("generate", "--output", folder, *words, program=GENERATOR)
     return [f"file:{path}" for path in sorted(Path(folder).glob("*.epochs"))]

@@ -152,6 +152,7 @@ class BulkBoard:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * self.room)
         self.socket.bind((HOST, 0))
+        self.address = self.socket.getsockname()
         self.socket.settimeout(0.02)
         self._offer, self._ranges, self._since = None, Ranges(), 0
         self._over = threading.Event()
@@ -163,10 +164,6 @@ class BulkBoard:
         self._over.set()
         self._thread.join(10)
         self.socket.close()
-
-    @property
-    def address(self):
-        return self.socket.getsockname()
 
     def send(self, datagram, peer):
         self.bytes_out += len(datagram)

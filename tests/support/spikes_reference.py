@@ -67,8 +67,7 @@ def _read_packet(data, at, number):
 
 
 def write_spikes(path, time, channel, tick_ps=1000, channel_base=0, packet_spikes=500):
-    """Times must not decrease. Packets have `packet_spikes` spikes each, fewer where a gap is too long for one
-    entry."""
+    """Packets have `packet_spikes` spikes each, fewer where times go back or a gap is too long for one entry."""
     time, label = [int(t) for t in time], [int(c) - channel_base for c in channel]
     demand(all(0 <= n <= 0xFFFF for n in label), "a channel beyond 16 bits above the base")
     tail = FILE_TAIL.pack(tick_ps, channel_base, 0)
@@ -82,9 +81,8 @@ def write_spikes(path, time, channel, tick_ps=1000, channel_base=0, packet_spike
 
 def _entries(time, label, first, packet_spikes):
     entries, last, at = [], time[first], first
-    while at < len(time) and at - first < packet_spikes and time[at] - last <= MAX_OVERFLOW:
+    while at < len(time) and at - first < packet_spikes and 0 <= time[at] - last <= MAX_OVERFLOW:
         delta = time[at] - last
-        demand(delta >= 0, "times fall")
         if delta > MAX_DELTA:
             entries.append(OVERFLOW | delta)
             delta = 0

@@ -246,7 +246,7 @@ NOT_COLUMNS = {
     "compound": (columns(np.zeros(4, [("a", "u8"), ("b", "u8")])), "is a table: say which of its fields"),
     "negative": (columns(np.array([1, -2, 3, 4])), "row 1: the time -2 is negative: say which time becomes tick 0, such as origin=-1ms"),
     "negative_float": (columns(np.array([1.0, -2, 3, 4])), "row 1: the time -2 is negative: say which time becomes tick 0"),
-    "negative_channel": (columns(np.arange(4), np.array([1, -2, 3, 4])), "row 1: -2 is not a channel, a whole number from 0 to 268435455"),
+    "negative_channel": (columns(np.arange(4), np.array([1, -2, 3, 4])), "row 1: -2 is not a channel: a whole number from 0 to 0xfffffff"),
     "too_large": (columns(np.array([1, 2, 3, 1e30])), "row 3: the time 1e+30 is not below 2^64 ticks"),
     "channel_too_large": (columns(np.arange(4), np.array([1, 2, 3, 1 << 28])), "row 3"),
     "float_channel": (columns(np.arange(4), np.arange(4) / 2), "row 1: 0.5 is not a channel"),

@@ -182,12 +182,49 @@ def test_answers_from_elsewhere(tmp_path):
             assert board.data == path.read_bytes()
 
 
+def configure_all(path, boards, *options, code=0):
+    to = [word for board in boards for word in ("--to", f"udp://{HOST}:{board.address[1]}")]
+    return eventloom("send", "--configure", path, *to, *options, code=code, timeout=60)
+
+
+def test_several_boards(tmp_path):
+    """All at once, each with a line of its own."""
+    path = written(tmp_path, 2 * MIB)
+    with BulkBoard(number=1) as first, BulkBoard(number=2) as second, BulkBoard(number=3) as third:
+        boards = [first, second, third]
+        done = configure_all(path, boards, "--bandwidth", "100MB")
+        assert all(board.data == path.read_bytes() for board in boards)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    for line, board in zip(lines, boards):
+        assert f"udp://{HOST}:{board.address[1]}: board {board.number} has all {2 * MIB} bytes" in line
+
+
+@pytest.mark.parametrize("bad, reported, code", [
+    (dict(refusal=b"no room"), "refuses the file: no room", 2), (dict(deaf_after=MIB // 2), "fell silent", 75),
+    (dict(spoils=True), "another checksum", 3)])
+def test_one_of_several_boards_fails(tmp_path, bad, reported, code):
+    """The others get the file; which one does not, and why, is reported."""
+    path = written(tmp_path, MIB)
+    with BulkBoard(number=1, **bad) as failing, BulkBoard(number=2) as working:
+        done = configure_all(path, [failing, working], code=code)
+        assert working.data == path.read_bytes()
+    assert f"board 2 has all {MIB} bytes" in only_line_of(done.stdout)
+    error = only_line_of(done.stderr)
+    assert f"{HOST}:{failing.address[1]}: " in error and reported in error
+
+
+def only_line_of(text):
+    [line] = [line for line in text.splitlines() if " of 1.0 MiB (" not in line]
+    return line
+
+
 BAD_USAGE = [
     (["F"], "--to"),
     (["none.bin", "--to", "U"], "none.bin"),
     ([os.curdir, "--to", "U"], "not a file"),
     (["EMPTY", "--to", "U"], "is empty"),
-    (["F", "--to", "U", "--to", "U"], "2 addresses"),
+    (["F", "--to", "U", "--to", "U"], "given twice"),
     (["F", "--to", "U", "--speed", "2"], "--speed"),
     (["F", "stream.epochs", "--to", "U"], "leave out the sources"),
     (["F", "--to", "U", "--session", "3"], "--session"),

@@ -183,6 +183,8 @@ def test_memory_that_runs_out_on_the_way(tmp_path):
         ends[mib] = done.returncode
         if done.returncode == 0:
             break
+        if done.returncode == 1 and "PML ucx cannot be selected" in done.stderr:
+            continue  # MPI lacks the memory to start, and says so itself
         assert done.returncode in (1, 2) and lines_of(done.stderr), (mib, done.returncode, done.stderr)
         named = "no memory is left" in done.stderr or "MPI_Win_allocate failed to allocate" in done.stderr
         assert done.returncode == 2 or named and "--epochs-per-slice" in done.stderr, done.stderr

@@ -166,6 +166,62 @@ def test_pieces_give_what_complete_files_give(tmp_path, name):
     assert_same(read_merged(run.folder / "merged.h5"), expected)
 
 
+@pytest.mark.parametrize("name", ["csv", "compass", "compass_text"])
+def test_data_are_built_once_others_are_later_by_reorder(tmp_path, name):
+    """By default, too, and however few they are."""
+    times = [100 * time for time in pulses()]
+    path = tmp_path / f"run_1.{'bin' if name == 'compass' else 'csv'}"
+    if name == "csv":
+        table(tmp_path, path.name, times)
+    elif name == "compass":
+        compass_file(path, header(), compass_records(times))
+    else:
+        text_file(path, ["BOARD", "CHANNEL", "TIMETAG", "ENERGY", "FLAGS"], [r | {"flags": 0} for r in compass_records(times)])
+    options = ["--define", "gap:2500ns,2", "--segment-size", "1", "--epochs-per-slice", "4"]
+    with LiveRun(tmp_path / "run", [f"{name.partition('_')[0]}:{tmp_path}/run_*{path.suffix}?follow"], *options) as run:
+        run.until_parts(1, 20)
+        path.with_suffix(".end").touch()
+        run.wait(0)
+
+
+@pytest.mark.parametrize("header, keys, lines, times, code", [
+    ("t_us,ch\n1,3\n", "", ("# a comment\n", "2,4\n", "\n", "3,5\n", "\n"), [1000, 2000, 3000], 0),
+    ("t_us\n1\n", "&fixed-channel=7&skip-bad=yes", ("\n", "3\n", "\n"), [1000, 3000], 3)])
+def test_a_line_that_is_no_row_ends_nothing(tmp_path, header, keys, lines, times, code):
+    """Although it is the last one for a while."""
+    path = tmp_path / "run_1.csv"
+    path.write_text(header)
+    with LiveRun(tmp_path / "run", [f"csv:{tmp_path}/run_*.csv?follow{keys}"], "--define", "gap:0,1") as run:
+        noticed = watching(run)
+        for line in lines:
+            with path.open("a") as growing:
+                noticed(lambda: (growing.write(line), growing.flush()))  # noqa: B023
+        path.with_suffix(".end").touch()
+        run.wait(code)
+        merged(run.folder)
+    assert read_merged(run.folder / "merged.h5")["hits/time"].tolist() == times
+
+
+def test_a_later_file_with_a_header_of_its_own(tmp_path):
+    """Its first byte alone does not tell that it has one."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "whole").mkdir()
+    first, second = (compass_file(tmp_path / "whole" / f"run_{n}.bin", header(), compass_records(part))
+                     for n, part in ((1, pulses()[:2000]), (2, pulses()[2000:])))
+    expected = Run(tmp_path / "replay", [f"compass:{tmp_path}/whole/run_*.bin?concat"], *GAP)
+    shutil.copy(first, tmp_path / "files")
+    data = second.read_bytes()
+    with LiveRun(tmp_path / "run", [f"compass:{tmp_path}/files/run_*.bin?follow"], *GAP) as run:
+        noticed = watching(run)
+        with (tmp_path / "files" / second.name).open("wb", buffering=0) as growing:
+            for piece in (data[:1], data[1:9], data[9:]):
+                noticed(lambda: growing.write(piece))
+        (tmp_path / "files" / "run_2.end").touch()
+        run.wait(0)
+        merged(run.folder)
+    assert_same(read_merged(run.folder / "merged.h5"), read_merged(expected.merged))
+
+
 def test_two_ranks_and_sources(tmp_path):
     """Two growing tables and the existing rows of a third, on two ranks."""
     both = [Written(tmp_path / f"files{k}", "csv") for k in (0, 1)]

@@ -1,6 +1,7 @@
 """What the cells of an HDF5 file hold: missing values, scales, kinds and shapes of columns, and where their rows lie.
 The references are numpy, h5py, and Python's fractions."""
 
+import json
 from fractions import Fraction
 
 import h5py
@@ -116,6 +117,40 @@ def test_a_missing_payload_is_nan(tmp_path, column, gone, kind):
         assert kept.payload.view("i4").tolist() == column[~gone].tolist()
 
 
+def test_a_late_missing_payload(tmp_path):
+    """The attribute decides the kind, so that the rows need not be read twice; a stated kind keeps whole numbers."""
+    n = 150_000
+    values = np.arange(n, dtype="i4") % 1000
+    values[n - 3] = -9999
+    uri = write(tmp_path / "x.h5", [("value", "_FillValue", np.int32(-9999))], time=np.arange(n), channel=np.zeros(n, "u1"), value=values)
+    hits, _ = convert(tmp_path, f"{uri}unit=ns&payload=value")
+    assert np.array_equal(reals(hits), np.where(values == -9999, np.nan, values), equal_nan=True)
+    with h5py.File(tmp_path / "x.h5", "a") as file:
+        file["value"][n - 3] = 5
+    values[n - 3] = 5
+    assert np.array_equal(reals(convert(tmp_path, f"{uri}unit=ns&payload=value")[0]), values)
+    assert np.array_equal(convert(tmp_path, f"{uri}unit=ns&payload=value:i32")[0].payload.view("i4"), values)
+
+
+def test_inspect_shows_no_number_where_none_was_written(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("chunked", (6,), "i4", chunks=(2,))[2:4] = [7, 8]
+        file.create_dataset("late", (3,), "i4")
+        file["whole"] = [0, 1, 2]
+    shown = json.loads(eventloom("inspect", tmp_path / "x.h5", "--json").stdout)["contents"]
+    assert {entry["path"]: entry["first_rows"] for entry in shown} == {"/chunked": [None, None, 7], "/late": [None] * 3, "/whole": [0, 1, 2]}
+
+
+def test_a_group_without_the_columns(tmp_path):
+    """The message says what it holds instead."""
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["dom_1/time"], file["dom_1/channel"] = [1], [2]
+        file.create_group("dom_2")
+    done = eventloom("run", f"hdf5:{tmp_path}/x.h5?group=/dom_*&unit=ns", "--define", "gap:0,1", "--output", tmp_path / "x_run.h5", code=2)
+    only_line(done, "x.h5:/dom_2/time'", "group '/dom_2' is empty", "group=")
+    refused(tmp_path, f"hdf5:{tmp_path}/x.h5?group=/dom_1&unit=ns&time=t", "x.h5:/dom_1/t'", "there: 'channel', 'time'", "time=")
+
+
 def virtual(path, gone):
     """Columns of which a virtual dataset does not map the rows `gone`; the others lie in another file."""
     with h5py.File(path.with_name("src.h5"), "w") as file:
@@ -148,6 +183,56 @@ def test_payload_that_nothing_maps_is_nan(tmp_path):
     assert np.array_equal(hits.payload.view("<f4"), np.where(gone, np.nan, np.arange(N)), equal_nan=True)
 
 
+def test_whole_numbers_that_nothing_maps_are_nan(tmp_path):
+    """However late in the dataset."""
+    n = 100_000
+    with h5py.File(tmp_path / "src.h5", "w") as file:
+        file["value"] = np.arange(n, dtype="u4")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["time"], file["channel"] = np.arange(n, dtype="u8"), np.zeros(n, "u1")
+        layout = h5py.VirtualLayout((n,), "u4")
+        layout[:90_000] = h5py.VirtualSource("src.h5", "value", (n,))[:90_000]
+        file.create_virtual_dataset("value", layout)
+    hits, _ = convert(tmp_path, f"hdf5:{tmp_path}/x.h5?unit=ns&payload=value")
+    assert np.array_equal(reals(hits), np.where(np.arange(n) < 90_000, np.arange(n), np.nan), equal_nan=True)
+    said = eventloom("convert", f"hdf5:{tmp_path}/x.h5?unit=ns&payload=value:u32", "--output", tmp_path / "r.epochs", code=2).stderr
+    assert all(word in said.splitlines()[-1] for word in ("row 90000", "no value", "payload=NAME:f64"))
+
+
+@pytest.mark.parametrize("attributes", [{"valid_range": np.array([20, 900], "i2")}, {"valid_min": np.int16(20), "valid_max": np.int16(900)},
+                                        {"valid_range": np.array([2.0, 90.0]), "scale_factor": 0.1}])
+def test_numbers_outside_their_valid_range_are_missing(tmp_path, attributes):
+    """netCDF: bounds of the kind of packed numbers are packed, others are not."""
+    uri = write(tmp_path / "x.h5", [("value", name, number) for name, number in attributes.items()], time=TIME, channel=CHANNEL,
+                value=np.arange(N, dtype="i2"))
+    valid = (np.arange(N) >= 20) & (np.arange(N) <= 900)
+    right = np.arange(N) / (10 if "scale_factor" in attributes else 1)
+    assert np.array_equal(reals(convert(tmp_path, f"{uri}unit=ns&payload=value")[0]), np.where(valid, right, np.nan), equal_nan=True)
+    hits, said = convert(tmp_path, f"{uri}unit=ns&where=value!=50", code=3)
+    assert hits.time.tolist() == TIME[valid & (right != 50)].tolist() and "rows 901 to 999 are lost" in said
+
+
+def test_bounds_of_more_digits_than_the_numbers_hold_for_themselves(tmp_path):
+    """0.8 as a double is above 0.8 as a float; NaN is no bound."""
+    value = np.linspace(0.1, 0.8, N).astype("f4")
+    uri = write(tmp_path / "x.h5", [("value", "valid_min", 0.1), ("value", "valid_max", 0.8)], time=TIME, channel=CHANNEL, value=value)
+    assert np.array_equal(convert(tmp_path, f"{uri}unit=ns&payload=value")[0].payload.view("<f4"), value)
+    uri = write(tmp_path / "x.h5", [("value", "valid_range", [0.2, np.nan])], time=TIME, channel=CHANNEL, value=value)
+    right = np.where(value >= np.float32(0.2), value, np.nan)
+    assert np.array_equal(convert(tmp_path, f"{uri}unit=ns&payload=value")[0].payload.view("<f4"), right, equal_nan=True)
+
+
+def test_inspect_shows_rows_without_a_source_as_missing(tmp_path):
+    virtual(tmp_path / "x.h5", np.arange(N) < 1)
+    contents = lambda: {entry["path"]: entry["first_rows"] for entry in shown["contents"]}  # noqa: E731
+    shown = json.loads(eventloom("inspect", tmp_path / "x.h5", "--json").stdout)
+    assert contents() == {"/channel": [None, 1, 2], "/time": [None, 200, 300], "/value": [None, 1, 2]}
+    (tmp_path / "src.h5").rename(tmp_path / "gone.h5")
+    shown = json.loads(eventloom("inspect", tmp_path / "x.h5", "--json", code=3).stdout)
+    assert contents() == dict.fromkeys(("/channel", "/time", "/value"), [None] * 3)
+    assert any("/time" in text and "src.h5:time, which is missing" in text for text in shown["problems"]) and shown["damaged"]
+
+
 def test_a_source_with_gaps(tmp_path):
     """Rows of a virtual dataset are mapped, but the dataset they lie in does not have them."""
     with h5py.File(tmp_path / "src.h5", "w") as file:
@@ -178,11 +263,18 @@ def test_rows_that_were_never_written(tmp_path):
         channel[:500], channel[600:] = CHANNEL[:500], CHANNEL[600:]
         value = file.create_dataset("value", (N,), "f8", chunks=(100,), fillvalue=-5.5)
         value[:250], value[700:] = np.arange(250), np.arange(700, N)
+        whole = file.create_dataset("whole", (N,), "i2", chunks=(100,))
+        whole[:300], whole[400:] = np.arange(300), np.arange(400, N)
     kept = (np.arange(N) >= 150) & (np.arange(N) < 950) & (np.arange(N) // 100 != 5)
     hits, said = convert(tmp_path, f"hdf5:{tmp_path}/x.h5?unit=ns&payload=value", code=3)
     right = np.where((np.arange(N) >= 250) & (np.arange(N) < 700), np.nan, np.arange(N))
     assert hits.time.tolist() == TIME[kept].tolist() and hits.channel.tolist() == CHANNEL[kept].tolist()
     assert np.array_equal(reals(hits), right[kept], equal_nan=True) and "rows 950 to 999 are lost" in said
+    right = np.where(np.arange(N) // 100 == 3, np.nan, np.arange(N))
+    hits, _ = convert(tmp_path, f"hdf5:{tmp_path}/x.h5?unit=ns&payload=whole", code=3)
+    assert np.array_equal(reals(hits), right[kept], equal_nan=True)
+    hits, said = convert(tmp_path, f"hdf5:{tmp_path}/x.h5?unit=ns&payload=whole:i32", code=3)
+    assert hits.payload.view("i4").tolist() == right[kept & (np.arange(N) // 100 != 3)].tolist() and "rows 300 to 399" in said
 
 
 def test_channels_that_were_never_written(tmp_path):
@@ -306,6 +398,16 @@ def test_booleans_and_enumerations_are_whole_numbers(tmp_path):
     refused(tmp_path, f"{uri}&channel=signed", "signed' row 1", "-3")
 
 
+def test_parts_of_complex_numbers(tmp_path):
+    """h5py stores them as tables of r and i."""
+    uri = write(tmp_path / "x.h5", time=TIME, channel=CHANNEL, wave=np.arange(N) + 2j)
+    for part, right in (("r", np.arange(N)), ("i", np.full(N, 2))):
+        assert np.array_equal(reals(convert(tmp_path, f"{uri}unit=ns&payload=wave/{part}")[0]), right)
+    kept, _ = convert(tmp_path, f"{uri}unit=ns&where=wave/r<10")
+    assert kept.time.tolist() == TIME[:10].tolist()
+    refused(tmp_path, f"{uri}unit=ns&payload=wave", "x.h5:/wave'", "'r', 'i'")
+
+
 def test_channels_of_matlab_are_doubles(tmp_path):
     uri = write(tmp_path / "x.h5", time=TIME, channel=CHANNEL.astype("f8"), half=CHANNEL + 0.5)
     assert convert(tmp_path, f"{uri}unit=ns")[0].channel.tolist() == CHANNEL.tolist()
@@ -321,7 +423,7 @@ def test_ids_above_28_bits_become_channels(tmp_path):
     assert convert(tmp_path, f"{uri}unit=ns{table}")[0].channel.tolist() == (CHANNEL + 70).tolist()
     assert convert(tmp_path, f"{uri}unit=ns&channel=small{table}")[0].channel.tolist() == np.where(CHANNEL == 0, 70, CHANNEL).tolist()
     (tmp_path / "ids.csv").write_text(f"{ids[0]},1\n")
-    refused(tmp_path, f"{uri}unit=ns{table}", "channel' row 1", str(ids[1]), "does not name it")
+    refused(tmp_path, f"{uri}unit=ns{table}", "channel' row 1", str(ids[1]), "or an id in the table of channels=")
 
 
 # ---- rows that are no hits
@@ -361,6 +463,43 @@ def test_conditions_that_cannot_be(tmp_path):
     refused(tmp_path, f"{uri}unit=ns&where=gone==1", "x.h5:/gone'", "no such dataset")
 
 
+@pytest.mark.parametrize("where, kept", [
+    ("kind==photon", KIND == 0), ('kind!="photon"', KIND != 0), ("kind==4", KIND == 4),
+    ("text==photon", KIND == 0), ("text!='photon'", KIND != 0), ("fixed==dark count", KIND == 4), ("padded==photon", KIND == 0),
+    ("table/what==dark count", KIND == 4), ("digits>3", KIND == 4), ('digits=="4"', KIND == 4), ("flag==TRUE", KIND == 4)])
+def test_rows_are_chosen_by_a_word(tmp_path, where, kept):
+    """A name of an enumeration, or a text: of variable length, of fixed length, in a table."""
+    words = np.where(KIND == 4, "dark count", "photon")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["time"], file["channel"], file["flag"] = TIME, CHANNEL, KIND == 4
+        file.create_dataset("kind", data=KIND, dtype=h5py.enum_dtype({"photon": 0, "dark": 4}, basetype=">i2"))
+        file.create_dataset("text", data=words.tolist(), dtype=h5py.string_dtype(), chunks=(64,), compression="gzip")
+        file["fixed"], file["digits"] = words.astype("S10"), KIND.astype("S1")
+        kind = h5py.h5t.C_S1.copy()
+        kind.set_size(12)
+        kind.set_strpad(h5py.h5t.STR_SPACEPAD)
+        h5py.h5d.create(file.id, b"padded", kind, h5py.h5s.create_simple((N,))).write(
+            h5py.h5s.ALL, h5py.h5s.ALL, np.char.ljust(words, 12).astype("S12"), mtype=kind)
+        file["table"] = np.array([(1, word) for word in words], [("n", "u4"), ("what", "S10")])
+    run = Run(tmp_path, [f"hdf5:{tmp_path}/x.h5?unit=ns&where={where}"], "--define", "gap:0,1")
+    assert read_merged(run.merged)["hits/time"].tolist() == TIME[kept].tolist()
+    assert dropped(read_ledger(run.output))["cut"] == (~kept).sum()
+
+
+def test_words_that_cannot_be(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["time"], file["channel"] = TIME, CHANNEL
+        file.create_dataset("kind", data=KIND, dtype=h5py.enum_dtype({"photon": 0, "dark": 4}, basetype="u1"))
+        file.create_dataset("text", data=np.where(np.arange(N) == 5, b"", np.where(KIND == 4, b"x", b"3")))
+    uri = f"hdf5:{tmp_path}/x.h5?unit=ns"
+    refused(tmp_path, f"{uri}&where=kind==muon", "x.h5:/kind'", "'muon'", "dark, photon")
+    refused(tmp_path, f"{uri}&where=text>2", "x.h5:/text' row 7", "'x'", "no number", "skip-bad=yes")
+    hits, said = convert(tmp_path, f"{uri}&where=text>2&skip-bad=yes", code=3)
+    assert hits.time.tolist() == TIME[(KIND == 0) & (np.arange(N) != 5)].tolist() and "row 5 is lost" in said
+    for key in ("payload", "channel"):
+        refused(tmp_path, f"{uri}&{key}=text", "x.h5:/text'", "text of 1 bytes", "where=")
+
+
 def test_two_sources_read_different_rows_of_one_file(tmp_path):
     uri = write(tmp_path / "x.h5", time=TIME, channel=CHANNEL, kind=KIND)
     run = Run(tmp_path, [f"{uri}unit=ns&where=kind=={kind}" for kind in (0, 4)], "--define", "gap:0,1")
@@ -388,8 +527,16 @@ def test_other_shapes_are_refused(tmp_path, shape):
     refused(tmp_path, f"{uri}unit=ns", "x.h5:/time'", "one dimension", " x ".join(map(str, shape)))
 
 
-def test_an_empty_column_of_matlab(tmp_path):
-    """Its dataset holds its shape."""
+def test_arrays_are_no_columns(tmp_path):
+    table = np.zeros(N, [("time", "u8"), ("block", "f4", (2,))])
+    uri = write(tmp_path / "x.h5", table=table, channel=CHANNEL)
+    refused(tmp_path, f"{uri}unit=ns&time=table/block", "x.h5:/table/block'", "2 x f32", "data_columns=True")
+
+
+def test_columns_without_rows(tmp_path):
+    """h5py.Empty has no dataspace. The dataset of an empty column of MATLAB holds its shape."""
+    uri = write(tmp_path / "none.h5", time=h5py.Empty("f8"), channel=h5py.Empty("u2"))
+    assert len(convert(tmp_path, f"{uri}unit=ns")[0].time) == 0
     uri = write(tmp_path / "x.h5", [(name, "MATLAB_empty", np.uint8(1)) for name in ("time", "channel")],
                 time=np.array([0, 0], "u8"), channel=np.array([0, 1], "u8"))
     assert len(convert(tmp_path, f"{uri}unit=ns")[0].time) == 0

@@ -232,6 +232,11 @@ def test_numbers_of_words_are_kept(tmp_path):
 @pytest.mark.parametrize("text, keys, words", [
     ("t,where\n1,2\n", "", ("t.csv:1", "channel", "'where'")),
     ("1,2\n3,4\n", "", ("t.csv:1", "time", "timestamp")),
+    ("t_ns,ch\n1,5,1\n2,75,2\n", "", ("t.csv:2", "3 columns, the header 2", "decimal commas")),
+    ("t_ns,ch,adc\n1,5,1,0,5\n", "", ("t.csv:2", "5 columns, the header 3", "decimal commas")),
+    ("t_ns,ch\n1,2\n", "?reorder=", ("'reorder=' is given an empty value",)),
+    ("t_ns,ch\n1,2\n", "?round=", ("'round=' is given an empty value",)),
+    ("t_ns,ch\n1,2\n", "?unique=", ("'unique=' is given an empty value",)),
     ("t,ch\n1,2\n", "?time=when", ("t.csv:1", "'when'", "'t', 'ch'")),
     ("t,ch\n2026-11-21T10:00:00Z,2\n", "", ("t.csv:2", "origin=2026-11-21T00:00:00Z")),
     ("t,ch\n2026-11-21T10:00:00.0000000005Z,2\n", "?origin=2026-11-21T10:00:00Z", ("t.csv:2", "whole number", "round=")),
@@ -303,7 +308,7 @@ def test_impossible_numbers_are_damage(tmp_path):
 
 def test_floats_where_they_cannot_be(tmp_path):
     (tmp_path / "a.bin").write_bytes(bytes(8))
-    refused(f"packed:{tmp_path}/a.bin?record=8&time=u32le@0&channel=f32le@4", "channel=f32le@4", "only times and payload")
+    refused(f"packed:{tmp_path}/a.bin?record=8&time=u32le@0&channel=u8@4&system=f32le@4", "system=f32le@4", "only times, channels")
     refused(f"packed:{tmp_path}/a.bin?record=8&time=f16le@0&channel=u8@4", "f16le@0")
     refused(f"packed:{tmp_path}/a.bin?record=8&time=u32le@0*0&channel=u8@4", "u32le@0*0")
 

@@ -193,7 +193,7 @@ def test_a_sender_that_is_killed_and_comes_back(tmp_path, recording):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--duration"])
 def test_no_source_comes(tmp_path, recording, how):
-    """The run reports which source it waits for, and ends on request."""
+    """The run reports which source it waits for, and ends on request: nothing was received."""
     port = free_port()
     more = ["--duration", "1500ms"] if how == "--duration" else []
     with live(tmp_path, recording, [udp(port)], "--stall-warning", "200ms", *more).listening() as run:
@@ -201,7 +201,8 @@ def test_no_source_comes(tmp_path, recording, how):
         if not more:
             run.ranks()
             run.signal(how)
-        found = run.found(0, timeout=20)
+        found = run.found(3, timeout=20)
+        assert len(lines_with(run.text(), "nothing received")) == 1
     assert found["ledger/hits_in"].sum() == 0 and len(found["events/time"]) == 0
 
 

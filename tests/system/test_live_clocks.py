@@ -1,6 +1,7 @@
 """Boards whose clock jumps: excluded, named and counted, and accepted again; no run becomes endless or grows because of
 one."""
 
+import re
 import signal
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
         for port in ports:
             drained(port)
         run.signal(signal.SIGINT)
-        found, report = run.found(3, timeout=20), run.report()
+        found, report, text = run.found(3, timeout=20), run.report(), run.text()
     away = recording.hits(1, 1_000, 2_000)
     # The hits lie in slices that were closed while it was away.
     late = losses_of(report, 1).pop("late", 0)
@@ -61,6 +62,8 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
     assert found["ledger/hits_in"].sum() == recording.sent()
     assert set(range(10, 20)) <= set(masked(found)) <= set(range(9, 31)) and set(masked(found).values()) == {2}
     assert_slices_as_replayed(recording, found)
+    assert re.findall(r"its clock jumps from epoch (\d+)", text) == ["999"]
+    assert text.index("its clock jumps") < text.index("set aside") and "too far" not in text, "one line, and first"
 
 
 @pytest.mark.parametrize("np", [None, 2])
@@ -115,7 +118,8 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
 def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
     """The run begins at the other board's place."""
     ports = [free_port(), free_port()]
-    with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--builders", "1", "--epoch-timeout", "5s").listening() as run, \
+    with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--builders", "1", "--epoch-timeout", "5s",
+                 "--verbose").listening() as run, \
             Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
         steady.header()
         together(steady, other, 0, 1_000, FAR)
@@ -128,8 +132,10 @@ def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
         for port in ports:
             drained(port)
         run.signal(signal.SIGINT)
-        found, report = run.found(3, timeout=20), run.report()
+        found, report, text = run.found(3, timeout=20), run.report(), run.text()
     assert max(rows(found)) < 41
+    assert len(re.findall(r"its clock jumps from epoch \d+ to epoch 1000 ", text)) == 1
+    assert text.count("its epochs are too far") == 6
     assert losses_of(report, 1)["out_of_step"] >= recording.hits(1, 0, 1_000) > 0
     assert set(range(31, 40)) <= rows(found).keys() - masked(found)
     assert_slices_as_replayed(recording, found)

@@ -13,7 +13,7 @@ from epochs_file import hits_of_file, read_epochs_file
 from interrupted import STOPPED, Started, lines_with, until
 from live import HOST, Board, LiveRun, Recording, counts_of, drained, free_port, losses, masked, merged, sockets, udp
 from lmd_reference import Event, Subevent, white_rabbit
-from mbs import Layout, Server
+from mbs import Layout, Server, sends
 
 STAMP = 10**15  # ns, of event 0
 STEP = 2_000_000  # ns, from event to event: two slices
@@ -193,6 +193,35 @@ def ended(run):
     run.ranks()
     run.signal(signal.SIGINT)
     return run.found(3, timeout=30)
+
+
+NOBODY = {"udp": "0 that are", "trb": "0 datagrams that are damaged", "transport": "not even an empty buffer",
+          "stream": "not even an empty buffer"}
+
+
+@pytest.mark.parametrize("kind, goes", [*((kind, False) for kind in NOBODY), ("transport", True), ("stream", True)])
+def test_sources_that_never_send(tmp_path, kind, goes):
+    """A server may also close the connection after its handshake."""
+    with Server(sends(Layout(), []) if goes else quiet_after(Layout(), [])) as server:
+        uri = {"udp": udp(free_port()), "trb": f"trb://:{free_port()}"}.get(kind, f"mbs://{HOST}:{server.port}/{kind}")
+        define = "gap:1us,1" if kind == "udp" else "tag"
+        with LiveRun(tmp_path, [uri], "--define", define, "--duration", "300ms") as run:
+            found = run.found(3, timeout=30)
+            reported = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
+    assert len(reported) == 1 and NOBODY[kind] in reported[0], reported
+    assert found["ledger/hits_in"].sum() == 0
+
+
+@pytest.mark.parametrize("option, code", [("", 3), ("?optional", 0)])
+def test_a_trb_port_to_which_strangers_send(tmp_path, option, code):
+    port = free_port()
+    with LiveRun(tmp_path, [f"trb://:{port}{option}"], "--define", "tag", "--duration", "1s") as run, \
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        until(lambda: sockets("udp", port), "the port bound", so_far=run.text)
+        for _ in range(20):
+            stranger.sendto(b"GET / HTTP/1.1", (HOST, port))
+        run.wait(code, timeout=30)
+        assert ("nothing received: 20 datagrams" in run.text()) == (code == 3), run.text()
 
 
 def test_a_port_to_which_strangers_send(tmp_path, recording):

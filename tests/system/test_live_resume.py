@@ -120,6 +120,147 @@ def test_what_a_board_sent_meanwhile_is_lost(tmp_path, recording, how, way):
     assert not list((tmp_path / "run").glob("run.live-*"))
 
 
+def places(folder):
+    """Files that hold a place. A mark that a run listens may go while it is looked at."""
+    held = []
+    for path in folder.glob("run.live-*.place"):
+        with contextlib.suppress(FileNotFoundError):
+            if path.read_text().count("\n") == 2:
+                held.append(path)
+    return held
+
+
+@pytest.mark.parametrize("np", [None, 2, 3])
+def test_killed_twice_before_a_part_is_finished(tmp_path, recording, np):
+    """All data sent since the run began are in the ledger: what was received is lost, too."""
+    port = free_port()
+    words = [*recording.meaning, "--builders", "1", "--resume"]
+    uris = [udp(port, sources="0,1")]
+    with Board(recording.files[0], port) as a, Board(recording.files[1], port) as b:
+        for begin in (0, 1_000):
+            with LiveRun(tmp_path, uris, *words, np=np).listening() as run:
+                for board in (a, b):
+                    board.header()
+                    board.to(begin + 500)
+                drained(port)
+                until(lambda: (tmp_path / "run.h5").exists() and len(places(tmp_path)) == 2, "it has begun", so_far=run.text)
+                kill(run)
+            for board in (a, b):
+                unheard(board, begin + 1_000)
+        with LiveRun(tmp_path, uris, *words, np=np).listening() as run:
+            received = sum(recording.hits(source, 2_000) for source in (0, 1))
+            for board in (a, b):
+                board.header()
+                board.end()
+            found = run.found(3)
+            reported = run.text()
+    assert found["ledger/hits_in"].sum() == recording.sent()
+    assert losses(found)["lost"] == recording.sent() - received
+    assert "nothing of it is finished" in reported and "as --resume was not given" not in reported
+    assert reported.count("hits are lost, by its own count") >= 2, reported
+    assert not places(tmp_path)
+
+
+def test_a_board_that_sends_nothing_after_a_kill(tmp_path, recording):
+    """What its end or a mark states as sent is lost; of a board that says nothing the loss is unknown."""
+    port = free_port()
+    words = [*recording.meaning, "--builders", "1", "--resume"]
+    uris = [udp(port, sources="0,1")]
+    with Board(recording.files[0], port) as a, Board(recording.files[1], port) as b:
+        with LiveRun(tmp_path, uris, *words).listening() as run:
+            for board in (a, b):
+                board.header()
+                board.to(500)
+            drained(port)
+            until(lambda: len(places(tmp_path)) == 2, "the run has begun", so_far=run.text)
+            kill(run)
+        unheard(a, 1 << 62)
+        with LiveRun(tmp_path, uris, *words).listening() as run:
+            for board in (a, b):
+                board.header()
+            a.end()
+            found = ended(run, port)
+            report = run.report()
+    assert found["ledger/hits_in"].sum() == losses(found)["lost"] == recording.hits(0)
+    assert "unknown_losses" not in counts_of(report, 0) and counts_of(report, 1)["unknown_losses"] == 1
+
+
+def test_boards_with_payload_that_are_not_heard_again(tmp_path):
+    """They ended meanwhile. Whether the hits of the output have payload is known from before."""
+    with_payload = Recording(tmp_path, "gap:25ns,4", 100, **(STREAMS | {"sources": 1, "payload": 1, "duration": "10ms"}))
+    port = free_port()
+    words = [*with_payload.meaning, "--builders", "1", "--resume"]
+    with LiveRun(tmp_path, [udp(port)], *words).listening() as run, Board(with_payload.files[0], port) as board:
+        board.header()
+        board.to(500)
+        until(lambda: places(tmp_path), "the run has begun", so_far=run.text)
+        kill(run)
+    with LiveRun(tmp_path, [udp(port)], *words).listening() as run:
+        found = ended(run, port)
+        report = run.report()
+    assert counts_of(report, 0)["unknown_losses"] == 1 and found["ledger/hits_in"].sum() == 0
+
+
+def test_a_run_that_cannot_begin(tmp_path, recording):
+    """What was received until then is lost, which the next one says."""
+    port = free_port()
+    words = [*recording.meaning, "--builders", "1", "--resume"]
+    in_the_way = tmp_path / "run.h5.partial"
+    with Board(recording.files[0], port) as board:
+        with LiveRun(tmp_path, [udp(port)], *words).listening() as run:
+            until(lambda: list(tmp_path.glob("run.live-*.place")), "it listens", so_far=run.text)
+            in_the_way.mkdir()
+            board.header()
+            board.to(500)
+            run.wait(2)
+        in_the_way.rmdir()
+        with LiveRun(tmp_path, [udp(port)], *words).listening() as run:
+            board.header()
+            board.end()
+            found = run.found(3)
+    assert losses(found)["lost"] == recording.hits(0, 0, 500) and found["ledger/hits_in"].sum() == recording.hits(0)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_killed_while_it_waits_for_a_board(tmp_path, recording, restarts):
+    """The run has no file yet. What it heard is lost by the board's count, or unknown if that restarts meanwhile; a board
+    that has sent nothing has lost nothing."""
+    port = free_port()
+    words = [*recording.meaning, "--builders", "1", "--epoch-timeout", "0", "--resume"]
+    uris = [udp(port, sources="0,1")]
+    with Board(recording.files[0], port) as a, Board(recording.files[1], port) as b:
+        with LiveRun(tmp_path, uris, *words).listening() as run:
+            a.header()
+            a.to(500)
+            drained(port)
+            until(lambda: places(tmp_path), "the board is heard", so_far=run.text)
+            kill(run)
+        assert not (tmp_path / "run.h5").exists() and len(places(tmp_path)) == 1
+        again = Board(recording.files[0], port, session=2) if restarts else contextlib.nullcontext(a)
+        with LiveRun(tmp_path, uris, *words).listening() as run, again as a:
+            for board in (a, b):
+                board.header()
+                board.end()
+            found = run.found(3)
+            report = run.report()
+    assert found["ledger/hits_in"].sum() == recording.sent()
+    assert losses(found).get("lost", 0) == (0 if restarts else recording.hits(0) - recording.hits(0, 500))
+    assert counts_of(report, 0).get("unknown_losses", 0) == (1 if restarts else 0)
+    assert "unknown_losses" not in counts_of(report, 1)
+
+
+def test_stopped_while_it_waits(tmp_path, recording):
+    """A run that could not begin leaves no trace."""
+    port = free_port()
+    words = [*recording.meaning, "--builders", "1", "--resume"]
+    with LiveRun(tmp_path, [udp(port)], *words).listening() as run:
+        until(lambda: list(tmp_path.glob("run.live-*.place")), "it listens", so_far=run.text)
+        run.ranks()
+        run.signal(signal.SIGINT)
+        run.wait(3)  # nothing received
+    assert not list(tmp_path.glob("run.live-*"))
+
+
 def test_killed_again_and_again(tmp_path, recording):
     port = free_port()
     words = [*recording.meaning, "--segment-size", "1", "--builders", "1"]
@@ -218,6 +359,60 @@ def test_a_server_that_numbers_its_events(tmp_path):
             reported, report = last_lines(run), run.report()
     assert counts_of(report, 0)["missing_numbers"] == 9_001 - end
     assert f"{9_001 - end} event numbers are missing" in reported
+
+
+def test_a_server_that_numbers_its_events_and_a_run_that_was_stopped(tmp_path):
+    """In the middle of a slice: the numbers from there on are missing."""
+    sent, again = [], []
+    with Server(quiet_after(Layout(), counted(range(1, 301)), None, sent),
+                quiet_after(Layout(), counted(range(5_001, 5_101)), None, again)) as server:
+        uris = [f"mbs://{HOST}:{server.port}/transport"]
+        options = ["--define", "tag", "--epochs-per-slice", "100", "--builders", "1", "--resume"]
+        with LiveRun(tmp_path, uris, *options) as run:
+            until_received(server, sent)
+            run.ranks()
+            run.signal(signal.SIGUSR1)
+            run.wait(STOPPED)
+        with LiveRun(tmp_path, uris, *options) as run:
+            until_received(server, again)
+            run.ranks()
+            run.signal(signal.SIGINT)
+            found, report = run.found(3), run.report()
+    assert counts_of(report, 0)["missing_numbers"] == losses(found)["lost"] == 5_000 - 300
+    assert found["ledger/hits_in"].sum() == 5_100
+
+
+def test_the_first_start_with_resume_has_lost_nothing(tmp_path):
+    sent = []
+    with Server(quiet_after(Layout(), counted(range(101, 301)), None, sent)) as server:
+        uris = [f"mbs://{HOST}:{server.port}/transport"]
+        with LiveRun(tmp_path, uris, "--define", "tag", "--builders", "1", "--resume") as run:
+            until_received(server, sent)
+            run.ranks()
+            run.signal(signal.SIGINT)
+            found = run.found(0)
+    assert found["ledger/hits_in"].sum() == 200
+
+
+def test_a_server_that_numbers_its_events_before_a_part_is_finished(tmp_path):
+    """All numbers since the first one of the run are missing."""
+    sent, again = [], []
+    with Server(quiet_after(Layout(), counted(range(101, 301)), None, sent),
+                quiet_after(Layout(), counted(range(901, 1_001)), None, again)) as server:
+        uris = [f"mbs://{HOST}:{server.port}/transport"]
+        options = ["--define", "tag", "--builders", "1", "--resume"]
+        with LiveRun(tmp_path, uris, *options) as run:
+            until_received(server, sent)
+            until(lambda: places(tmp_path), "the run has begun", so_far=run.text)
+            kill(run)
+        with LiveRun(tmp_path, uris, *options) as run:
+            until_received(server, again)
+            run.ranks()
+            run.signal(signal.SIGINT)
+            found = run.found(3)
+            report = run.report()
+    assert counts_of(report, 0)["missing_numbers"] == losses(found)["lost"] == 901 - 101
+    assert found["ledger/hits_in"].sum() == 1_001 - 101
 
 
 # Several boards at a port whose URI names none

@@ -181,6 +181,30 @@ def test_two_banks_of_a_file(tmp_path):
     assert sorted(rows_of(run_all(tmp_path / "run", *uris))) == sorted(expected)
 
 
+def test_records_that_make_hits_or_mark_turns(tmp_path):
+    """By the keys of packed: records of other kinds are counted, large ids get channels."""
+    times = np.cumsum(np.random.default_rng(4).integers(1, 600, 400))
+    rows, hits, turn = [], [], 0
+    for n, t in enumerate(times.tolist()):
+        if t // 1024 != turn:
+            rows.append((t // 1024 - turn, 0, 9))
+            turn = t // 1024
+        rows.append((t % 1024, 2**40 + n % 3, n % 2))
+        if n % 2 == 0:
+            hits.append((t, 0, 10 + n % 3, ()))
+    records = [struct.pack("<HQB", *row) for row in rows]
+    events = [midas.Event(n, [midas.Bank("HITS", b"".join(records[n:n + 7]))]) for n in range(0, len(records), 7)]
+    names = tmp_path / "ids.csv"
+    names.write_text("".join(f"{2**40 + n},{10 + n}\n" for n in range(3)) + "0,0\n")
+    path = midas.midas_file(tmp_path / "r.mid", events)
+    keys = f"bank=HITS&record=11&time=u16le@0&channel=u64le@2&channels={names}&where=u8@10==0&overflow=u8@10==9&bits=10"
+    run = run_all(tmp_path / "run", f"midas:{path}?{keys}")
+    assert sorted(rows_of(run)) == hits
+    assert dropped(read_ledger(run.output))["cut"] == len(times) - len(hits)
+    refused(f"midas:{path}?bank=HITS&record=11&channel=u8@2&overflow=u8@10==9", "overflow=", "time=TYPE@OFFSET")
+    refused(f"midas:{path}?where=u8@10==0", "'bank=' is missing")
+
+
 def test_banks_that_end_inside_a_record(tmp_path):
     """Its other records are read; the incomplete one is a lost hit, as is a record whose channel does not fit."""
     events, records = recorded(40, 30)

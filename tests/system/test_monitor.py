@@ -79,7 +79,9 @@ def test_what_is_served_is_true(recording, tmp_path, np):
         assert paused["run"]["share_done"] < 1
         code, headers, page = run.ask("/")
         assert code == 200 and headers["Content-Type"].startswith("text/html") and page.lower().startswith(b"<!doctype html")
-        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "script-src 'sha256-" in policy and "unsafe" not in policy
+        assert run.ask("/status")[1]["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
         metrics = run.ask("/metrics")[2].decode()
         reported = samples(metrics)
         assert reported['eventloom_run_state{state="paused"}'] == 1
@@ -194,11 +196,11 @@ def test_what_is_known_before_the_first_data(recording, tmp_path, np):
         began = run.last_status()
         assert began["run"]["began"] and began["setup"]["epochs_per_slice"] == 100
         assert "waiting" not in [source["state"] for source in began["sources"]]
-        run.wait(0)
+        assert "nothing received" in run.wait(3)
 
 
 @pytest.mark.parametrize("np", [None, 2])
-@pytest.mark.parametrize("command, code", [("stop", STOPPED), ("end", 0)])
+@pytest.mark.parametrize("command, code", [("stop", STOPPED), ("end", 3)])
 def test_stopped_before_the_first_data(tmp_path, command, code, np):
     """A board is silent, and a crew gives up."""
     with Monitored(tmp_path / "run", [f"udp://{HOST}:{free_port()}"], *DEFINE, np=np) as run:
@@ -303,7 +305,8 @@ def test_who_may_not(attacked):
     assert run.control("format the disk", Authorization=f"bearer {run.token}")[0] == 400
     bearer = {"Authorization": f"Bearer {run.token}", "Content-Type": "application/json"}
     for body in ("", "{", "[]", "{}", '{"command": 1}', "\0", "[" * 4000, '{"command": "speed"}',
-                 '{"command": "speed", "speed": -1}', '{"command": "speed", "speed": "2"}', '{"command": "speed", "speed": 1e-9}'):
+                 '{"command": "speed", "speed": -1}', '{"command": "speed", "speed": "2"}', '{"command": "speed", "speed": 1e-9}',
+                 '{"command": "pause", "command": "stop"}'):
         assert run.ask("/control", "POST", body, bearer)[0] == 400
     for host in ("evil.example", f"evil.example:{run.port}", "127.0.0.1.evil.example"):
         assert run.ask("/status", headers={"Host": host})[0] == 403

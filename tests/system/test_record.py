@@ -14,11 +14,13 @@ import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
 from interrupted import Started, until
-from live import HOST, Board, Recording, free_port, sockets, udp
+from live import HOST, Board, LiveRun, Recording, counts_of, free_port, sockets, udp
+from lmd_reference import Event, Subevent, white_rabbit
 from mbs import Layout, Server, sends
 from program import Run, eventloom, only_line
 from results import assert_same, read_merged
 from test_event_files import small_disk
+from test_follow import watching
 from test_live_ends import quiet_after, until_received
 from test_mbs import lmd_file, made
 from trb import Board as TrbBoard
@@ -187,23 +189,32 @@ def test_a_limit_of_all_files(tmp_path, recording):
 
 @pytest.mark.parametrize("torn", [0, 40, 200])
 def test_kill_and_restart(tmp_path, recording, torn):
-    """Data that the board sent meanwhile are lost by its own count, to the hit; a torn end is cut off."""
+    """Data that the board sent meanwhile are lost by its own count, to the hit; a torn end is cut off, which a run that
+    has read some of it does not notice."""
     port, file = free_port(), recording.files[0]
-    with Board(file, port) as board:
+    files = f"file:{tmp_path}/out/source_000.*.epochs?follow"
+    with contextlib.ExitStack() as stack, Board(file, port) as board:
         with recorded_to(tmp_path, board, port, 1_000) as recorder:
             first = board.next
+            run = stack.enter_context(LiveRun(tmp_path / "run", [files], *recording.meaning, "--segment-size", "1"))
+            run.until_parts(1, 20)
             recorder.kill()
         path = recorder.out / "source_000.000000.epochs"
-        with path.open("ab") as out:  # as if killed in the middle of a write
-            following = file.buffers[first]
-            out.write(file.data[following.offset:following.offset + torn])
+        following = file.buffers[first]
+        with path.open("ab", buffering=0) as out:  # as if killed in the middle of a write
+            if torn:
+                watching(run)(lambda: out.write(file.data[following.offset:following.offset + torn]))
         board.skip_to(2_000)
         with Recorder(tmp_path, [udp(port)]).listening() as recorder:
             board.header()
             second = board.next
             board.end()
             reported = recorder.wait(3)
+        followed = run.wait(3)
     missed = sum(b.n_hits for b in file.buffers[first:second])
+    totals = run.report()["totals"]
+    assert (totals["hits_in"], totals["hits_dropped"]["lost"]) == (recording.hits(0), missed), followed
+    assert "became shorter" not in followed
     assert f"{missed} hits are lost, by its own count" in reported and "was not finished" in reported
     assert names(recorder.out) == ["source_000.000000.epochs", "source_000.000001.epochs", "source_000.end", "source_000.state"]
     assert growing_buffers(recorder.out) == sent_buffers(file)[:first] + sent_buffers(file)[second:]
@@ -255,7 +266,41 @@ def test_restart_at_a_server(tmp_path, how):
     assert times == sorted(set(times)) and times[-20:] == list(range(41, 61))
     assert recorder.process.returncode == (3 if missing else 0), recorder.text()
     assert recorder.report()["per_source"][0]["counts"].get("missing_numbers", 0) == len(missing)
+    assert lost_hits(recorder.out) == len(missing)
     assert how == signal.SIGKILL or not missing
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_recorder_that_has_heard_nothing(tmp_path, recording, how):
+    """What a board has sent since it was killed is unknown. One that ended has no recording to be continued."""
+    port = free_port()
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+        until((recorder.out / "source_000.state").exists, "its state", so_far=recorder.text)
+        recorder.send(how, 0)
+        recorder.process.wait(30)
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder, Board(recording.files[0], port) as board:
+        board.skip_to(1_000)
+        board.header()
+        board.end()
+        recorder.wait(3 if how == signal.SIGKILL else 0)
+    unknown = recorder.report()["per_source"][0]["counts"].get("unknown_losses", 0)
+    assert unknown == (how == signal.SIGKILL)
+
+
+def test_a_restarted_recorder_that_hears_nothing_more(tmp_path, recording):
+    """Runs that follow or replay its files know, too, that something may be lost."""
+    port = free_port()
+    with Board(recording.files[0], port) as board:
+        with recorded_to(tmp_path, board, port, 1_000) as recorder:
+            recorder.kill()
+    with Recorder(tmp_path, [udp(port)]).listening() as recorder:
+        with LiveRun(tmp_path / "run", [f"file:{recorder.out}/source_000.*.epochs?follow"], *recording.meaning) as run:
+            recorder.send(signal.SIGINT, 0)
+            reported = recorder.wait(3)
+            run.found(3)
+    assert "it has sent nothing since" in reported and counts_of(run.report(), 0)["unknown_losses"] == 1
+    replay = Run(tmp_path / "replay", [f"file:{recorder.out}/source_000.*.epochs"], *recording.meaning, code=3)
+    assert replay.report()["totals"]["hits_in"] == run.report()["totals"]["hits_in"] == recording.hits(0, 0, 1_000)
 
 
 def test_restart_without_a_loss(tmp_path, recording):
@@ -326,7 +371,8 @@ def test_refusals(tmp_path, recording):
     with Recorder(tmp_path, [udp(port)]).listening() as recorder:
         only_line(eventloom("record", udp(free_port()), "--output", recorder.out, code=2), "out", "another run", "--output")
         recorder.send(signal.SIGINT, 0)
-        recorder.wait(None if recorder.process.poll() else 0)
+        recorder.wait(3)
+        assert "nothing received" in recorder.text()
     only_line(eventloom("record", udp(free_port()), "--output", recorder.out, code=2), udp(port), "--output")
     only_line(eventloom("record", recording.paths[0], "--output", tmp_path / "x", code=2), "not live", "convert")
     only_line(eventloom("record", udp(port), code=2), "--output")
@@ -376,6 +422,55 @@ def test_a_full_disk(tmp_path, recording, space_comes):
     left = sum(b.n_hits for b in file.buffers[len(found):])
     assert report["per_source"][0]["hits_unwritten"] == left
     assert ("there is room again after" if space_comes else f"{left} hits could not be written") in reported
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
+def test_killed_and_restarted_while_the_disk_is_full(tmp_path, recording):
+    """It waits for room, like one that meets the full disk itself; what was sent is recorded, or lost by the board's count."""
+    port, file = free_port(), recording.files[0]
+    with small_disk(tmp_path / "disk", "64k") as disk, Board(file, port) as board:
+        with Recorder(tmp_path, [udp(port)], out="disk/out").listening() as recorder:
+            board.header()
+            board.to(file.buffers[-1].end_epoch // 2)
+            recorder.until_reported("No space left")
+            recorder.kill()
+        with Recorder(tmp_path, [udp(port)], out="disk/out").listening() as recorder:
+            board.header()
+            board.end()
+            recorder.until_reported("data wait until there is room")
+            subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True, timeout=20)
+            recorder.wait(3)
+        hits = {words: buffer.n_hits for words, buffer in zip(sent_buffers(file), file.buffers)}
+        recorded = sum(hits[words] for words in growing_buffers(recorder.out))
+        assert recorded + recorder.report()["per_source"][0]["counts"]["hits_dropped_lost"] == recording.hits(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="SKIPPED: only root mounts a small disk")
+def test_a_run_that_follows_waits_for_room_on_the_disk(tmp_path, recording):
+    """What the recorder holds back meanwhile is not late, however little the run waits for silent sources."""
+    port, file, renewals = free_port(), recording.files[0], set()
+    with small_disk(tmp_path / "disk", "64k") as disk, Board(file, port) as board:
+        with Recorder(tmp_path, [udp(port)], out="disk/out").listening() as recorder:
+            mark = recorder.out / "source_000.full"
+            board.header()
+            board.to(20)
+            recorder.until_recorded(1)
+            with Started(tmp_path, "run", f"file:{recorder.out}/source_000.*.epochs?follow", "--define", "gap:25ns,4",
+                         "--flush-after", "10ms", "--output", "run.h5", "--report-json", "run.json") as run:
+                board.end()
+                recorder.until_reported("No space left")
+
+                def renewed():
+                    with contextlib.suppress(FileNotFoundError):
+                        renewals.add(mark.stat().st_mtime_ns)
+                    return len(renewals) > 5  # longer than any silence that ends a slice
+                until(renewed, "a mark that is renewed", so_far=recorder.text)
+                subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True, timeout=20)
+                recorder.wait(0)
+                run.wait(0)
+        assert not mark.exists()
+    totals = json.loads((tmp_path / "run.json").read_text())["totals"]
+    assert totals["hits_in"] == recording.hits(0)
 
 
 def test_nonsense(tmp_path, recording):
@@ -428,6 +523,69 @@ def test_trb_boards(tmp_path):
         times = np.concatenate([recorded_hits(path).time for path in data_files(recorder.out, source)])
         assert times.tolist() == [n for n in range(100, 400) if (source, n) != (1, 250)]
         assert lost_hits(recorder.out, source) == source
+
+
+@contextlib.contextmanager
+def restarted_board(recording):
+    """A board whose count restarts with another session."""
+    port = free_port()
+
+    def send(session, begin, end):
+        with Board(recording.files[0], port, session=session) as board:
+            board.skip_to(begin)
+            board.header()
+            board.to(end)
+    yield udp(port), "gap:25ns,4", [lambda: send(1, 0, 1_000), lambda: send(2, 2_000, 3_000)]
+
+
+@contextlib.contextmanager
+def stamping_server(_):
+    """An MBS server whose stamps do not show what is missing."""
+    sent = []
+    phases = [quiet_after(Layout(), [Event(n, [Subevent(1, white_rabbit(10**15 + 2_000_000 * n))]) for n in numbers], None,
+                          sent) for numbers in (range(1, 31), range(41, 61))]
+    with Server(*phases) as server:
+        yield f"mbs://{HOST}:{server.port}/transport?time=wr", "gap:1us,1", [lambda: None, lambda: None]
+
+
+@contextlib.contextmanager
+def counting_again(_):
+    """A TRB board, whose numbers may have started again."""
+    port = free_port()
+
+    def send(numbers):
+        board = TrbBoard(port, 0x8001)
+        board.send(*triggers(numbers, 1))
+        board.close()
+    yield f"trb://{HOST}:{port}", "tag", [lambda: send(range(100, 200)), lambda: send(range(300, 400))]
+
+
+@pytest.mark.parametrize("sender", [restarted_board, stamping_server, counting_again])
+def test_losses_of_unknown_size(tmp_path, recording, sender):
+    """Where the recorder was interrupted and nobody knows what it missed, runs that follow or replay its files say so."""
+    files = f"{tmp_path}/out/source_000.*.epochs"
+    with sender(recording) as (uri, define, phases), contextlib.ExitStack() as stack:
+        words = ["--define", define, "--epochs-per-slice", "2" if define == "tag" else "100", "--segment-size", "1"]
+        for number, phase in enumerate(phases):
+            recorder = stack.enter_context(Recorder(tmp_path, [uri]))
+            if not uri.startswith("mbs:"):
+                recorder.listening()
+            before = len(growing_buffers(recorder.out))
+            phase()
+            recorder.until_recorded(before + 1)
+            if number == 0:
+                followed = stack.enter_context(LiveRun(tmp_path / "followed", [f"file:{files}?follow"], *words))
+                followed.until_parts(1, 20)
+                recorder.kill()
+        recorder.send(signal.SIGINT, 0)
+        assert "an unknown amount of data" in recorder.wait(3)
+        followed.wait(3)
+    with LiveRun(tmp_path / "replayed", [f"file:{files}"], *words) as replayed:
+        replayed.wait(3)
+    for run in (followed, replayed):
+        report = run.report()
+        assert sum(source["counts"].get("unknown_losses", 0) for source in report["per_source"]) == 1, run.text()
+        assert report["totals"]["incomplete_slices"] > 0
 
 
 def test_no_mpi(tmp_path):

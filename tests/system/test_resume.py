@@ -284,6 +284,16 @@ def test_killed_with_a_scratch_folder(tmp_path, recording, undisturbed):
     assert_same_result(job, undisturbed(recording, *SLICED), {"@setup"})
 
 
+def test_killed_before_its_first_part(tmp_path, recording, undisturbed):
+    job = Job(tmp_path, recording, *SLICED)
+    with job.start(*SLOW[:2]) as started:
+        until(lambda: (tmp_path / "run.h5").exists(), "the run has begun")
+        started.send(signal.SIGKILL, 0)
+        started.wait(-signal.SIGKILL)
+    assert lines_with(job.resume(), "nothing of it is finished, so that it is built from the beginning")
+    assert_same_result(job, undisturbed(recording, *SLICED), {"@setup"})
+
+
 # Inputs that are read from their start, and damaged ones.
 
 def by_number(kind, path, events):

@@ -32,6 +32,7 @@ from monitored import Monitored
 from program import ROOT, eventloom, only_line
 from reference import find_events, merged_file, weave
 from results import event_keys, read_merged
+from test_live_ends import quiet_after, until_received
 from test_mbs import made
 
 DEFINE = "gap:25ns,4"
@@ -188,6 +189,54 @@ def test_each_run_has_the_hits_of_its_time(tmp_path, recording, np):
     assert_numbered(tmp_path, series.runs)
 
 
+@pytest.mark.parametrize("np", [None, 2])
+def test_front_ends_are_seen_before_the_first_run(tmp_path, recording, np):
+    """What they send until then is in no run, and no loss of the first."""
+    port = free_port()
+
+    def states(status):
+        return [row["state"] for row in status["sources"]]
+
+    with Series(tmp_path, port, "--idle", np=np) as series:
+        before = series.listening().until_idle()
+        assert states(before) == ["waiting"] * 2 and "no source sends" in series.until_status(lambda s: ";" in s["message"], "a look")["message"]
+        with Pace(recording, port) as pace:
+            seen = series.until_status(lambda s: all(row["hits_per_s"] > 0 for row in s["sources"]), "rates of both boards")
+            assert states(seen) == ["live"] * 2 and "2 sources send" in seen["message"]
+            assert 0 < sum(row["hits"] for row in seen["sources"]) <= pace.sent() and seen["ledger"]["hits_in"] == 0
+            series.ask_for("start")
+            series.until_run(1, 500)
+            series.ask_for("stop-run")
+            series.until_status(lambda s: s["state"] == "idle" and states(s) == ["live"] * 2, "between two runs")
+        series.until_status(lambda s: states(s) == ["silent"] * 2, "silence")
+        series.ask_for("end")
+        series.wait(0)
+        found, (row,) = series.found(1), series.log()
+    assert_its_stretch(recording, found, *slices_of(found))
+    assert not losses(found) and row["hits_between"] > 0 and slices_of(found)[0] > 0
+
+
+def test_a_start_while_a_run_is_being_ended(tmp_path, recording, slow_stop):
+    """It begins the next run when this one has ended; a second one is refused with what to wait for."""
+    port = free_port()
+    with Series(tmp_path, port, "--run-hook", slow_stop) as series, Pace(recording, port):
+        series.listening().until_run(1, 500)
+        series.ask_for("stop-run")
+        until((tmp_path / "stopping").exists, "the hook", so_far=series.text)
+        series.ask_for("start", comment="queued")
+        code, answer = series.control("start")
+        assert code == 409 and "still being served" in answer["error"] and "idle" in answer["error"]
+        (tmp_path / "go").touch()
+        series.until_run(2, 500)
+        series.ask_for("end")
+        series.wait(0)
+        runs = [series.found(number) for number in (1, 2)]
+    for found in runs:
+        assert_its_stretch(recording, found, *slices_of(found))
+    first, second = series.log()
+    assert first["why"] == "stop-run" and second["comment"] == "queued" and second["hits_between"] > 0
+
+
 def assert_numbered(folder, runs):
     """The number is in the run's file, its parts and the merged file, and is shown."""
     for path in (runs / "run_0002.h5", runs / "run_0002.part-0000-0000.h5", folder / "merged_2.h5"):
@@ -264,6 +313,21 @@ def test_a_server_that_has_gone_begins_no_run(tmp_path, np):
         series.ask_for("end")
         series.wait(0)
     assert [(row["run"], row["exit_code"]) for row in series.log()] == [(1, 0)]
+
+
+@pytest.mark.parametrize("command", ["next-run", "end"])
+def test_a_quiet_server_when_a_run_ends(tmp_path, command):
+    """Nothing follows its last events, which belong to the run all the same. The next one has none yet when it ends."""
+    layout, sent = Layout(), []
+    with Server(quiet_after(layout, made(37, words=2), None, sent)) as server, ServedSeries(tmp_path, server.port) as series:
+        series.listening()
+        until_received(server, sent)
+        series.ask_for(command)
+        if command == "next-run":
+            series.until_status(lambda s: s["run"].get("number") == 2, "the next run")
+            series.ask_for("end")
+        series.wait(0)
+    assert [row["hits_in"] for row in series.log()] == [37, 0][:2 if command == "next-run" else 1]
 
 
 class TestWhoMay:
@@ -421,6 +485,15 @@ def slow_hook(tmp_path):
     return hook
 
 
+@pytest.fixture
+def slow_stop(tmp_path):
+    """The end of the first run waits for a file `go`."""
+    hook = tmp_path / "slow_stop.sh"
+    hook.write_text('#!/bin/sh\n[ "$1 $2" = "1 stop" ] && touch stopping && while [ ! -e go ]; do sleep 0.02; done\nexit 0\n')
+    hook.chmod(0o755)
+    return hook
+
+
 def test_a_start_while_the_first_run_is_being_begun(tmp_path, recording, slow_hook):
     """The request is refused, rather than beginning another run after the first."""
     port = free_port()
@@ -511,9 +584,14 @@ def test_numbers_continue_after_a_kill(tmp_path, recording):
             assert "run 2 has no end in the log" in series.text()
             assert series.control("next-run", number=7)[0] == 409
             series.send(signal.SIGTERM, 0)
-            series.wait(0)
+            assert series.wait(3).count("their number is unknown") == 1
+        with Series(tmp_path, port) as series:
+            series.listening().until_run(8)
+            series.send(signal.SIGTERM, 0)
+            assert "unknown" not in series.wait(0)
     log = series.log()
-    assert [row["run"] for row in log] == [1, 2, 7] and without_an_end(series) == [2]
+    assert [row["run"] for row in log] == [1, 2, 7, 8] and without_an_end(series) == [2]
+    assert [row["unknown_between"] for row in log] == [False, True, True, False]
     assert log[2]["why"] == "SIGTERM"
     assert "no end" in eventloom("report", "--runs", series.runs).stdout.splitlines()[2]
     assert (tmp_path / "runs" / "run_0006.h5").read_text() == "somebody else's"

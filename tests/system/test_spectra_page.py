@@ -10,6 +10,7 @@ import pytest
 
 import peaks
 from browser import PHONE, Browser, needs_browser
+from interrupted import STOPPED
 from monitored import Monitored
 from page import document_of
 from program import Run, eventloom
@@ -338,3 +339,25 @@ def test_live(browser, recording, tmp_path):
         group = file["histograms/energy"]
         assert reported["counts"] == group["counts"][()].tolist() == energies_of(recording).tolist()
         assert reported["entries"] == group.attrs["entries"]
+
+
+def test_reset(browser, recording, tmp_path):
+    """The button is there if there are histograms, which then begin again from zero."""
+    uri, words, *_ = recording
+    shown = "!document.querySelector('[data-command=reset]').hidden"
+    run = Monitored(tmp_path, [uri], *words, "--speed", 0.0005)
+    with run, browser.page(run.held().url) as page:
+        run.proceed(speed=0.0005)
+        page.until("fetchedSpectrum && fetchedSpectrum.entries > 100")
+        run.control("pause")
+        page.until_text("#state", "paused")
+        assert page.ask(shown)
+        page.click("#token")
+        page.type(run.token)
+        page.click("[data-command=reset]")
+        page.until_text("#answer", "reset: accepted")
+        page.until("fetchedSpectrum.since !== null && fetchedSpectrum.entries === 0")
+        page.until_text("#panel-spectra", "0 entries")
+        assert page.consents == ["Begin the histograms again from zero?"]
+        run.control("stop")
+        run.wait(STOPPED)

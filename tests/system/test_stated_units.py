@@ -129,7 +129,7 @@ def test_packed_floats_without_precision_are_counted(tmp_path, kind, first):
     ("1.64E+15", "ns", "", ("'1.64E+15'", "1e13 ns", "round=nearest")),
     ("1.64e+15", "ns", "&origin=5ns", ("1e13 ns", "round=nearest")),
     ("5", "ns", "", None), ("1.5e3", "us", "&round=nearest", None), ("1.640000000000001e+15", "ns", "", None),
-    ("1e-7", "s", "", None), ("12345678901234567890", "ns", "", ("at most 19 digits",)),
+    ("1e-7", "s", "", None), ("12345678901234567890", "ns", "", None), ("18446744073709551616", "ns", "", ("at most 19 digits",)),
     ("0.1234567891", "s", "", ("whole number", "round=")), ("18446744073709551616e0", "ns", "", ("at most 19 digits",)),
     ("1844674407370955162e1", "ns", "&round=nearest", ("below 2^64",)), ("nan", "ns", "", ("not a time",)),
 ])
@@ -155,14 +155,34 @@ def test_the_attribute_units(tmp_path, text, unit):
 
 @pytest.mark.parametrize("text, key, words", [
     ("us", "ns", ("unit=ns", "contradicts", "units='us'")), ("seconds", "ms", ("unit=ms", "contradicts", "units='seconds'")),
-    ("seconds since 1970-01-01", None, ("units='seconds since 1970-01-01'", "add unit=")), ("25ns", None, ("units='25ns'", "add unit=")),
+    ("days since 1970-01-01", None, ("units='days since 1970-01-01'", "add unit=")), ("25ns", None, ("units='25ns'", "add unit=")),
     ("minutes", None, ("units='minutes'", "add unit=")), (np.array([b"ns", b"us"]), None, ("no unit", "unit=")),
     (7, None, ("no unit", "unit=")), (None, None, ("no unit", "'units'", "unit=")), ("", None, ("no unit", "unit="))])
 def test_attributes_that_state_no_unit_or_another(tmp_path, text, key, words):
     uri = columns(tmp_path / "x.h5", np.arange(9), units=text)
     refused(tmp_path, uri + (f"&unit={key}" if key else ""), "x.h5:/time'", *words)
     if key is None:
-        assert ticks_of(tmp_path, f"{uri}&unit=us")[0] == list(range(0, 9000, 1000))
+        origin = "&origin=0" if "since" in str(text) else ""
+        assert ticks_of(tmp_path, f"{uri}&unit=us{origin}")[0] == list(range(0, 9000, 1000))
+
+
+@pytest.mark.parametrize("text, unix_ns", [
+    ("us since 2026-11-21", 1_795_219_200 * 10**9), ("microseconds since 2026-11-21 10:00:00", 1_795_255_200 * 10**9),
+    ("us since 2026-11-21T10:00:00.25Z", 1_795_255_200_250_000_000), ("us since 2026-11-21 11:00:00 +01:00", 1_795_255_200 * 10**9),
+    ("us since 2026-11-21 10:00:00 UTC", 1_795_255_200 * 10**9)])
+def test_times_that_count_from_a_date(tmp_path, text, unix_ns):
+    """As in netCDF. Without an origin the date would be ignored, and the source would not be in step with others."""
+    uri = columns(tmp_path / "x.h5", np.arange(9), units=text)
+    for keys in ("", "&unit=us"):
+        line = refused(tmp_path, uri + keys, "x.h5:/time'", f"units='{text}'", "tick 0", "origin=2026-11-21T")
+    own = line[line.index("origin="):].split()[0]
+    assert ticks_of(tmp_path, f"{uri}&{own}")[0] == ticks_of(tmp_path, f"{uri}&origin=0")[0] == list(range(0, 9000, 1000))
+    since_1970 = ticks_of(tmp_path, f"{uri}&origin=1970-01-01T00:00:00Z")[0]
+    assert since_1970 == [unix_ns + t for t in range(0, 9000, 1000)]
+    refused(tmp_path, f"{uri}&unit=ns", "unit=ns", "contradicts")
+    late = columns(tmp_path / "y.h5", np.arange(9), units="us since the trigger")
+    refused(tmp_path, late, "names no time", "origin=0")
+    assert ticks_of(tmp_path, f"{late}&origin=0")[0] == list(range(0, 9000, 1000))
 
 
 def test_the_attribute_unit(tmp_path):
@@ -199,6 +219,13 @@ def test_a_table_states_its_unit(tmp_path, header, keys):
     only_line(eventloom("inspect", uri, code=2), "no unit")
     shift = 5_000_000 if "origin" in keys else 0
     assert ticks_of(tmp_path, f"{uri}{'&' if '?' in uri else '?'}unit=us")[0] == [t * 1000 + shift for t in range(1, 4)]
+
+
+@pytest.mark.parametrize("name", ["time [ticks]", "t_tick", "time_ticks", "timestamp (Ticks)"])
+def test_ticks_of_a_table_need_a_unit(tmp_path, name):
+    (tmp_path / "a.csv").write_text(f"{name},ch\n5,1\n7,1\n")
+    refused(tmp_path, f"csv:{tmp_path}/a.csv", "how long a tick of the clock is", "unit=12.5ns")
+    assert ticks_of(tmp_path, f"csv:{tmp_path}/a.csv?unit=25ns")[0] == [125, 175]
 
 
 def test_words_for_units_in_a_header(tmp_path):

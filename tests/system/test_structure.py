@@ -80,7 +80,7 @@ ARROWS = {
     "io/registry": [*IO, "io"],
     "app/command": LOWER,
     "app/document": [*LOWER, "app/command"],
-    "app/observe/page": ["formats"],
+    "app/observe/page": ["formats", "core/runtime"],
     "app/observe": [*LOWER, "app/command", "app/document"],
     "app/run": [*LOWER, "app/command", "app/document", "app/observe"],
     "app/view/report": [*LOWER, "app/command", "app/document", "app/view/hist"],
@@ -103,7 +103,6 @@ DOORS = {
     "mpi.h": ["core/mpi", "core/transport", "app/tools/bench"],
     "hdf5.h": ["io/hdf5"],
     "simgrid/s4u.hpp": ["core/simulation"],
-    "ucp/api/ucp.h": ["core/mpi", "core/transport"],
 }
 
 

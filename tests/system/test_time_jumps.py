@@ -5,13 +5,16 @@ Hits of single ticks (`gap:0,1`) show what was read; the reference is numpy's un
 import re
 import struct
 
+import caen
 import h5py
+import lmd_reference as lmd
 import midas
 import numpy as np
 import pytest
 
 from program import Run, eventloom
 from results import read_ledger, read_merged
+from spikes_reference import write_spikes
 
 SECOND = 1_000_000_000
 DISORDER = 10_000_000  # ns: the default of reorder=
@@ -46,8 +49,27 @@ def write_midas(path, times, channels=None):
     return f"midas:{path}?bank=HITS&record=12&time=u64le@0&channel=u32le@8"
 
 
+def write_lmd(path, times, channels=None):
+    """An event for each hit, whose stamp is two words."""
+    events = [lmd.Event(n, [lmd.Subevent(1, [int(t) & 0xFFFFFFFF, int(t) >> 32])]) for n, t in enumerate(times, 1)]
+    path.write_bytes(lmd.flat_file(events))
+    return f"lmd:{path}?time=word:0,2"
+
+
+def write_midas_words(path, times, channels=None):
+    events = [midas.Event(n, [midas.Bank("TIME", int(t).to_bytes(8, "little"))]) for n, t in enumerate(times, 1)]
+    midas.midas_file(path, events)
+    return f"midas:{path}?time=TIME:0,2"
+
+
+def write_spike_file(path, times, channels=None):
+    write_spikes(path, times, np.ones(len(times), int) if channels is None else channels)
+    return f"spikes:{path}"
+
+
 WRITERS = {"csv": write_table, "packed": write_packed, "hdf5": write_hdf5}
-ALL_WRITERS = WRITERS | {"midas": write_midas}
+ALL_WRITERS = WRITERS | {"midas": write_midas, "lmd": write_lmd, "midas-words": write_midas_words, "spikes": write_spike_file}
+WITH_UNIT = [kind for kind in ALL_WRITERS if kind != "spikes"]  # the files of spikes state theirs
 
 
 def with_keys(uri, *keys):
@@ -125,7 +147,7 @@ def counter_near_its_turns(bits, unit_ns, turns=3):
     return true, true % (1 << bits)
 
 
-@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("kind", WITH_UNIT)
 @pytest.mark.parametrize("bits, unit_ns", COUNTERS)
 def test_turns_within_the_tolerance_are_not_sorted_away(tmp_path, kind, bits, unit_ns):
     """A turn of such a counter is shorter than 10 ms, or than the second in which frames may come in any order."""
@@ -140,7 +162,74 @@ def test_turns_within_the_tolerance_are_not_sorted_away(tmp_path, kind, bits, un
     assert (times_of(run) == np.sort(raw) * unit_ns).all()
 
 
+@pytest.mark.parametrize("dtype", ["u2", "i8"])
+@pytest.mark.parametrize("packing", [{"add_offset": 1000}, {"add_offset": 1_000_000}, {"scale_factor": 2, "add_offset": 500}])
+def test_turns_of_stored_numbers_that_stand_for_others(tmp_path, dtype, packing):
+    """The counter is that of the numbers as stored."""
+    true = np.cumsum(np.random.default_rng(17).integers(1, 3000, 400))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["time"], file["channel"] = (true % 65_536).astype(dtype), np.ones(400, "u1")
+        file["time"].attrs.update(units="ns", **packing)
+    refused(f"hdf5:{tmp_path}/a.h5", "bits=16", folder=tmp_path)
+    run = run_all(tmp_path / "run", f"hdf5:{tmp_path}/a.h5?bits=16")
+    assert (times_of(run) == true * packing.get("scale_factor", 1) + packing["add_offset"]).all()
+
+
+def test_turns_of_compass_within_the_tolerance(tmp_path):
+    """Of 26 bits of 1 ps."""
+    true = np.cumsum(np.random.default_rng(1).integers(1, 3000, 500)) * 1000
+    records = [{"board": 0, "channel": 1, "time_ps": int(t) % (1 << 26), "energy": 1, "flags": 0} for t in true]
+    caen.compass_file(tmp_path / "a.BIN", 0xCAE1, records)
+    refused(f"compass:{tmp_path}/a.BIN", "bits=26", folder=tmp_path)
+    run = Run(tmp_path / "run", [f"compass:{tmp_path}/a.BIN?bits=26"], "--define", "gap:0,1", "--tick", "1ps")
+    assert (times_of(run) == true).all()
+
+
 @pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("order", ["shuffled", "newest first"])
+def test_hits_in_no_order_are_offered_one(tmp_path, kind, order):
+    true = np.arange(0, 30 * SECOND, 10_000_000)
+    times = np.random.default_rng(10).permutation(true) if order == "shuffled" else true[::-1]
+    uri = ALL_WRITERS[kind](tmp_path / "a.bin", times)
+    text = refused(uri, "reorder=", folder=tmp_path)
+    assert "jumps=" not in text and "damaged" not in text, text
+    offered = re.search(r"reorder=(\d+)s ", text)
+    assert (times_of(run_all(tmp_path / "run", with_keys(uri, f"reorder={offered[1]}s"))) == true).all()
+
+
+SHORT = np.arange(0, 5_000_000, 10_000)  # 5 ms
+BOTH_SHORT = np.sort(np.concatenate([SHORT, SHORT + 1]))
+TO_WHERE_THEY_BEGAN = "go back to where they began"
+
+
+def short_stretches(folder, kind, joined, channels):
+    parts = [(SHORT + n, np.full(len(SHORT), channel)) for n, channel in enumerate(channels)]  # no copies
+    for n, part in enumerate(parts if joined else [np.concatenate(parts, axis=1)]):
+        uri = ALL_WRITERS[kind](folder / f"a_{n}.bin", *part)
+    return with_keys(uri.replace("a_1", "a_*"), "concat") if joined else uri
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("joined", [False, True])
+def test_stretches_of_one_device_within_the_tolerance_do_not_lie_on_each_other(tmp_path, kind, joined):
+    """What the message offers continues the time, or accepts the order."""
+    uri = short_stretches(tmp_path, kind, joined, (1, 1))
+    refused(uri, TO_WHERE_THEY_BEGAN, "jumps=new-era", "reorder=10ms", folder=tmp_path)
+    assert (times_of(run_all(tmp_path / "stated", with_keys(uri, "reorder=10ms"))) == BOTH_SHORT).all()
+    run = run_all(tmp_path / "era", with_keys(uri, "reorder=1ms", "jumps=new-era"))
+    assert (times_of(run) == np.concatenate([SHORT, SHORT + SHORT[-1] + 1_000_000])).all()
+    late = np.concatenate([SHORT, SHORT[250:], SHORT[-1] + SHORT[1:]])
+    assert TO_WHERE_THEY_BEGAN not in run_all(tmp_path / "late", ALL_WRITERS[kind](tmp_path / "late.bin", late)).done.stderr
+
+
+@pytest.mark.parametrize("kind", ["csv", "packed", "hdf5", "midas", "spikes"])
+@pytest.mark.parametrize("joined", [False, True])
+def test_stretches_of_several_devices_within_the_tolerance_are_named(tmp_path, kind, joined):
+    run = run_all(tmp_path / "run", short_stretches(tmp_path, kind, joined, (1, 2)))
+    assert TO_WHERE_THEY_BEGAN in run.done.stderr and (times_of(run) == BOTH_SHORT).all()
+
+
+@pytest.mark.parametrize("kind", WITH_UNIT)
 def test_a_single_turn_of_a_short_recording(tmp_path, kind):
     true = np.arange(1 << 23, (1 << 24) + (1 << 22), 1000)
     uri = with_keys(ALL_WRITERS[kind](tmp_path / "a.bin", true % (1 << 24)), "unit=0.5ns", "round=down").replace("?unit=ns&", "?")
@@ -148,7 +237,7 @@ def test_a_single_turn_of_a_short_recording(tmp_path, kind):
     assert (times_of(run_all(tmp_path / "run", with_keys(uri, "bits=24"))) == true // 2).all()
 
 
-@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("kind", WITH_UNIT)
 @pytest.mark.parametrize("between_files", [False, True])
 def test_a_turn_in_joined_files(tmp_path, kind, between_files):
     """Of 24 bits of 50 ns, which last for less than the second in which frames may come in any order."""
@@ -215,6 +304,21 @@ def test_frames_in_any_order_are_offered_an_order(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("late_by, n", [(9, 400), (9, 20), (3, 20)])
+def test_frames_that_are_late_by_up_to_a_second_are_put_in_order(tmp_path, kind, late_by, n):
+    times = frames_in_any_order(late_by, n)
+    assert (times_of(run_all(tmp_path / "run", ALL_WRITERS[kind](tmp_path / "a.bin", times))) == np.sort(times)).all()
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+def test_hits_of_a_clock_that_never_begins_again_are_put_in_order(tmp_path, kind):
+    """So the user says; otherwise, they are refused."""
+    times = RESTARTS["two_spills_that_fit_between_others"]()
+    uri = with_keys(ALL_WRITERS[kind](tmp_path / "a.bin", times), "bits=none")
+    assert (times_of(run_all(tmp_path / "run", uri)) == np.sort(times)).all()
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
 def test_a_late_stretch_at_the_end(tmp_path, kind):
     hits = np.arange(0, 30 * SECOND, 1_000_003)
     times = np.concatenate([hits[hits < 10 * SECOND], hits[hits >= 20 * SECOND], hits[(hits >= 10 * SECOND) & (hits < 20 * SECOND)]])
@@ -222,7 +326,22 @@ def test_a_late_stretch_at_the_end(tmp_path, kind):
     assert "jumps=" not in text
 
 
+def bursts(spill, length, every, n=30):
+    """The hits of a spill, which lie between those of others."""
+    random = np.random.default_rng(spill)
+    begins = np.arange(0, length - every + 1, every) + random.integers(1, every - 1_000_000, length // every)
+    return np.concatenate([begin + np.sort(random.integers(0, 1_000_000, n)) for begin in begins])
+
+
+def spills(n, length, every):
+    return lambda: np.concatenate([bursts(spill, length, every) for spill in range(n)])
+
+
 RESTARTS = {
+    "spills_of_half_a_second": spills(20, SECOND // 2, 20_000_000),
+    "spills_of_3_s": spills(9, 3 * SECOND, 50_000_000),
+    "spills_that_fit_between_others": spills(5, SECOND * 4 // 5, 100_000_000),
+    "two_spills_that_fit_between_others": spills(2, SECOND * 4 // 5, 100_000_000),
     "two_measurements": lambda: np.concatenate(two_measurements()),
     "a_shorter_one": lambda: np.concatenate([np.arange(5_000, 60 * SECOND, 9_000_011), np.arange(7_000, SECOND, 9_000_011)]),
     "every_spill": lambda: np.concatenate([np.arange(n, 3 * SECOND, 1_000_003) for n in range(9)]),
@@ -237,6 +356,23 @@ def test_a_clock_that_begins_again_is_no_disorder(tmp_path, kind, made):
     uri = ALL_WRITERS[kind](tmp_path / "a.bin", RESTARTS[made]())
     text = refused(uri, "jumps=new-era", "jumps=drop", "bits=N", "modulus=M", folder=tmp_path)
     assert "reorder=" not in text, text
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("n, length, every", [(2, 100_000_000, 50_000_000), (2, 200_000_000, 100_000_000), (6, 200_000_000, 100_000_000)])
+def test_short_spills_of_few_bursts_may_be_frames(tmp_path, kind, n, length, every):
+    """Two bursts a spill lie between each other as frames in any order do: refused, and both remedies are offered."""
+    times = np.concatenate([bursts(spill, length, every, 100) for spill in range(n)])
+    uri = ALL_WRITERS[kind](tmp_path / "a.bin", times)
+    refused(uri, "jumps=new-era", "reorder=1s", folder=tmp_path)
+    assert (times_of(run_all(tmp_path / "run", with_keys(uri, "reorder=1s"))) == np.sort(times)).all()
+
+
+@pytest.mark.parametrize("kind", ALL_WRITERS)
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 5, 6, 4, 7, 8, 9), (1, 0, 3, 2, 5, 4, 7, 6, 9, 8)])
+def test_frames_of_a_short_recording_that_change_places(tmp_path, kind, order):
+    times = np.concatenate([f * 50_000_000 + np.arange(1000, 20_000_000, 200_000) for f in order])
+    assert (times_of(run_all(tmp_path / "run", ALL_WRITERS[kind](tmp_path / "a.bin", times))) == np.sort(times)).all()
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -275,6 +411,15 @@ def test_a_damaged_time_far_ahead(tmp_path):
     refused(uri, "hit 501 at", "a damaged time?", folder=tmp_path)
     run = run_all(tmp_path / "run", with_keys(uri, "jumps=drop"), code=3)
     assert (times_of(run) == times).all() and read_ledger(run.output)["hits_dropped_jump"].sum() == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "packed", "hdf5", "midas", "spikes"])
+def test_the_greatest_time_that_there_is(tmp_path, kind):
+    """As a mark for no time."""
+    uri = ALL_WRITERS[kind](tmp_path / "a.bin", np.array([5, 2**64 - 1, 9], np.uint64))
+    refused(uri, "hit 2", "a damaged time?", folder=tmp_path)
+    run = run_all(tmp_path / "drop", with_keys(uri, "jumps=drop"), code=3)
+    assert times_of(run).tolist() == [5, 9]
 
 
 def test_ordinary_disorder_has_a_bound(tmp_path):
@@ -427,11 +572,10 @@ def test_the_report_shows_the_largest_step(tmp_path):
 
 
 def test_stamped_list_mode(tmp_path):
-    """A binary format without the key `bits`."""
+    """A binary format."""
     def record(time):
         return struct.pack("<HHQHI", 0, 1, 1000 * time, 500, 0x4000)
     times = [*range(SECOND, SECOND + 500_000, 1000), *range(0, 500_000, 1000)]
     (tmp_path / "a.bin").write_bytes(struct.pack("<H", 0xCAE1) + b"".join(map(record, times)))
-    text = refused(f"compass:{tmp_path}/a.bin", "hit 501 at", folder=tmp_path)
-    assert "bits=" not in text
+    refused(f"compass:{tmp_path}/a.bin", "hit 501 at", folder=tmp_path)
     assert len(times_of(run_all(tmp_path / "run", f"compass:{tmp_path}/a.bin?jumps=new-era"))) == 1000

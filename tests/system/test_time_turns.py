@@ -1,6 +1,8 @@
 """Counters that turn: every rule for every format whose times or numbers come from one. The truth is a time that never
 turns, made with numpy; the files hold it modulo the counter's period."""
 
+import json
+import signal
 from dataclasses import dataclass
 from typing import Callable
 
@@ -12,6 +14,8 @@ import pytest
 import lmd_reference as lmd
 import midas
 from hld_reference import Event, Subevent, hld_file, tdc_block, tdc_words
+from interrupted import STOPPED
+from live import LiveRun, merged
 from program import Run, eventloom
 from results import read_merged
 from spikes_reference import write_spikes
@@ -48,6 +52,24 @@ def write_hld(path, raw, channel):
     path.write_bytes(hld_file([Event(n, [Subevent(0x8000, tdc_block(0xE000 + channel, words(t)))]) for n, t in enumerate(raw)]))
 
 
+def write_lmd(path, raw, channel):
+    """An event for each hit, whose stamp is a word."""
+    path.write_bytes(lmd.flat_file([lmd.Event(n, [lmd.Subevent(channel, [int(t)])]) for n, t in enumerate(raw, 1)]))
+
+
+def write_midas_words(path, raw, channel):
+    midas.midas_file(path, [midas.Event(n, [midas.Bank("TIM1", int(t).to_bytes(4, "little"))]) for n, t in enumerate(raw)])
+
+
+def write_spike_file(path, raw, channel):
+    write_spikes(path, [int(t) for t in raw], [channel] * len(raw))
+
+
+def write_compass(path, raw, channel):
+    records = [{"board": 0, "channel": channel, "time_ps": int(t) * 1000, "energy": 1, "flags": 0} for t in raw]
+    caen.compass_file(path, 0xCAE1, records)
+
+
 @dataclass
 class Format:
     ending: str
@@ -56,9 +78,10 @@ class Format:
     period: int = 1 << 32  # ns
     step: int = 1  # ns
     bits: str = "bits=32"
+    scheme: str = ""
 
-    def uri(self, scheme, path, *keys):
-        return f"{scheme}:{path}?" + "&".join(key for key in (self.keys, self.bits, *keys) if key)
+    def uri(self, name, path, *keys):
+        return f"{self.scheme or name}:{path}?" + "&".join(key for key in (self.keys, self.bits, *keys) if key)
 
 
 FIELDS = "record=12&time=u64le@0&channel=u32le@8&unit=ns"
@@ -68,6 +91,10 @@ FORMATS = {
     "packed": Format("bin", FIELDS, write_packed),
     "midas": Format("mid", f"bank=HITS&{FIELDS}", write_midas),
     "hld": Format("hld", "tdc=0xe000-0xe00f&time=tdc", write_hld, 10240 << 28, 5, ""),
+    "lmd": Format("lmd", "time=word:0,1&unit=ns", write_lmd),
+    "midas-words": Format("mid", "time=TIM1:0,1&unit=ns", write_midas_words, scheme="midas"),
+    "compass": Format("BIN", "", write_compass, bits=f"modulus={1000 << 32}"),
+    "spikes": Format("spikes", "", write_spike_file),
 }
 each_format = pytest.mark.parametrize("name", FORMATS)
 
@@ -135,6 +162,19 @@ def test_parts_of_whole_turns_are_named(tmp_path, name):
         put(tmp_path, name, f"run_{n}", true[true // kind.period == n])
     _, run = all_times(tmp_path / "run", [uri_of(tmp_path, name, "run_*")])
     assert "join them with concat" in run.done.stderr
+
+
+@pytest.mark.parametrize("name", ["csv", "hdf5", "packed", "midas", "lmd", "midas-words"])
+def test_files_of_whole_turns_are_named_though_the_width_is_not_stated(tmp_path, name):
+    """They lie on each other. Files that end anywhere are not named."""
+    period = 1 << 32
+    true = np.sort(np.random.default_rng(6).integers(0, 3 * period, 3000))
+    for n in range(3):
+        put(tmp_path, name, f"run_{n}", true[true // period == n])
+        put(tmp_path, name, f"part_{n}", true[(true // period == n) & (true % period < period * 0.8)])
+    for stem, said in (("run", True), ("part", False)):
+        _, run = all_times(tmp_path / stem, [uri_of(tmp_path, name, f"{stem}_*").replace("&bits=32", "").replace("bits=32", "unit=ns")])
+        assert ("join them with concat and bits=32" in run.done.stderr) == said, run.done.stderr
 
 
 def test_files_of_formats_without_counters_are_joined(tmp_path):
@@ -244,13 +284,62 @@ def test_the_first_records_may_make_no_hits(tmp_path):
     assert times.tolist() == np.sort(np.concatenate([true, true + 6000])).tolist()
 
 
-def test_followed_sources_are_named(tmp_path):
-    for stem, times in zip("ab", around_a_turn("csv")):
+@pytest.mark.parametrize("name", ["csv", "midas", "hld"])
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_followed_sources_are_aligned(tmp_path, name, ranks):
+    true = around_a_turn(name)
+    for stem, times in zip("ab", true):
+        put(tmp_path, name, stem, times)
+        (tmp_path / f"{stem}.end").touch()
+    times, run = all_times(tmp_path / "run", [uri_of(tmp_path, name, stem, "follow", "clock=daq") for stem in "ab"], np_=ranks)
+    assert times.tolist() == np.sort(np.concatenate(true)).tolist()
+    assert "is followed" not in run.done.stderr
+
+
+def test_followed_sources_without_a_beginning_are_named(tmp_path):
+    for stem, times in zip("ab", (around_a_turn("csv")[0], [])):
         put(tmp_path, "csv", stem, times)
         (tmp_path / f"{stem}.end").touch()
     for keys, said in (((), True), (("turns=0",), False)):
         _, run = all_times(tmp_path / str(said), [uri_of(tmp_path, "csv", stem, "follow", *keys) for stem in "ab"])
-        assert ("is followed: it is taken to begin in turn 0" in run.done.stderr) == said
+        assert ("b.csv' is followed" in run.done.stderr and "begin in turn 0" in run.done.stderr) == said
+
+
+def test_a_resumed_run_keeps_the_turns_of_followed_sources(tmp_path):
+    """Of one whose first hits came when the run had begun."""
+    first, second = around_a_turn("csv")
+    put(tmp_path, "csv", "a", first)
+    put(tmp_path, "csv", "b", [])
+    (tmp_path / "a.end").touch()
+    uris = [uri_of(tmp_path, "csv", stem, "follow", "clock=c") for stem in "ab"]
+    options = ["--define", "gap:0,1", "--epochs-per-slice", "20", "--segment-size", "1"]
+    rows = [f"{t % (1 << 32)},1\n" for t in second]
+    with LiveRun(tmp_path / "run", uris, *options) as run:
+        run.until_reported("begin in turn 0")
+        with open(tmp_path / "b.csv", "a") as file:
+            file.write("".join(rows[:120]))
+        run.until_parts(2, 15)
+        run.signal(signal.SIGUSR1)
+        run.wait(STOPPED)
+    with open(tmp_path / "b.csv", "a") as file:
+        file.write("".join(rows[120:]))
+    (tmp_path / "b.end").touch()
+    with LiveRun(tmp_path / "run", uris, *options, "--resume") as run:
+        run.wait(0)
+    merged(tmp_path / "run")
+    times = np.sort(read_merged(tmp_path / "run" / "merged.h5")["hits/time"].astype(np.int64))
+    assert times.tolist() == np.sort(np.concatenate([first, second % (1 << 32)])).tolist()
+
+
+@each_format
+def test_inspect_shows_the_turns_that_a_run_reads(tmp_path, name):
+    true = around_a_turn(name)
+    for stem, times, channel in zip("ab", true, (1, 2)):
+        put(tmp_path, name, stem, times, channel)
+    done = eventloom("inspect", uri_of(tmp_path, name, "[ab]"), "--tick", "1ns", "--json")
+    shown = json.loads(done.stdout)["files"]
+    assert [file["first_time"] for file in shown] == [times[0] for times in true]
+    assert "turn 1: " in done.stderr
 
 
 def test_groups_of_one_clock_are_aligned(tmp_path):
@@ -260,6 +349,22 @@ def test_groups_of_one_clock_are_aligned(tmp_path):
             file[f"{group}/time"], file[f"{group}/channel"] = (times % (1 << 32)).astype("u4"), np.ones(len(times), "u1")
     times, _ = all_times(tmp_path / "run", [f"hdf5:{tmp_path}/a.h5?group=/*&unit=ns&bits=32"])
     assert times.tolist() == np.sort(np.concatenate(true)).tolist()
+
+
+@pytest.mark.parametrize("form", ["csv", "hdf5"])
+def test_counters_of_one_uri_count_one_unit(tmp_path, form):
+    """Their files state the units."""
+    for name, unit in (("a", "ns"), ("b", "us")):
+        write_csv(tmp_path / f"{name}.csv", range(5, 50, 5), 1)
+        (tmp_path / f"{name}.csv").write_text((tmp_path / f"{name}.csv").read_text().replace("t_ns", f"t_{unit}"))
+        write_hdf5(tmp_path / f"{name}.h5", np.arange(5, 50, 5, dtype="u4"), 1)
+        with h5py.File(tmp_path / f"{name}.h5", "a") as file:
+            file["det/time"].attrs["units"] = unit
+    uri = {"csv": f"csv:{tmp_path}/[ab].csv?bits=32", "hdf5": f"hdf5:{tmp_path}/[ab].h5?group=/det&bits=32"}[form]
+    done = eventloom("run", "--source", uri, "--define", "gap:0,1", "--output", tmp_path / "no.h5", code=2)
+    assert "differ in" in done.stderr and "the file states" in done.stderr and "turns=0" in done.stderr
+    times, _ = all_times(tmp_path / "run", [uri + "&turns=0"])
+    assert times.tolist() == sorted([*range(5, 50, 5), *range(5000, 50000, 5000)])
 
 
 def test_sources_that_begin_all_over_a_turn(tmp_path):
@@ -280,6 +385,75 @@ def test_the_first_hits_may_be_out_of_order_across_a_turn(tmp_path, name):
     put(tmp_path, name, "a", true)
     times, _ = all_times(tmp_path / "run", [uri_of(tmp_path, name, "a")])
     assert times.tolist() == np.sort(true).tolist()
+
+
+@pytest.mark.parametrize("name", ["csv", "hdf5", "packed"])
+@pytest.mark.parametrize("numbered", [False, True])
+def test_the_advice_on_a_sign_names_the_width(tmp_path, name, numbered):
+    """Of a column of 16 bits. What is offered reads the truth, and nothing is offered that is then refused."""
+    true = np.arange(1, 100_001) if numbered else 100 + np.cumsum(np.random.default_rng(3).integers(1, 20_000, 3000))
+    raw = (true & 0xFFFF).astype("u2").view("i2")
+    uri = {"csv": f"csv:{tmp_path}/a.csv?", "hdf5": f"hdf5:{tmp_path}/a.h5?",
+           "packed": f"packed:{tmp_path}/a.bin?record=4&time=i16le@0&channel=u16le@2&"}[name]
+    uri += "numbered=yes" if numbered else "unit=ns"
+    write_csv(tmp_path / "a.csv", raw, 1)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["time"], file["channel"] = raw, np.ones(len(raw), "u1")
+    np.array([(t, 1) for t in raw.tolist()], [("t", "<i2"), ("c", "<u2")]).tofile(tmp_path / "a.bin")
+    define = "tag" if numbered else "gap:0,1"
+    done = eventloom("run", uri, "--define", define, "--output", tmp_path / "x.h5", code=2)
+    assert "bits=16" in done.stderr and "bits=32" not in done.stderr
+    assert not numbered or "origin=" not in done.stderr
+    run = Run(tmp_path / "run", [uri + "&bits=16"], "--define", define)
+    assert np.sort(read_merged(run.merged)["hits/time"].astype(np.int64)).tolist() == true.tolist()
+
+
+@pytest.mark.parametrize("field, dtype", [("i32le@0", "<i4"), ("i64le@0", "<i8")])
+def test_a_packed_counter_with_a_sign_may_turn_at_any_number(tmp_path, field, dtype):
+    period = 210_698_240
+    true = np.cumsum(np.random.default_rng(2).integers(1, period // 3, 500))
+    records = np.zeros(500, [("t", dtype), ("c", "<u4")])
+    records["t"] = (true + period // 2) % period - period // 2
+    records.tofile(tmp_path / "a.bin")
+    size = records.itemsize
+    times, _ = all_times(tmp_path / "run", [f"packed:{tmp_path}/a.bin?record={size}&time={field}&channel=u32le@{size - 4}&unit=ns&modulus={period}"])
+    assert np.diff(times).tolist() == np.diff(true).tolist()
+
+
+def test_one_unit_may_be_written_in_two_ways(tmp_path):
+    period = 1 << 32
+    first, second = around_a_turn("csv")
+    write_csv(tmp_path / "a.csv", first % period, 1)
+    write_csv(tmp_path / "b.csv", second % period, 2)
+    uris = [f"csv:{tmp_path}/{stem}.csv?unit={unit}&bits=32&clock=x" for stem, unit in (("a", "10ns"), ("b", "0.01us"))]
+    for stem in "ab":
+        (tmp_path / f"{stem}.csv").write_text((tmp_path / f"{stem}.csv").read_text().replace("t_ns", "t"))
+    times, _ = all_times(tmp_path / "run", uris)
+    assert times.tolist() == (10 * np.sort(np.concatenate([first, second]))).tolist()
+
+
+@pytest.mark.parametrize("name", ["csv", "hdf5", "packed"])
+def test_event_numbers_of_a_table_and_of_list_mode_data(tmp_path, name):
+    """Of as many bits, though a table has a unit and list-mode data do not."""
+    numbers = np.arange(65_500, 66_500)
+    write_events(tmp_path / "a.lmd", numbers)
+    put(tmp_path, name, "b", numbers, period=1 << 16)
+    table = uri_of(tmp_path, name, "b", "numbered=yes", "system=3").replace("bits=32", "bits=16").replace("&unit=ns", "")
+    run = Run(tmp_path / "run", [f"lmd:{tmp_path}/a.lmd?bits=16", table], "--define", "tag")
+    merged = read_merged(run.merged)
+    assert merged["events/time"].astype(np.int64).tolist() == numbers.tolist() and (merged["events/n_hits"] == 2).all()
+
+
+@pytest.mark.parametrize("name, ending", [("lmd", "lmd"), ("hld", "hld"), ("midas", "mid")])
+def test_event_numbers_that_wrap_around_early_are_named(tmp_path, name, ending):
+    write_events(tmp_path / f"a.{ending}", np.arange(1, 66_001), above=0)
+    run = Run(tmp_path / "run", [f"{name}:{tmp_path}/a.{ending}"], "--define", "tag", code=3)
+    assert "bits=16 continues them" in run.done.stderr
+    run = Run(tmp_path / "word", [f"{name}:{tmp_path}/a.{ending}?number=word:0:0-23"], "--define", "tag", code=3)
+    assert "number=word:0:0-15 continues them" in run.done.stderr
+    write_events(tmp_path / f"b.{ending}", [*range(1, 1000), 5, 6, *range(1000, 65_536)], above=0)
+    run = Run(tmp_path / "other", [f"{name}:{tmp_path}/b.{ending}"], "--define", "tag", code=3)
+    assert "bits=" not in run.done.stderr
 
 
 @pytest.mark.parametrize("name", ["csv", "hdf5"])
@@ -321,15 +495,15 @@ def test_event_numbers_of_16_bits(tmp_path, name):
     assert merged["events/time"].astype(np.int64).tolist() == true.tolist() and len(merged["hits/time"]) == 2 * len(true) - 1
 
 
-def write_events(path, numbers):
+def write_events(path, numbers, above=0x30000):
     """Events whose header holds other bits above the 16 of the number."""
-    numbers = [n % (1 << 16) | 0x30000 for n in numbers]
+    numbers = [int(n) % (1 << 16) | above for n in numbers]
     if path.suffix == ".lmd":
         path.write_bytes(lmd.flat_file([lmd.Event(n, [lmd.Subevent(1, [n])]) for n in numbers]))
     elif path.suffix == ".hld":
-        path.write_bytes(hld_file([Event(n, [Subevent(0x8000, [1])]) for n in numbers]))
+        path.write_bytes(hld_file([Event(n, [Subevent(0x8000, [n])]) for n in numbers]))
     else:
-        midas.midas_file(path, [midas.Event(n, [midas.Bank("TRIG", bytes(4))]) for n in numbers])
+        midas.midas_file(path, [midas.Event(n, [midas.Bank("TRIG", n.to_bytes(4, "little"))]) for n in numbers])
 
 
 @pytest.mark.parametrize("name, ending", [("lmd", "lmd"), ("hld", "hld"), ("midas", "mid")])
@@ -375,13 +549,30 @@ def test_keys_that_cannot_be(tmp_path, keys, words):
     assert len(lines) == 1 and words in lines[0], done.stderr
 
 
-@pytest.mark.parametrize("uri, words", [("hld:a.hld?turns=1", "time=tdc"), ("midas:a.mid?turns=1", "time=TYPE@OFFSET"),
-                                        ("midas:a.mid?modulus=9", "time=TYPE@OFFSET")])
+@pytest.mark.parametrize("uri, words", [("hld:a.hld?turns=1", "time=tdc"), ("midas:a.mid?turns=1", "event numbers"),
+                                        ("midas:a.mid?modulus=9", "event numbers"), ("midas:a.mid?overflow=u8@0", "time=TYPE@OFFSET")])
 def test_turns_need_a_counter(tmp_path, uri, words):
     write_hld(tmp_path / "a.hld", [5], 1)
     write_midas(tmp_path / "a.mid", [5], 1)
     done = eventloom("run", uri.replace(":", f":{tmp_path}/"), "--define", "tag", "--output", tmp_path / "x.h5", code=2)
     assert words in done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("hld", "spikes")])
+def test_numbers_that_the_counter_cannot_have(tmp_path, name):
+    """No time, in any format: refused, or counted as lost. The TDCs of HLD have no room for others, and a packet of
+    spikes may run on beyond the turn."""
+    kind = FORMATS[name]
+    true = np.arange(400) * (kind.period // 1000)
+    raw = np.insert(true % 3_000_000_000, 200, 3_000_000_001)
+    kind.write(tmp_path / f"a.{kind.ending}", raw, 1)
+    factor = 1000 if name == "compass" else 1
+    uri = uri_of(tmp_path, name, "a").replace(kind.bits, f"modulus={3_000_000_000 * factor}")
+    done = eventloom("run", uri, "--define", "gap:0,1", "--output", tmp_path / "x.h5", code=2)
+    assert str(3_000_000_001 * factor) in done.stderr and "skip-bad=yes" in done.stderr, done.stderr
+    times, run = all_times(tmp_path / "run", [uri + "&skip-bad=yes"], code=3)
+    assert times.tolist() == true.tolist()
+    assert run.report()["per_source"][0]["counts"]["hits_dropped_corrupt"] == 1
 
 
 def test_jumps_may_be_unwrapped_at_any_number(tmp_path):

@@ -5,6 +5,8 @@ The references are arrays of numpy and lists that the test itself has written.""
 import json
 import math
 
+import h5py
+import midas
 import numpy as np
 import pytest
 
@@ -56,6 +58,27 @@ def test_a_whole_kind_has_no_nan(tmp_path, kind):
     refused(f"{path}?payload=energy:{kind}", "t.csv:3", "a value is missing", "payload=energy:f64")
     run = run_all(tmp_path / "run", f"{path}?payload=energy:{kind}&skip-bad=yes", code=3)
     assert rows_of(run) == [(1, 0, 1, (7,))] and lost(run) == {"corrupt": 1}
+
+
+def test_an_empty_line_in_a_table_of_one_column(tmp_path):
+    """It is a row without a time; empty lines before the first row and behind the last one are not."""
+    for n, (header, keys) in enumerate((("t_ns\n", ""), ("# t\n", "time=1&unit=ns&"))):
+        path = table(tmp_path, f"{header}\n1\n2\n\n\n5\n\n\n", f"t{n}.csv")
+        uri = f"{path}?{keys}fixed-channel=7"
+        refused(uri, f"t{n}.csv:7", "line before it is empty", "the time is missing", "skip-bad=yes")
+        run = run_all(tmp_path / str(n), f"{uri}&skip-bad=yes", code=3)
+        assert rows_of(run) == [(t, 0, 7, ()) for t in (1, 2, 5)] and lost(run) == {"corrupt": 2}
+    path = table(tmp_path, "t_ns,ch\n1,3\n\n2,4\n")
+    assert rows_of(run_all(tmp_path / "two", path)) == [(1, 0, 3, ()), (2, 0, 4, ())]
+
+
+def test_a_line_of_tabs_is_a_row(tmp_path):
+    """Of missing values, as a line of commas is."""
+    for separator in "\t,;":
+        path = table(tmp_path, f"t_ns,ch,energy\n1,1,7\n,,\n2,2,8\n".replace(",", separator))
+        refused(path, "t.csv:3", "missing", "skip-bad=yes")
+        run = run_all(tmp_path / f"run{ord(separator)}", f"{path}?skip-bad=yes", code=3)
+        assert [row[0] for row in rows_of(run)] == [1, 2] and lost(run) == {"corrupt": 1}
 
 
 def test_a_late_missing_value(tmp_path):
@@ -152,7 +175,7 @@ def test_a_counter_as_numpy_writes_it(tmp_path):
 
 @pytest.mark.parametrize("number, kinds", [
     (2**24, "f32 f64 u32 i32"), (2**24 + 1, "f64 u32 i32"), (2**31, "f32 f64 u32"), (2**32 - 1, "f64 u32"), (2**53, "f32 f64"),
-    (2**53 + 1, ""), (2**60, "f32 f64"), (2**63 - 1, ""), (-(2**31), "f32 f64 i32"), (-(2**31) - 1, "f64"), (-(2**53) - 1, ""),
+    (2**53 + 1, ""), (2**60, "f32 f64"), (2**63 - 1, ""), (2**64, "f32 f64"), (2**64 + 1, ""), (3 * 10**19, "f64"), (10**25 + 1, ""), (-(2**31), "f32 f64 i32"), (-(2**31) - 1, "f64"), (-(2**53) - 1, ""),
 ])
 def test_whole_numbers_are_kept_or_refused(tmp_path, number, kinds):
     path = table(tmp_path, f"t_ns,ch,energy\n1,1,{number}\n")
@@ -165,6 +188,17 @@ def test_whole_numbers_are_kept_or_refused(tmp_path, number, kinds):
             refused(uri, "t.csv:2", f"'{number}' is not payload")
     if not kinds:
         refused(path, "t.csv:2", "no kind", "leave energy out of payload=")
+
+
+def test_times_with_a_sign_or_many_zeros(tmp_path):
+    """They are numbers as Python and spreadsheets write them, too."""
+    texts = {"+5": 5, "12." + 30 * "0": 12, "+1.25e1": 12.5, "13.5" + 25 * "0": 13.5, "14." + 22 * "0" + "e+0": 14}
+    path = table(tmp_path, "t_us,ch\n" + "".join(f"{text},+{n}\n" for n, text in enumerate(texts)))
+    assert [row[::2] for row in rows_of(run_all(tmp_path / "run", path))] == [(round(1000 * t), n) for n, t in enumerate(texts.values())]
+    run = run_all(tmp_path / "turns", f"{path}?bits=10")
+    assert [row[0] for row in rows_of(run)] == [round(1000 * t) for t in texts.values()]
+    for bad in ("+-5", "++5", "12." + 25 * "0" + "1"):
+        refused(table(tmp_path, f"t_us,ch\n1,1\n{bad},1\n"), "t.csv:3", "is not a time")
 
 
 def test_whole_times_above_2_to_the_53(tmp_path):
@@ -180,6 +214,43 @@ def test_stated_whole_kinds_in_floating_point(tmp_path):
     assert [row[3] for row in rows_of(run_all(tmp_path / "run", f"{path}?payload=flags:u32"))] == [(1,), (250,)]
     path = table(tmp_path, "t_ns,ch,flags\n1,1,-1.000e+00\n2,1,2.500e+00\n")
     refused(f"{path}?payload=flags:i32", "t.csv:3", "'2.500e+00' is not payload")
+
+
+@pytest.mark.parametrize("text, kinds", [
+    ("16777217.0", "f64"), ("1.6777217e7", "f64"), ("16777216.0", "f32 f64"), ("16777217.5", "f32 f64"), ("9007199254740993.0", ""), ("1e30", "f32 f64"),
+    ("1.8446744073709551616e19", "f32 f64"), ("1.8446744073709551617e+19", ""), ("36893488147419103233.00", ""),
+])
+def test_whole_numbers_with_a_point_or_an_exponent(tmp_path, text, kinds):
+    path = table(tmp_path, f"t_ns,ch,energy\n1,1,{text}\n")
+    for kind, dtype in (("f32", "<f4"), ("f64", "<f8")):
+        uri = f"{path}?payload=energy:{kind}"
+        if kind not in kinds:
+            refused(uri, "t.csv:2", f"'{text}' is not payload")
+            continue
+        assert rows_of(run_all(tmp_path / kind, uri))[0][3] == tuple(np.array([float(text)], dtype).view("<u4").tolist())
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i2", "i4"])
+def test_channels_of_records_in_other_types(tmp_path, kind):
+    """They are read when they are whole numbers from 0."""
+    channels = np.array([0, 5, 32_000, -1] + ([1.5, np.nan] if kind[0] == "f" else []))
+    records = np.zeros(len(channels), dtype=[("t", "<u8"), ("c", "<" + kind)])
+    records["t"], records["c"] = np.arange(len(channels)), channels
+    records.tofile(tmp_path / "t.bin")
+    field = {"f4": "f32le@8", "f8": "f64le@8", "i2": "i16le@8", "i4": "i32le@8"}[kind]
+    run = run_all(tmp_path / "run", f"packed:{tmp_path}/t.bin?record={records.itemsize}&time=u64le@0&channel={field}", code=3)
+    assert rows_of(run) == [(0, 0, 0, ()), (1, 0, 5, ()), (2, 0, 32_000, ())]
+    assert lost(run) == {"corrupt": len(channels) - 3} and f"offset {3 * records.itemsize}: -1 is not a channel" in run.done.stderr
+
+
+def test_inspect_shows_numbers_of_any_type(tmp_path):
+    records = np.zeros(2, dtype=[("t", "<u8"), ("e", "<f8"), ("d", "<i2"), ("f", "<f4"), ("c", "u1")])
+    records["t"], records["e"], records["d"], records["f"] = [1, 2], [1.25, -1e300], [-3, 4], [0.5, np.nan]
+    records.tofile(tmp_path / "t.bin")
+    path = table(tmp_path, "t_ns,ch,e,d,f\n" + "".join(f"{t},{c},{e},{d},{f}\n" for t, e, d, f, c in records.tolist()))
+    for uri in (f"{path}?payload=e,d:i32,f:f32", f"packed:{tmp_path}/t.bin?record=23&time=u64le@0&channel=u8@22&payload=e:f64le@8,i16le@16,f32le@18"):
+        done = eventloom("inspect", uri, "--events", 2, "--json")
+        assert [hit["payload"] for hit in json.loads(done.stdout)["first_events"]] == [[1.25, -3, 0.5], [-1e300, 4, None]]
 
 
 @pytest.mark.parametrize("yes, no", [("True", "False"), ("true", "false"), ("TRUE", "FALSE")])
@@ -215,8 +286,53 @@ def test_words_have_one_numbering_in_a_run(tmp_path):
     eventloom("align", uri, "--output", tmp_path / "map.csv", code=2)
     names = table(tmp_path, "BGO,0\nGe1,1\nGe2,2\n", "names")
     assert [row[2] for row in rows_of(run_all(tmp_path / "run", f"{uri}&channels={names}"))] == [1, 2, 1, 0, 2]
+    apart = [f"csv:{tmp_path}/run_0.csv?channel=det&system=1", f"csv:{tmp_path}/run_1.csv?channel=det"]
+    assert [row[2] for row in rows_of(run_all(tmp_path / "apart", *apart))] == [1 << 22, 1 << 22 | 1, 1, 0, 2]
+    for n, uri_of_one in enumerate(apart):
+        eventloom("convert", uri_of_one, "--output", tmp_path / f"apart_{n}.epochs")
+    assert len(rows_of(run_all(tmp_path / "streams_apart", f"file:{tmp_path}/apart_*.epochs"))) == 5
     table(tmp_path, "t_ns,det\n1,Ge1\n2,Ge2\n3,BGO\n", "run_0.csv")
     assert [row[2] for row in rows_of(run_all(tmp_path / "same", uri))] == [1, 2, 0, 1, 0, 2]
+
+
+@pytest.mark.parametrize("first", ["numbers", "words"])
+def test_words_are_not_read_beside_numbers(tmp_path, first):
+    """The first word would be the same channel as the number 0."""
+    texts = {"numbers": "t_ns,det\n1,0\n2,1\n", "words": "t_ns,det\n11,left\n12,right\n"}
+    for name, text in texts.items():
+        table(tmp_path, text, f"{'a' if name == first else 'b'}_{name}.csv")
+    uri = f"csv:{tmp_path}/[ab]_*.csv?channel=det"
+    refused(uri, "words.csv", "numbers.csv", "channels=FILE", "system=N")
+    names = table(tmp_path, "left,2\nright,3\n", "names")
+    assert sorted(row[2] for row in rows_of(run_all(tmp_path / "run", f"{uri}&channels={names}"))) == [0, 1, 2, 3]
+    uris = [f"csv:{tmp_path}/{'a' if name == first else 'b'}_{name}.csv?channel=det&system={n}" for n, name in enumerate(texts)]
+    assert len(rows_of(run_all(tmp_path / "apart", *uris))) == 4
+
+
+@pytest.mark.parametrize("form", ["csv", "csv?system=0", "packed", "hdf5", "epochs"])
+def test_words_are_not_read_beside_numbers_of_any_format(tmp_path, form):
+    """Unless they are another system, or lie above the words."""
+    words = f"csv:{table(tmp_path, f't_ns,det{chr(10)}11,left{chr(10)}12,right{chr(10)}', 'words.csv')}?channel=det"
+    table(tmp_path, "t_ns,ch\n1,0\n2,1\n", "n.csv")
+    np.array([(1, 0), (2, 1)], "<u4").tofile(tmp_path / "n.bin")
+    with h5py.File(tmp_path / "n.h5", "w") as file:
+        file["time"], file["channel"] = [1, 2], [0, 1]
+    eventloom("convert", f"csv:{tmp_path}/n.csv", "--output", tmp_path / "n.epochs")
+    numbers = {"csv": f"csv:{tmp_path}/n.csv?", "csv?system=0": f"csv:{tmp_path}/n.csv?system=0&", "packed": f"packed:{tmp_path}/n.bin?record=8&time=u32le@0&channel=u32le@4&",
+               "hdf5": f"hdf5:{tmp_path}/n.h5?unit=ns&", "epochs": f"file:{tmp_path}/n.epochs?"}[form][:-1]
+    text = refused_run(tmp_path, words, numbers)
+    assert "words.csv' are words" in text and f"{tmp_path}/n." in text and "system=N" in text
+    assert len(rows_of(run_all(tmp_path / "words", f"{words}&system=3", numbers))) == 4
+    if form != "csv?system=0":
+        assert len(rows_of(run_all(tmp_path / "numbers", words, numbers + ("&" if "?" in numbers else "?") + "system=3"))) == 4
+
+
+def test_words_beside_a_fixed_channel_and_beside_nothing(tmp_path):
+    words = f"csv:{table(tmp_path, f't_ns,det{chr(10)}11,left{chr(10)}12,right{chr(10)}', 'words.csv')}?channel=det"
+    time = table(tmp_path, "t_ns\n1\n2\n", "time.csv")
+    assert "time.csv' are numbers" in refused_run(tmp_path, words, f"csv:{time}?fixed-channel=1")
+    assert len(rows_of(run_all(tmp_path / "above", words, f"csv:{time}?fixed-channel=2"))) == 4
+    assert len(rows_of(run_all(tmp_path / "empty", words, f"csv:{table(tmp_path, 't_ns,ch' + chr(10), 'empty.csv')}"))) == 2
 
 
 IDS = [0x10_0000_0001, 0x1234_5678_9ABC_DEF0, 77, 2**64 - 1]
@@ -236,10 +352,13 @@ def test_ids_above_28_bits(tmp_path, form):
     assert rows_of(run) == [(t, 0, number[i], ()) for t, i in hits.tolist()]
     few = table(tmp_path, f"{IDS[0]},5\n{IDS[3]},9\n", "few.csv")
     if form == "csv":
-        refused(f"{uri}channels={few}", "t.csv:", "is not a channel")
+        refused(f"{uri}channels={few}", "t.csv:", "is not a channel", "channels=")
     run = run_all(tmp_path / "few", f"{uri}channels={few}" + ("&skip-bad=yes" if form == "csv" else ""), code=3)
     assert rows_of(run) == [(t, 0, number[i], ()) for t, i in hits.tolist() if i != IDS[1]]
     assert lost(run) == {"corrupt": int((hits["id"] == IDS[1]).sum())}
+    if form == "packed":
+        done = eventloom("run", uri.rstrip("&"), "--define", "gap:0,1", "--output", tmp_path / "none.h5", code=3)
+        assert f"t.bin: offset 0: {hits['id'][0]} is not a channel" in done.stderr and "channels=FILE" in done.stderr
     refused(f"{uri}channels={table(tmp_path, f'{IDS[0]},5' + chr(10) + f'{IDS[0]:#x},6' + chr(10), 'twice.csv')}", "named before")
 
 
@@ -249,7 +368,7 @@ UNITS = {"0x20000-0x2ffff:10ns,0x30000-0x3ffff:8ns": (10_000, 8_000), "0x20000-0
 
 
 @pytest.mark.parametrize("units", UNITS)
-@pytest.mark.parametrize("form", ["csv", "packed"])
+@pytest.mark.parametrize("form", ["csv", "packed", "hdf5"])
 def test_ticks_by_channel(tmp_path, form, units):
     """Modules with two clocks in one file."""
     random = np.random.default_rng(9)
@@ -258,15 +377,18 @@ def test_ticks_by_channel(tmp_path, form, units):
     rows["t"] = np.sort(random.integers(0, 10_000_000, 2000)) * 3
     rows.tofile(tmp_path / "t.bin")
     table(tmp_path, "t,ch\n" + "".join(f"{t},{s << 16 | c}\n" for t, s, c in rows.tolist()))
-    uri = {"csv": f"csv:{tmp_path}/t.csv?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u16le@6&subsystem=u16le@4&"}[form]
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["time"], file["channel"] = rows["t"], rows["slot"].astype("u4") << 16 | rows["c"]
+    uri = {"csv": f"csv:{tmp_path}/t.csv?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u16le@6&subsystem=u16le@4&",
+           "hdf5": f"hdf5:{tmp_path}/t.h5?"}[form]
     run = run_all(tmp_path / "run", f"{uri}unit={units}&reorder=1s", options=("--tick", "500ps"))
     lengths = {2: UNITS[units][0], 3: UNITS[units][1]}
     expected = sorted((round(t * lengths[s] / 500), 0, s << 16 | c, ()) for t, s, c in rows.tolist())
     assert sorted(rows_of(run)) == expected
     only = units.partition(",")[0]
-    if form == "csv" and "10ns" in only:
-        refused(f"{uri}unit={only}", "t.csv:3", "unit=", "skip-bad=yes")
-    run = run_all(tmp_path / "only", f"{uri}unit={only}&reorder=1s" + ("&skip-bad=yes" if form == "csv" else ""), code=3,
+    if form != "packed" and "10ns" in only:
+        refused(f"{uri}unit={only}", {"csv": "t.csv:3", "hdf5": "t.h5:/time' row 1"}[form], "unit=", "skip-bad=yes")
+    run = run_all(tmp_path / "only", f"{uri}unit={only}&reorder=1s" + ("&skip-bad=yes" if form != "packed" else ""), code=3,
                   options=("--tick", "500ps"))
     assert sorted(rows_of(run)) == [row for row in expected if row[2] >> 16 == 2] and lost(run) == {"corrupt": 1000}
     inspected = json.loads(eventloom("inspect", f"{uri}unit={units}", "--json").stdout)
@@ -274,11 +396,14 @@ def test_ticks_by_channel(tmp_path, form, units):
 
 
 @pytest.mark.parametrize("unit", ["0-5:ns,3-7:us", "0-5:parsec", "5-0:ns", "0-5:ns,", "x:ns", "0-268435456:ns", "0-5:", ":ns"])
-@pytest.mark.parametrize("form", ["csv", "packed"])
+@pytest.mark.parametrize("form", ["csv", "packed", "hdf5"])
 def test_units_that_cannot_be(tmp_path, form, unit):
     np.zeros(4, "<u8").tofile(tmp_path / "t.bin")
     path = table(tmp_path, "t,ch\n1,1\n")
-    uri = {"csv": f"csv:{path}?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u8@4&"}[form]
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["time"], file["channel"] = [1], [1]
+    uri = {"csv": f"csv:{path}?", "packed": f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&channel=u8@4&",
+           "hdf5": f"hdf5:{tmp_path}/t.h5?"}[form]
     refused(f"{uri}unit={unit}", "unit")
     refused(f"{uri}unit=0-5:ns&bits=32", "unit= by channels is not valid with bits=")
 
@@ -300,15 +425,23 @@ def marked_records(random, period, bits, gaps, most):
     return times, channels, rows
 
 
+def write_marked(path, rows):
+    with h5py.File(path, "w") as file:
+        for name, values in zip(("time", "channel", "special"), zip(*rows)):
+            file[name] = np.array(values, "u4")
+
+
 @pytest.mark.parametrize("period, key", [(2**20, "bits=20"), (999_983, "modulus=999983")])
-@pytest.mark.parametrize("form", ["csv", "packed"])
+@pytest.mark.parametrize("form", ["csv", "packed", "hdf5"])
 @pytest.mark.parametrize("which", ["flag", "channel"])
 def test_rows_that_mark_turns(tmp_path, form, which, period, key):
     """Pauses may be longer than a turn; a mark may stand for several turns, and 0 is one."""
     times, channels, rows = marked_records(np.random.default_rng(4), period, 25, 5 * period, 7)
     np.array([marks << 31 | channel << 25 | number for number, channel, marks in rows], "<u4").tofile(tmp_path / "t.bin")
     table(tmp_path, "t,ch,special\n" + "".join(f"{n},{c},{m}\n" for n, c, m in rows))
+    write_marked(tmp_path / "t.h5", rows)
     uri, overflow = {"csv": (f"csv:{tmp_path}/t.csv?", {"flag": "special", "channel": "ch==63"}),
+                     "hdf5": (f"hdf5:{tmp_path}/t.h5?", {"flag": "special", "channel": "channel==63&&special>0"}),
                      "packed": (f"packed:{tmp_path}/t.bin?record=4&time=u32le@0:0-24&channel=u32le@0:25-30&",
                                 {"flag": "u32le@0:31", "channel": "u32le@0:25-30==63&&u32le@0:31>0"})}[form]
     keys = f"unit=ps&{key}&overflow={overflow[which]}"
@@ -318,13 +451,14 @@ def test_rows_that_mark_turns(tmp_path, form, which, period, key):
     refused(f"{uri}unit=ps&overflow={overflow[which]}", "overflow=", "bits= or modulus=")
 
 
-@pytest.mark.parametrize("form", ["csv", "packed"])
+@pytest.mark.parametrize("form", ["csv", "packed", "hdf5"])
 def test_marks_across_files(tmp_path, form):
     """Turns go on; more marks than a block has rows lie between two hits."""
     for n, rows in enumerate(([(5, 1, 0)] + [(0, 63, 1)] * 150_000 + [(6, 1, 0)], [(7, 1, 0), (2, 63, 1), (8, 1, 0)])):
         np.array([m << 31 | c << 25 | t for t, c, m in rows], "<u4").tofile(tmp_path / f"t{n}.bin")
         table(tmp_path, "t,ch,special\n" + "".join(f"{t},{c},{m}\n" for t, c, m in rows), f"t{n}.csv")
-    uri = {"csv": f"csv:{tmp_path}/t*.csv?overflow=special",
+        write_marked(tmp_path / f"t{n}.h5", rows)
+    uri = {"csv": f"csv:{tmp_path}/t*.csv?overflow=special", "hdf5": f"hdf5:{tmp_path}/t*.h5?overflow=special",
            "packed": f"packed:{tmp_path}/t*.bin?record=4&time=u32le@0:0-24&channel=u32le@0:25-30&overflow=u32le@0:31"}[form]
     run = run_all(tmp_path / "run", f"{uri}&unit=ns&bits=10&concat")
     assert [row[0] for row in rows_of(run)] == [5, 150_000 * 1024 + 6, 150_000 * 1024 + 7, 150_002 * 1024 + 8]
@@ -381,12 +515,82 @@ def test_conditions_on_words_and_missing_values(tmp_path):
     path = table(tmp_path, "t_ns,ch,what\n1,1,hit\n2,-,lost\n,3,lost\n4,4,hit\n5,5,\n")
     run = run_all(tmp_path / "run", f"{path}?where=what==hit&skip-bad=yes", code=3)
     assert rows_of(run) == [(1, 0, 1, ()), (4, 0, 4, ())] and lost(run) == {"cut": 2, "corrupt": 1}
+    for text in ('"hit"', "'hit'"):
+        assert rows_of(run_all(tmp_path / f"q{ord(text[0])}", f"{path}?where=what=={text}&skip-bad=yes", code=3)) == rows_of(run)
     refused(f"{path}?where=what==hit", "t.csv:6", "where=", "skip-bad=yes")
+    path = table(tmp_path, "t_ns,ch,what\n1,1,07\n2,2,7\n3,3,a=b\n")
+    for n, (text, times) in enumerate({"==7": [1, 2], '=="7"': [2], '=="a=b"': [3], '!="a=b"': [1, 2]}.items()):
+        keys = "&skip-bad=yes" if text == "==7" else ""
+        assert [row[0] for row in rows_of(run_all(tmp_path / f"w{n}", f"{path}?where=what{text}{keys}", code=3 if keys else 0))] == times
     records = np.zeros(9, dtype=[("t", "<u4"), ("x", "<f4")])
     records["t"], records["x"] = np.arange(9), [0, 1, np.nan, 3, 4, 5, 6, 7, 8]
     records.tofile(tmp_path / "t.bin")
     run = run_all(tmp_path / "nan", f"packed:{tmp_path}/t.bin?record=8&time=u32le@0&fixed-channel=2&where=f32le@4>=3", code=3)
     assert [row[0] for row in rows_of(run)] == list(range(3, 9)) and lost(run) == {"cut": 2, "corrupt": 1}
+
+
+FRACTIONS = {"==0.3": lambda k: k == 3, "!=0.3": lambda k: k != 3, "<0.7": lambda k: k < 7, "<=0.7": lambda k: k <= 7, ">0.1": lambda k: k > 1,
+             ">=0.1&&{}!=0.6": lambda k: k >= 1 and k != 6}
+
+
+def forms_of_fractions(folder, form):
+    """The numbers 0 to 0.9 in columns of several types; returns the URI before the key `where`, and the columns."""
+    tenths = np.arange(10)
+    if form == "csv":
+        table(folder, "t_ns,ch,q\n" + "".join(f"{k},{k},{k / 10}\n" for k in tenths.tolist()))
+        return f"csv:{folder}/t.csv?", ["q"]
+    if form == "packed":
+        fields = {"f32le@2": "<f4", "f64le@6": "<f8", "u16le@14*0.1": "<u2", "i16le@16*0.1": "<i2", "f32le@18*0.1": "<f4"}
+        rows = np.zeros(10, dtype=[("t", "u1"), ("c", "u1"), *((name, kind) for name, kind in fields.items())])
+        rows["t"] = rows["c"] = tenths
+        for name in fields:
+            rows[name] = tenths if "*" in name else tenths / 10
+        rows.tofile(folder / "t.bin")
+        return f"packed:{folder}/t.bin?record={rows.itemsize}&time=u8@0&channel=u8@1&", list(fields)
+    with h5py.File(folder / "t.h5", "w") as file:
+        file["time"] = file["channel"] = tenths
+        for kind in ("f2", "f4", "f8", "u2", "i8"):
+            file[kind] = (tenths / 10 if kind[0] == "f" else tenths).astype(kind)
+            if kind[0] != "f":
+                file[kind].attrs["scale_factor"] = np.float32(0.1)
+        columns = list(file)
+    return f"hdf5:{folder}/t.h5?unit=ns&", [name for name in columns if name not in ("time", "channel")]
+
+
+@pytest.mark.parametrize("form", ["csv", "packed", "hdf5"])
+def test_fractions_are_compared_in_the_precision_of_the_column(tmp_path, form):
+    """0.3 is the number that a column of its type holds for it, and 3 times a tenth."""
+    uri, columns = forms_of_fractions(tmp_path, form)
+    for column in columns:
+        for condition, holds in FRACTIONS.items():
+            shown = json.loads(eventloom("inspect", f"{uri}where={column}{condition.format(column)}", "--events", 10, "--json").stdout)
+            assert [hit["channel"] for hit in shown["first_events"]] == [k for k in range(10) if holds(k)], (column, condition)
+
+
+@pytest.mark.parametrize("form", ["packed", "hdf5"])
+def test_a_whole_number_that_the_column_cannot_hold(tmp_path, form):
+    """No row would ever be equal to it."""
+    uri, columns = forms_of_fractions(tmp_path, form)
+    column = {"packed": "f32le@2", "hdf5": "f4"}[form]
+    refused(f"{uri}where={column}==16777217", "where=", column, "no number of 24 binary digits", "16777217", "< or >")
+    assert len(rows_of(run_all(tmp_path / "run", f"{uri}where={column}<16777217&&{column}!=16777218"))) == 10
+
+
+def test_quotes_in_conditions(tmp_path):
+    path = table(tmp_path, "t_ns,ch,what\n1,1,R&&D\n2,2,it's\n3,3,x\n4,4,R\n")
+    for n, (text, times) in enumerate({'=="R&&D"': [1], "!='R&&D'&&ch<4": [2, 3], '=="it\'s"': [2], "!=\"x\"&&what!='R'": [1, 2]}.items()):
+        assert [row[0] for row in rows_of(run_all(tmp_path / f"run{n}", f"{path}?where=what{text}"))] == times
+    for text in ('"R', "R'", '"x"y', "'x\""):
+        refused(f"{path}?where=what=={text}", "where=", "quotes, one before it and one behind it")
+
+
+def test_a_word_is_not_compared_with_numbers(tmp_path):
+    """No row would be equal to it, so that nothing would be read, without a word."""
+    path = table(tmp_path, "t_ns,ch,q\n1,1,\n2,2,0.5\n3,3,7\n")
+    refused(f"{path}?where=ch==x&skip-bad=yes", "t.csv", "where= compares column 'ch' with the word 'x'", "numbers alone", 'ch=="x"')
+    refused(f"{path}?where=q!=x&skip-bad=yes", "'q' with the word 'x'")
+    run = run_all(tmp_path / "run", f'{path}?where=q=="7"&skip-bad=yes', code=3)
+    assert [row[0] for row in rows_of(run)] == [3] and lost(run) == {"cut": 1, "corrupt": 1}
 
 
 def test_rows_left_out_name_no_channels(tmp_path):
@@ -395,7 +599,7 @@ def test_rows_left_out_name_no_channels(tmp_path):
     assert rows_of(run) == [(2, 0, 1, (5,)), (4, 0, 0, (6,))]
 
 
-@pytest.mark.parametrize("condition", ["type", "type=0", "type==", "==0", "type==0&&", "type<hit", "type==0==1", "&&type==0"])
+@pytest.mark.parametrize("condition", ["type", "type=0", "type==", "==0", "type==0&&", "type<hit", "type==0==1", "&&type==0", 'type<"0"'])
 @pytest.mark.parametrize("form", ["csv", "packed"])
 def test_conditions_that_cannot_be(tmp_path, form, condition):
     uri, names = forms_of_rows(tmp_path)[form]
@@ -417,6 +621,8 @@ def test_one_table_as_two_sources(tmp_path):
     table(tmp_path, (tmp_path / "t.csv").read_text(), "u.csv")
     refused_text = refused_run(tmp_path, f"csv:{tmp_path}/t.csv", f"csv:{tmp_path}/u.csv")
     assert "same contents" in refused_text and "system=" in refused_text
+    refused_text = refused_run(tmp_path, f"csv:{tmp_path}/t.csv", f"csv:{tmp_path}/u.csv?system=0")
+    assert "same contents" in refused_text and "system=" in refused_text
     run = run_all(tmp_path / "devices", f"csv:{tmp_path}/t.csv?system=1", f"csv:{tmp_path}/u.csv?system=2")
     assert len(rows_of(run)) == 2 * N
 
@@ -424,6 +630,15 @@ def test_one_table_as_two_sources(tmp_path):
 def refused_run(folder, *uris):
     sources = [word for uri in uris for word in ("--source", uri)]
     return eventloom("run", *sources, "--define", "gap:0,1", "--output", f"{folder}/refused.h5", code=2).stderr
+
+
+def test_joined_counters_count_one_unit(tmp_path):
+    """The turns of a counter of ns do not go on in one of us; times that do not turn are converted."""
+    table(tmp_path, "t_ns,ch\n100,1\n200,2\n10,1\n", "k1.csv")
+    table(tmp_path, "t_us,ch\n1,1\n2,2\n", "k2.csv")
+    reported = refused_run(tmp_path, f"csv:{tmp_path}/k[12].csv?concat&bits=8")
+    assert "k2.csv' counts in units of us" in reported and "of ns" in reported
+    assert len(rows_of(run_all(tmp_path / "run", f"csv:{tmp_path}/k[12].csv?concat&reorder=1us"))) == 5
 
 
 # ---- what R, pandas and spreadsheets write
@@ -459,3 +674,23 @@ def test_first_lines_and_line_ends_of_spreadsheets(tmp_path):
     assert rows_of(run_all(tmp_path / "run", path)) == [(1, 0, 3, words_of(12.5))]
     (tmp_path / "t.csv").write_bytes(b"t_ns,ch\r1,3\r2,4\r")
     refused(tmp_path / "t.csv", "t.csv:1", "carriage return")
+
+
+@pytest.mark.parametrize("form", ["csv", "hdf5", "packed", "midas"])
+def test_conditions_that_leave_out_all_rows_are_named(tmp_path, form):
+    """No loss: the exit code is 0. One line names all such sources."""
+    hits = np.zeros(50, dtype=[("t", "<u8"), ("c", "<u2"), ("k", "u1")])
+    hits["t"], hits["c"] = 1000 * np.arange(50), 3
+    for n in range(2):
+        hits["c"] = n
+        table(tmp_path, "t,c,k\n" + "".join(f"{t},{c},{k}\n" for t, c, k in hits.tolist()), f"t{n}.csv")
+        hits.tofile(tmp_path / f"t{n}.bin")
+        midas.midas_file(tmp_path / f"t{n}.mid", [midas.Event(1, [midas.Bank("HITS", hits.tobytes())])])
+        with h5py.File(tmp_path / f"t{n}.h5", "w") as file:
+            for name in hits.dtype.names:
+                file[name] = hits[name]
+    keys = "record=11&time=u64le@0&channel=u16le@8"
+    uri = {"csv": f"csv:{tmp_path}/t*.csv?unit=ns&channel=c&where=k==5", "hdf5": f"hdf5:{tmp_path}/t*.h5?time=t&channel=c&unit=ns&where=k==5",
+           "packed": f"packed:{tmp_path}/t*.bin?{keys}&where=u8@10==5", "midas": f"midas:{tmp_path}/t*.mid?bank=HITS&{keys}&where=u8@10==5"}[form]
+    lines = run_all(tmp_path / "run", uri).done.stderr.splitlines()
+    assert [all(word in line for word in ("source 0", "source 1", "all of its 50 rows")) for line in lines if "where=" in line] == [True]

@@ -335,6 +335,35 @@ def test_hostile_peers_at_the_port(tmp_path, recording, np):
     assert report["peak_rss_bytes"] < 100e6
 
 
+@pytest.mark.parametrize("with_data", [False, True])
+@pytest.mark.parametrize("session", [1, 77])
+def test_strangers_in_the_names_of_boards(tmp_path, recording, session, with_data):
+    """From other addresses, in the boards' sessions or others: without effect, named and counted. Only data may have
+    been a board's: then the exit code says so."""
+    port = free_port()
+    with live(tmp_path, recording, on_one_port(port)).listening() as run:
+        boards = [Board(file, port) for file in recording.files]
+        strangers = [Board(file, port, session=session) for file in recording.files]
+        for stranger in strangers:
+            stranger.send(stranger.mark(0, END, 0, 0))  # before the boards begin
+        for board in boards:
+            board.header()
+        for epoch in range(1000, 10_001, 1000):
+            for board, stranger in zip(boards, strangers):
+                board.to(epoch)
+                stranger.send(other_header(stranger), stranger.mark(FAR // 2), *(stranger.data(99) if with_data else []),
+                              stranger.mark(epoch, END, 5, 5))
+                drained(port)
+        for board in boards:
+            board.end()
+        found, report = run.found(3 if with_data else 0), run.report()
+        assert "another address counts" in run.text() and "it ends a session" in run.text()
+    assert_same(found, recording.replay)
+    for number in range(3):
+        counts = counts_of(report, number)
+        assert counts["foreign"] > 30 and counts["restarts"] == counts["contradictions"] == 0, counts
+
+
 def other_header(board):
     """The stream's header with another epoch length."""
     return board.framed(HEADER, bytes(8) + epochs_file([], source=board.source, epoch_ticks=5_000)[:128])

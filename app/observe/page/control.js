@@ -1,7 +1,7 @@
 // Controls that steer a run. The server requires the token that the run printed at its start.
 
 const COMMAND_PATIENCE_MS = 10000;
-const QUESTIONS = { stop: 'Stop the run?', 'stop-run': 'End this run?' };
+const QUESTIONS = { stop: 'Stop the run?', 'stop-run': 'End this run?', reset: 'Begin the histograms again from zero?' };
 const BEGINNINGS = ['start', 'next-run'];
 
 // Returns the reason of a refusal: the text of {"error": "..."}, or the beginning of any other body.
@@ -90,6 +90,7 @@ function showRuns(doc) {
 
 function showControl(doc) {
   document.getElementById('control').hidden = !(doc.control && doc.control.enabled) || isOver(doc);
+  document.querySelector('[data-command=reset]').hidden = doc.state === 'idle' || !some(doc.spectra);
   showRuns(doc);
   showSpeed(doc.setup || {});
 }

@@ -36,11 +36,15 @@ endforeach()
 
 base64_of_sha256(style_sum "${style}")
 base64_of_sha256(script_sum "${script}")
+string(CONCAT policy "default-src 'none'; script-src 'sha256-${script_sum}'; style-src 'sha256-${style_sum}'; "
+       "connect-src 'self'; base-uri 'none'; form-action 'none'")
 set(script "${script_texts}")
-foreach(name style script style_sum script_sum)
+foreach(name style script policy)
   string(REPLACE "@${name}@" "${${name}}" page "${page}")
 endforeach()
 
-set(source "#include <string_view>\n#include <vector>\nnamespace eventloom {\nstd::vector<std::string_view> page_texts();\n")
+set(source "#include <string_view>\n#include <vector>\n#include \"app/observe/page/page.hpp\"\nnamespace eventloom {\n")
+string(APPEND source "const char* const kPagePolicy =\n    R\"_page_(${policy})_page_\";\n")
+string(APPEND source "std::vector<std::string_view> page_texts();\n")
 string(APPEND source "std::vector<std::string_view> page_texts() {\nreturn {R\"_page_(" "${page}" ")_page_\"};\n}\n}\n")
 file(WRITE ${OUTPUT} "${source}")

@@ -1,8 +1,9 @@
 #include "app/observe/page/page.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
+
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -25,10 +26,10 @@ const char* const kPageBegin = "<!DOCTYPE html>\n<!-- Eventloom page -->\n";
 
 std::string page_for_monitor() { return page_holding("null"); }
 
-std::string page_with(const nlohmann::json& status) {
+std::string page_with(const Json& status) {
   // ASCII without '<', which occurs in JSON only inside strings: neither </script> nor <!-- can appear.
   std::string json;
-  for (const char c : status.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) {
+  for (const char c : status.dump(-1, true)) {
     if (c == '<') {
       json += "\\u003c";
     } else {

@@ -99,10 +99,10 @@ function backToWhole(name, redraw) {
   redraw();
 }
 
-function spectrumNotes({ entries, underflow, overflow, time, final }) {
+function spectrumNotes({ entries, underflow, overflow, time, final, since }) {
   const words = `${whole(entries)} entries, ${whole(underflow)} below and ${whole(overflow)} above the range`;
   const when = final ? ', at the end of the run' : time ? `, ${moment(time)} UTC` : '';
-  return el('p', { class: 'note' }, words + when);
+  return el('p', { class: 'note' }, words + (since ? `, since ${moment(since)}` : '') + when);
 }
 
 function spectraPanel({ names, spectrum, channelNames }, width, redraw) {

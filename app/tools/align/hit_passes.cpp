@@ -48,9 +48,11 @@ bool is_earlier(const AlignHit& a, const AlignHit& b) { return a.time < b.time; 
 
 HitPasses::HitPasses(const std::vector<SourceSpec>& specs, const TimeBaseOptions& base) : specs_(specs), base_(base) {
   std::vector<DescribedSource> described;
-  for (const auto& source : open_all()) {
+  const auto opened = open_all();
+  for (std::size_t s = 0; s < opened.size(); ++s) {
+    const auto& source = opened[s];
     require_times(*source);
-    described.push_back({source->name(), source->header().text});
+    described.push_back({source->name(), specs[s].uri.text(), source->header().text});
     names_.push_back(source->name());
     kinds_.push_back(payload_kind(source->header().flags, 0));
     const auto& clock = source->header().base;

@@ -12,6 +12,7 @@
 #include "app/command/realtime.hpp"
 #include "app/command/report_file.hpp"
 #include "app/document/json_message.hpp"
+#include "core/mpi/environment.hpp"
 #include "core/runtime/cores.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/host_name.hpp"
@@ -20,21 +21,19 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kLeastWidth = 8;  // fits most values, so that the header is seldom repeated
 constexpr const char* kGap = "  ";
 
 /// The value of a point under a column's key; null when absent.
 Json value_of(const Json& point, const std::string& key) {
   if (!key.starts_with('/')) return point.value(key, Json());
-  const Json::json_pointer pointer(key);
-  return point.contains(pointer) ? point.at(pointer) : Json();
+  const Json* found = point.at_path(key);
+  return found ? *found : Json();
 }
 
 std::string number_text(const Json& value, const BenchColumn& column) {
   const bool percent = column.unit == "%";
-  if (value.is_number_integer() && !percent && column.precision == 0) return value.dump();
+  if (value.is_integer() && !percent && column.precision == 0) return value.dump();
   return fmt::format("{:.{}f}", value.get<double>() * (percent ? 100 : 1), column.precision);
 }
 
@@ -186,7 +185,7 @@ void BenchReport::set_load(Json load, const std::string& warning) {
 
 void BenchReport::write_json(const std::string& path) const {
   // Ordered, so that the file begins with its subject.
-  nlohmann::ordered_json json;
+  Json json;
   json["format"] = kBenchReport;
   json["bench"] = bench_;
   json["setup"] = setup_;
@@ -194,8 +193,18 @@ void BenchReport::write_json(const std::string& path) const {
   json["points"] = points_;
   json["notes"] = notes_;
   // A path in the configuration need not be UTF-8; that must not cost the results.
-  write_report(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_report(path, json.dump(2) + "\n");
 }
+
+namespace {
+
+/// Reports of earlier versions have no "others".
+ExchangeBackend backend_of(const Json& exchange) {
+  return {text_of(exchange.at("pml")), text_of(exchange.at("osc")), text_of(exchange.at("ucx_transports")),
+          exchange.at("is_ucx").get<bool>(), exchange.value("others", "")};
+}
+
+}  // namespace
 
 Json bench_setup(const Communicator& communicator, const ExchangeBackend& backend,
                  const std::string& effective_config) {
@@ -219,7 +228,8 @@ Json bench_setup(const Communicator& communicator, const ExchangeBackend& backen
            {{"pml", backend.pml},
             {"osc", backend.osc},
             {"ucx_transports", backend.transports},
-            {"is_ucx", backend.is_ucx}}},
+            {"is_ucx", backend.is_ucx},
+            {"others", backend.others}}},
           {"configuration", effective_config}};
 }
 
@@ -232,11 +242,11 @@ void print_setup(std::ostream& out, const Json& setup) {
       << text("processor") << ", " << text("cores") << " cores, second-level cache "
       << (l2.is_null() ? "unknown" : std::to_string(l2.get<long>() / 1024) + " KiB") << "\n";
   print_binding(out, setup.at("binding"));
-  if (const auto realtime = setup.find("realtime"); realtime != setup.end() && !realtime->is_null()) {
+  if (const Json* realtime = setup.member("realtime"); realtime != nullptr && !realtime->is_null()) {
     out << "realtime   " << summary_of(realtime_of(*realtime)) << '\n';
   }
-  out << "exchange   pml " << text_of(exchange.at("pml")) << ", osc " << text_of(exchange.at("osc")) << ", transports "
-      << text_of(exchange.at("ucx_transports")) << (exchange.at("is_ucx").get<bool>() ? "\n" : " (not over UCX)\n");
+  const auto backend = backend_of(exchange);
+  out << "exchange   " << exchange_text(backend) << (backend.is_ucx ? "\n" : " (not over UCX)\n");
 }
 
 }  // namespace eventloom

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/mpi/communicator.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/mpi/exchange_backend.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -24,24 +24,24 @@ struct BenchColumn {
 class BenchReport {
  public:
   /// `setup`: the result of bench_setup(), extended by the benchmark.
-  BenchReport(std::string bench, std::vector<BenchColumn> columns, nlohmann::json setup);
+  BenchReport(std::string bench, std::vector<BenchColumn> columns, Json setup);
 
   /// Adds a point, a JSON object, and prints its row at once: numbers right-aligned, text left-aligned, "-" for a
   /// value that is missing, null or not finite. Prints the header before the first row, and again whenever a value
   /// does not fit its column.
-  void add(nlohmann::json point);
+  void add(Json point);
 
   /// Prints a line below the current rows and keeps it for the file, unless it was noted before.
   void note(std::string line);
 
   /// Adds a MachineLoad::report(), and its warning, if any, to the notes of the file.
-  void set_load(nlohmann::json load, const std::string& warning);
+  void set_load(Json load, const std::string& warning);
 
   /// Replaces what the setup says of the ranks: for a benchmark that measures ranks which it starts itself.
-  void set_ranks(const nlohmann::json& setup);
+  void set_ranks(const Json& setup);
 
-  [[nodiscard]] const nlohmann::json& setup() const { return setup_; }
-  [[nodiscard]] const nlohmann::json& points() const { return points_; }
+  [[nodiscard]] const Json& setup() const { return setup_; }
+  [[nodiscard]] const Json& points() const { return points_; }
 
   /// Writes {"bench", "setup", "load", "points", "notes"}. Throws UserError if the file cannot be written.
   void write_json(const std::string& path) const;
@@ -56,7 +56,7 @@ class BenchReport {
     bool left = false;  ///< the column holds text
   };
 
-  static Cell cell_of(const nlohmann::json& point, const BenchColumn& column);
+  static Cell cell_of(const Json& point, const BenchColumn& column);
   bool make_room(const std::vector<Cell>& cells);
   void print_header() const;
   void print_row(const std::vector<Cell>& cells) const;
@@ -64,9 +64,9 @@ class BenchReport {
   std::string bench_;
   std::vector<BenchColumn> columns_;
   std::vector<Shape> shapes_;  ///< one per column
-  nlohmann::json setup_;
-  nlohmann::json load_;
-  nlohmann::json points_ = nlohmann::json::array();
+  Json setup_;
+  Json load_;
+  Json points_ = Json::array();
   std::vector<std::string> notes_;
 };
 
@@ -74,12 +74,11 @@ class BenchReport {
 ///
 /// {"eventloom", "mpi", "ucx": versions, "started": UTC, "hosts": by rank, "binding": by rank, {"cpus": as in "0-1,4",
 /// "one_core": whether they are the hardware threads of a single core}, "exchange": {"pml", "osc", "ucx_transports",
-/// "is_ucx"}, "configuration": effective_config}, and for the caller's host {"processor": model name, "cores": online
-/// hardware threads, "l2_bytes": second-level cache of a core}.
-nlohmann::json bench_setup(const Communicator& communicator, const ExchangeBackend& backend,
-                           const std::string& effective_config);
+/// "is_ucx", "others"}, "configuration": effective_config}, and for the caller's host {"processor": model name,
+/// "cores": online hardware threads, "l2_bytes": second-level cache of a core}.
+Json bench_setup(const Communicator& communicator, const ExchangeBackend& backend, const std::string& effective_config);
 
 /// Prints a few lines that summarise a bench_setup(), and "realtime" if the setup has it.
-void print_setup(std::ostream& out, const nlohmann::json& setup);
+void print_setup(std::ostream& out, const Json& setup);
 
 }  // namespace eventloom

@@ -39,7 +39,7 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
 }
 
 /// Collective. Returns what is in force on each rank; null without --realtime.
-nlohmann::json take_realtime(const std::string& bench, const po::variables_map& values, const Collective& ranks) {
+Json take_realtime(const std::string& bench, const po::variables_map& values, const Collective& ranks) {
   if (!values["realtime"].as<bool>() || bench == kBenchOfRuns || over_transports(values)) return nullptr;
   // ZeroMQ's I/O thread would inherit the binding.
   const bool zmq = values.count("peer") != 0 && values["peer"].as<std::string>().find("zmq") != std::string::npos;
@@ -47,8 +47,8 @@ nlohmann::json take_realtime(const std::string& bench, const po::variables_map& 
 }
 
 /// Collective. Takes the steps of --realtime first, because the setup states the binding.
-nlohmann::json setup_of(const std::string& bench, const po::variables_map& values, const std::string& effective_config,
-                        const Communicator& communicator) {
+Json setup_of(const std::string& bench, const po::variables_map& values, const std::string& effective_config,
+              const Communicator& communicator) {
   auto realtime = take_realtime(bench, values, communicator);
   auto setup = bench_setup(communicator, exchange_backend(), effective_config);
   setup["realtime"] = std::move(realtime);
@@ -130,7 +130,7 @@ BenchRun::BenchRun(const std::string& bench, const po::variables_map& values, co
   if (first() && !over_transports(values)) print_setup(std::cout, report_.setup());
 }
 
-void BenchRun::add(nlohmann::json point) {
+void BenchRun::add(Json point) {
   if (first()) report_.add(std::move(point));
 }
 
@@ -142,7 +142,7 @@ void BenchRun::write_raw(std::size_t repetition, std::string_view what, const Me
   if (raw_) raw_->write(report_.points().size(), repetition, what, times.each());
 }
 
-void BenchRun::adopt(const nlohmann::json& report, const std::string& transport, const std::string& raw) {
+void BenchRun::adopt(const Json& report, const std::string& transport, const std::string& raw) {
   if (!first()) return;
   if (report_.points().empty()) {
     report_.set_ranks(report.at("setup"));
@@ -186,7 +186,7 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-nlohmann::json spread_of(const std::vector<double>& values) {
+Json spread_of(const std::vector<double>& values) {
   if (values.size() < 2) return {};
   const auto [least, greatest] = std::ranges::minmax(values);
   return (greatest - least) / median(values);

@@ -45,17 +45,17 @@ class BenchRun {
   [[nodiscard]] TimesKept times_kept() const { return kept_; }
 
   /// The points so far, on rank 0.
-  [[nodiscard]] const nlohmann::json& points() const { return report_.points(); }
+  [[nodiscard]] const Json& points() const { return report_.points(); }
 
   /// Rank 0 adds the point or note; the other ranks do nothing.
-  void add(nlohmann::json point);
+  void add(Json point);
   void note(std::string line);
   /// Rank 0 writes the times of the next point to the file of --raw, if there is one. `repetition`: from 0.
   void write_raw(std::size_t repetition, std::string_view what, const MeasuredTimes& times);
   /// Rank 0 adds the report of another benchmark, measured by ranks that this one has started: their setup, which is
   /// printed the first time, the notes, as those of `name`, the points, with this "transport", and the rows of `raw`,
   /// the file of their --raw, if there is one here.
-  void adopt(const nlohmann::json& report, const std::string& transport, const std::string& raw);
+  void adopt(const Json& report, const std::string& transport, const std::string& raw);
   /// Collective. Adds the load of the hosts, and a warning where it spoils the figures; writes the requested files and
   /// returns `code`.
   int finish(const std::vector<Plot>& plots, int code);
@@ -77,6 +77,6 @@ int run_bench(CommandLine& line, int argc, const char* const* argv,
 
 double median(std::vector<double> values);
 /// Relative spread of repetitions: (largest - smallest) / median; null for fewer than two.
-nlohmann::json spread_of(const std::vector<double>& values);
+Json spread_of(const std::vector<double>& values);
 
 }  // namespace eventloom

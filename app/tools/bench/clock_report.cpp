@@ -7,8 +7,6 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 namespace {
 
 constexpr double kPpm = 1e6;
@@ -59,9 +57,8 @@ namespace {
 
 /// The median of the absolute values of a member in all trials.
 double typical(const Json& trials, const std::string& member) {
-  const Json::json_pointer pointer(member);
   std::vector<double> values;
-  for (const auto& trial : trials) values.push_back(std::abs(trial.at(pointer).get<double>()));
+  for (const auto& trial : trials) values.push_back(std::abs(trial.at_path(member)->get<double>()));
   return median(std::move(values));
 }
 
@@ -87,7 +84,7 @@ Json clocks_point(const Json& trials, std::size_t duration, Json known) {
   point["repetitions"] = Json::array();
   for (const auto& trial : trials) {
     auto one = trial;
-    one["after"] = trial.at(Json::json_pointer(errors));
+    one["after"] = *trial.at_path(errors);
     one.erase("later");
     point["repetitions"].push_back(std::move(one));
   }

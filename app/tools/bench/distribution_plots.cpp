@@ -26,10 +26,10 @@ PlotSeries longer_than(const std::string& name, const LatencyHistogram& times) {
 
 }  // namespace
 
-std::string series_name(const nlohmann::json& point, const std::vector<const char*>& members) {
+std::string series_name(const Json& point, const std::vector<const char*>& members) {
   std::string name;
   for (const auto* member : members) {
-    const auto value = point.value(member, nlohmann::json());
+    const auto value = point.value(member, Json());
     if (value.is_null() || value == 0 || value == "ring") continue;
     const std::string_view of(member);
     name += name.empty() ? "" : ", ";

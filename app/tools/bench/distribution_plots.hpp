@@ -1,17 +1,17 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/document/latency_histogram.hpp"
 #include "app/document/plot.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
 /// The values of a point's `members`, those that it has, joined by commas: the name of its curve. A peer "ring" and a
 /// pause of 0, the defaults, are left out.
-std::string series_name(const nlohmann::json& point, const std::vector<const char*>& members);
+std::string series_name(const Json& point, const std::vector<const char*>& members);
 /// Adds a place to the series of a plot that has this name, which it creates if necessary.
 void add_to_series(Plot& plot, const std::string& name, double x, double y);
 

@@ -1,18 +1,18 @@
 #pragma once
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/document/plot.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
 /// Plots the latency at each stage over the measurements in sequence, with a line per stage and percentile.
 class LatencyPlot {
  public:
-  void add(const nlohmann::json& point) {
+  void add(const Json& point) {
     ++n_;
     for (const auto& [name, us] : point["shown"].items()) {
       auto line = std::ranges::find(series_, name, &PlotSeries::name);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/command/common_clock.hpp"
@@ -12,14 +11,13 @@
 #include "core/engine/builder_role.hpp"
 #include "core/engine/filter_role.hpp"
 #include "core/engine/source_role.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/threads.hpp"
 #include "core/transport/mpi_network.hpp"
 
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::json;
 
 /// Gives every rank time to learn the start time before it arrives.
 constexpr std::int64_t kStartAfterNs = 2'000'000;

@@ -14,8 +14,6 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 namespace {
 
 // The kernel counts CPU time in ticks of 10 ms, so that short measurements need a margin in seconds.

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/mpi/communicator.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -17,7 +17,7 @@ class MachineLoad {
   /// Collective. Returns {"loaded": whether the figures cannot be trusted, "hosts": [{"host", "cores", "seconds",
   /// "others_cores" and "stolen_cores": cores that other processes and the hypervisor have used on average,
   /// "load_average": of a minute, ranks included}]}. Members are null where /proc says nothing.
-  [[nodiscard]] nlohmann::json report(const Communicator& communicator) const;
+  [[nodiscard]] Json report(const Communicator& communicator) const;
 
  private:
   /// Seconds of CPU time; negative: unknown.
@@ -36,6 +36,6 @@ class MachineLoad {
 inline constexpr std::string_view kLoadWarning = "these figures cannot be trusted";
 
 /// A line about each loaded host in a MachineLoad::report(); empty if there is none.
-std::string load_warning(const nlohmann::json& report);
+std::string load_warning(const Json& report);
 
 }  // namespace eventloom

@@ -2,8 +2,6 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 void MeasuredTimes::add(std::int64_t ns) {
   histogram_.add(static_cast<double>(ns));
   if (kept_.limit_ns && ns > *kept_.limit_ns) ++above_limit_;

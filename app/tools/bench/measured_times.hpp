@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "app/document/latency_histogram.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -31,12 +31,12 @@ class MeasuredTimes {
   [[nodiscard]] const std::vector<std::int64_t>& each() const { return each_; }
 
   /// Serialises everything, to send it to another rank, where unpack() adds it to times with the same TimesKept.
-  [[nodiscard]] nlohmann::json packed() const;
-  void unpack(const nlohmann::json& packed);
+  [[nodiscard]] Json packed() const;
+  void unpack(const Json& packed);
 
   /// The members of LatencyHistogram::to_json(), "bins": [[low_ns, high_ns, count], ...], those that are not empty, in
   /// ascending order, and with a limit "limit_ns", "above_limit" and "share_above_limit" (null without times).
-  [[nodiscard]] nlohmann::json to_json() const;
+  [[nodiscard]] Json to_json() const;
 
  private:
   TimesKept kept_;
@@ -46,6 +46,6 @@ class MeasuredTimes {
 };
 
 /// The histogram of a MeasuredTimes::to_json().
-LatencyHistogram histogram_of(const nlohmann::json& times);
+LatencyHistogram histogram_of(const Json& times);
 
 }  // namespace eventloom

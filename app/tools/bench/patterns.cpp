@@ -16,7 +16,6 @@
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::json;
 
 namespace {
 

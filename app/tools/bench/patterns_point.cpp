@@ -8,8 +8,6 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 namespace {
 
 constexpr double kMemcpySeconds = 0.02;

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/tools/bench/bench_run.hpp"
 #include "app/tools/bench/traffic.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -38,6 +38,6 @@ struct PatternsPoint {
 
 /// Collective. Measures a point: the rates of all repetitions beside bare puts, then once the time of each message,
 /// then the peers. The result is complete on rank 0.
-nlohmann::json measure_pattern(const PatternsConfig& config, BenchRun& run, const PatternsPoint& point);
+Json measure_pattern(const PatternsConfig& config, BenchRun& run, const PatternsPoint& point);
 
 }  // namespace eventloom

@@ -10,19 +10,17 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 namespace {
 
 /// Whether some points differ only by their queues, so that each queue needs a separate line.
 bool by_queue(const Json& points) {
-  std::set<Json> queues;
-  std::set<Json> others;
+  std::set<std::string> queues;
+  std::set<std::string> others;
   for (const auto& point : points) {
     Json about = {point.value("transport", ""), point["pattern"], point["schedule"], point["message_bytes"]};
-    others.insert(about);
+    others.insert(about.dump());
     about.push_back(point["queue"]);
-    queues.insert(about);
+    queues.insert(about.dump());
   }
   return queues.size() != others.size();
 }

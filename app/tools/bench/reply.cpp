@@ -1,6 +1,7 @@
 #include <chrono>
 #include <string>
 
+#include "app/command/launcher.hpp"
 #include "app/command/options.hpp"
 #include "app/command/temporary_folder.hpp"
 #include "app/tools/bench/bench_options.hpp"
@@ -14,7 +15,6 @@
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::json;
 
 namespace {
 
@@ -84,7 +84,7 @@ Program run_of(const ReplyConfig& config, std::uint64_t epochs_per_slice, std::u
   program.environment = std::move(environment);
   program.own_group = true;
   program.ends_with_us = true;
-  if (config.ranks != 0) program.words = {"mpirun", "--oversubscribe", "-np", std::to_string(config.ranks)};
+  if (config.ranks != 0) program.words = words_to_launch(config.ranks);
   const auto exe = program_beside_this("eventloom").string();
   for (const auto& word : {exe, std::string("run"), std::string("--source"), config.board.to, std::string("--define"),
                            "gap:100ns," + std::to_string(config.board.hits), std::string("--epochs-per-slice"),

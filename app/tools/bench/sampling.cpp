@@ -122,7 +122,7 @@ class Sampling {
   void gather(double cpu_seconds) {
     const bool takes_part = sends_ || communicator_.rank() == receiver_;
     result_.cpu_seconds = communicator_.sum(takes_part ? cpu_seconds : 0.0);
-    const auto packed = all_gather_json(communicator_, sends_ ? nlohmann::json() : result_.latency.packed());
+    const auto packed = all_gather_json(communicator_, sends_ ? Json() : result_.latency.packed());
     if (sends_ && receiver_ != 0) result_.latency.unpack(packed[static_cast<std::size_t>(receiver_)]);
   }
 

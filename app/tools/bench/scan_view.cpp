@@ -7,15 +7,13 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 namespace {
 
 /// Whether the rings were read in several ways, so that each way needs separate lines.
 bool by_reading(const Json& points) {
-  std::set<Json> ways;
+  std::set<std::string> ways;
   for (const auto& point : points) {
-    if (point["part"] == "rings") ways.insert({point["read"], point["access"]});
+    if (point["part"] == "rings") ways.insert(Json{point["read"], point["access"]}.dump());
   }
   return ways.size() > 1;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "app/command/mpi_command.hpp"
 #include "app/command/ring_options.hpp"
@@ -13,14 +12,13 @@
 #include "app/tools/bench/tcp_counters.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/json.hpp"
 #include "core/transport/mpi_network.hpp"
 #include "core/transport/mpi_rma_transport.hpp"
 
 namespace eventloom {
 
 namespace {
-
-using Json = nlohmann::json;
 
 /// Number of slices for which a builder gathers messages at a time. Builders without a build time use no memory beyond
 /// the rings, so they take several rings' worth; others take a few, as in a run. If the number of slices is given, a

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/command/launcher.hpp"
 #include "app/command/options.hpp"
 #include "app/command/temporary_folder.hpp"
 #include "core/control/agreement.hpp"
@@ -19,7 +20,6 @@
 namespace eventloom {
 
 namespace po = boost::program_options;
-using Json = nlohmann::json;
 
 namespace {
 
@@ -47,7 +47,8 @@ class OverTransport {
   OverTransport(const BenchView& view, std::uint64_t ranks, bool raw, const std::string& config) : folder_("bench") {
     std::ofstream(folder_.file("bench.ini")) << config;
     const auto exe = std::filesystem::read_symlink("/proc/self/exe").string();
-    words_ = {"mpirun", "--oversubscribe", "-np", std::to_string(ranks), exe, "bench", view.bench};
+    words_ = words_to_launch(ranks);
+    words_.insert(words_.end(), {exe, "bench", view.bench});
     for (const auto& [option, file] : {std::pair("--config", "bench.ini"), {"--report-json", "bench.json"}}) {
       words_.insert(words_.end(), {option, folder_.file(file)});
     }
@@ -74,7 +75,7 @@ class OverTransport {
 
   [[nodiscard]] Json report() const {
     std::ifstream file(folder_.file("bench.json"));
-    return Json::parse(file);
+    return Json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
   }
 
  private:

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/tools/bench/bench_run.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/subprocess.hpp"
 
 namespace eventloom {
@@ -13,7 +13,7 @@ namespace eventloom {
 struct BenchView {
   std::string bench;  ///< its name
   std::vector<BenchColumn> columns;
-  std::vector<Plot> (*plots)(const nlohmann::json& points) = nullptr;
+  std::vector<Plot> (*plots)(const Json& points) = nullptr;
 };
 
 /// Adds --transports and --ranks.

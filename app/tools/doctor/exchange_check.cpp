@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
+#include "core/mpi/environment.hpp"
+#include "core/mpi/ucx_settings.hpp"
 #include "core/runtime/format.hpp"
 
 namespace eventloom {
@@ -36,19 +39,32 @@ std::string fix_of_choice(const std::vector<std::string>& variables) {
 Finding exchange_finding(const ExchangeParts& parts) {
   const auto& backend = parts.backend;
   Finding finding{.subject = kMpi, .what = fmt::format("{}, UCX {}", parts.mpi, parts.ucx)};
+  if (!backend.others.empty()) finding.what += "; " + backend.others;
+  if (!backend.osc.empty()) finding.what += fmt::format("; pml {}, osc {}", backend.pml, backend.osc);
+  if (backend.is_ucx) return finding;
   if (backend.osc.empty()) {
     finding.level = FindingLevel::note;
     finding.meaning =
-        "it does not say whether the exchange runs over UCX, which it is made for; Open MPI does; of MPICH, a build "
-        "with --with-device=ch4:ucx runs over it";
+        "between hosts the exchange does not run over UCX, which it is made for; it does with Open MPI, and with an "
+        "MPICH built with --with-device=ch4:ucx";
     return finding;
   }
-  finding.what += fmt::format("; pml {}, osc {}", backend.pml, backend.osc);
-  if (backend.is_ucx) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "the exchange does not run over UCX, which it is made for";
   finding.fix = fix_of_choice(parts.variables);
   return finding;
+}
+
+/// Returns a finding if this process is in namespaces of its own, as in a rootless container.
+std::vector<Finding> container_finding(const ExchangeParts& parts) {
+  if (!parts.own_namespaces || parts.backend.transports.empty()) return {};
+  Finding finding{.subject = "containers", .what = "ranks in namespaces of their own exchange through named files"};
+  if (parts.proc_link == "n") return {finding};
+  finding.level = FindingLevel::warning;
+  finding.what = fmt::format("UCX_POSIX_USE_PROC_LINK is {}", parts.proc_link);
+  finding.meaning = "UCX opens memory of other ranks through /proc, where ranks in other namespaces are out of reach";
+  finding.fix = "unset UCX_POSIX_USE_PROC_LINK";
+  return {finding};
 }
 
 }  // namespace
@@ -60,6 +76,8 @@ ExchangeParts exchange_parts() {
       parts.variables.emplace_back(name);
     }
   }
+  parts.own_namespaces = in_own_namespaces();
+  if (const char* value = std::getenv("UCX_POSIX_USE_PROC_LINK"); value != nullptr) parts.proc_link = value;
   return parts;
 }
 
@@ -67,8 +85,9 @@ Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& varia
   Finding finding{.subject = kMpi, .level = FindingLevel::warning};
   finding.what = fmt::format("{}, UCX {}; it does not start on this host", parts.mpi, parts.ucx);
   finding.meaning = "no run starts here; MPI has reported the reason above";
-  finding.fix =
-      variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", joined(variables, " "));
+  const bool is_open_mpi = mpi_library() == MpiLibrary::open_mpi;
+  finding.fix = is_open_mpi ? "ompi_info | grep ucx; ucx_info -d" : "mpiexec -n 1 hostname";
+  if (!variables.empty()) finding.fix = fmt::format("unset {}", joined(variables, " "));
   return finding;
 }
 
@@ -79,18 +98,21 @@ bool has_rdma(const std::filesystem::path& root) {
 }
 
 std::vector<Finding> check_exchange(const ExchangeParts& parts, std::size_t hosts, const std::filesystem::path& root) {
-  Finding transports{.subject = kTransports, .what = parts.backend.transports};
-  if (hosts > 1 && !leads_to_hosts(parts.backend.transports)) {
+  const auto& names = parts.backend.transports;
+  Finding transports{.subject = kTransports, .what = names.empty() ? "none of UCX" : names};
+  if (hosts > 1 && !names.empty() && !leads_to_hosts(parts.backend.transports)) {
     transports.level = FindingLevel::warning;
     transports.meaning = "none of these leads to other hosts";
     transports.fix = "unset UCX_TLS";
-  } else if (hosts > 1 && !has_rdma(root)) {
+  } else if (hosts > 1 && !names.empty() && !has_rdma(root)) {
     transports.level = FindingLevel::note;
     transports.meaning =
         "no RDMA hardware on this host: hosts exchange over TCP; where there are several networks, name the fast one";
     transports.fix = "export UCX_NET_DEVICES=eth0";
   }
-  return {exchange_finding(parts), transports};
+  std::vector<Finding> findings = {exchange_finding(parts), transports};
+  std::ranges::move(container_finding(parts), std::back_inserter(findings));
+  return findings;
 }
 
 std::vector<Finding> check_agreement(const std::vector<Finding>& merged) {
@@ -98,7 +120,8 @@ std::vector<Finding> check_agreement(const std::vector<Finding>& merged) {
   Finding finding{
       .subject = kMpi, .level = FindingLevel::warning, .what = "hosts differ in MPI, UCX or its components"};
   finding.meaning = "ranks of different versions may not understand each other";
-  finding.fix = "mpirun --map-by ppr:1:node eventloom --version";
+  const bool is_open_mpi = mpi_library() == MpiLibrary::open_mpi;
+  finding.fix = is_open_mpi ? "mpirun --map-by ppr:1:node eventloom --version" : "mpirun -ppn 1 eventloom --version";
   return {finding};
 }
 

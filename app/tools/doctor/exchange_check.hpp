@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/tools/doctor/findings.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/mpi/exchange_backend.hpp"
 
 namespace eventloom {
 
@@ -16,6 +16,8 @@ struct ExchangeParts {
   std::string ucx;
   ExchangeBackend backend;
   std::vector<std::string> variables = {};  ///< variables that chose components other than UCX for this process
+  bool own_namespaces = false;              ///< see in_own_namespaces()
+  std::string proc_link = "y";              ///< UCX_POSIX_USE_PROC_LINK
 };
 
 /// Returns the parts of this process.

@@ -13,18 +13,18 @@ FindingLevel level_of(const std::string& name) { return *std::ranges::find(kLeve
 
 }  // namespace
 
-nlohmann::ordered_json finding_json(const Finding& finding) {
-  nlohmann::ordered_json json = {{"subject", finding.subject}, {"level", name_of(finding.level)},
-                                 {"what", finding.what},       {"meaning", finding.meaning},
-                                 {"mend", finding.fix},        {"measured", nullptr},
-                                 {"hosts", finding.hosts}};
+Json finding_json(const Finding& finding) {
+  Json json = {{"subject", finding.subject}, {"level", name_of(finding.level)},
+               {"what", finding.what},       {"meaning", finding.meaning},
+               {"mend", finding.fix},        {"measured", nullptr},
+               {"hosts", finding.hosts}};
   if (const auto& measured = finding.measured) {
     json["measured"] = {{"least", measured->least}, {"most", measured->most}, {"unit", measured->unit}};
   }
   return json;
 }
 
-Finding finding_of(const nlohmann::json& json) {
+Finding finding_of(const Json& json) {
   Finding finding{json.at("subject"), level_of(json.at("level")),
                   json.at("what"),    json.at("meaning"),
                   json.at("mend"),    std::nullopt,
@@ -35,14 +35,13 @@ Finding finding_of(const nlohmann::json& json) {
   return finding;
 }
 
-nlohmann::ordered_json findings_json(const std::vector<Finding>& findings, int ranks,
-                                     const std::vector<std::string>& hosts) {
-  nlohmann::ordered_json json;
+Json findings_json(const std::vector<Finding>& findings, int ranks, const std::vector<std::string>& hosts) {
+  Json json;
   json["format"] = "eventloom-doctor";
   json["ranks"] = ranks;
   json["hosts"] = hosts;
   json["warnings"] = std::ranges::count(findings, FindingLevel::warning, &Finding::level);
-  json["findings"] = nlohmann::ordered_json::array();
+  json["findings"] = Json::array();
   for (const auto& finding : findings) {
     auto one = finding_json(finding);
     one["what"] = what_text(finding);

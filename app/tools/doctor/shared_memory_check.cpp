@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "app/command/shell_word.hpp"
+#include "core/mpi/exchange_backend.hpp"
+#include "core/mpi/ucx_settings.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/memory.hpp"
 
@@ -27,13 +27,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShared = "shared memory";
 constexpr std::string_view kFolder = "/dev/shm/";
-/// UCX takes more than 4 MiB per rank when MPI starts.
-constexpr std::uint64_t kToStart = std::uint64_t{8} << 20;
+/// UCX takes 8.3 MiB per rank, half of them when MPI starts, half with the first window (UCX 1.13 to 1.22).
+constexpr std::uint64_t kToStart = std::uint64_t{9} << 20;
 /// System V segments are not in /dev/shm.
 constexpr const char* kWithoutIt = "; without root: export UCX_TLS=^posix";
-/// Prefixes of UCX; of Open MPI's vader, sm and osc; of PSM and PSM2.
-constexpr std::array<std::string_view, 7> kSegmentNames = {"ucx_shm_posix_", "vader_segment.", "sm_segment.", "osc_sm.",
-                                                           "osc_rdma.",      "psm_shm.",       "psm2_shm."};
+/// Prefixes of UCX; of Open MPI's vader, sm and osc; of MPICH and Intel MPI; of PSM and PSM2.
+constexpr std::array<std::string_view, 10> kSegmentNames = {
+    "ucx_shm_posix_", "vader_segment.", "sm_segment.", "osc_sm.",  "osc_rdma.",
+    "mpich_shm_",     "mpich_shar_tmp", "Intel_MPI_",  "psm_shm.", "psm2_shm."};
 /// Unit: s. A process may be about to map a younger file.
 constexpr std::time_t kLeastAge = 60;
 
@@ -91,17 +92,11 @@ std::vector<Finding> leftover_finding(const std::vector<fs::path>& files) {
   return {finding};
 }
 
-/// Whether the user has configured UCX to avoid /dev/shm. A leading "^" excludes the listed transports.
-bool left_out_by_user() {
-  constexpr std::array<std::string_view, 5> kNames = {"posix", "mm", "sm", "shm", "all"};
-  const char* chosen = std::getenv("UCX_TLS");
-  if (chosen == nullptr || *chosen == '\0') return false;
-  const bool excluded = *chosen == '^';
-  std::istringstream in(excluded ? chosen + 1 : chosen);
-  bool named = false;
-  for (std::string name; std::getline(in, name, ',');) named = named || std::ranges::count(kNames, name) != 0;
-  return named == excluded;
-}
+/// MPICH and Intel MPI have shared memory of their own.
+bool is_of_ucx() { return !windows_fill_shared_memory(); }
+
+/// Whether the user has configured UCX to avoid /dev/shm.
+bool left_out_by_user() { return is_of_ucx() && !ucx_may_use("posix"); }
 
 /// Returns errno of the error that prevents this user from creating files in /dev/shm; 0: none.
 int refusal_of(const fs::path& root) { return ::access((root / "dev/shm").c_str(), W_OK | X_OK) == 0 ? 0 : errno; }
@@ -116,7 +111,7 @@ Finding refused_shared_memory(int error) {
     finding.what = std::string("cannot write in /dev/shm: ") + std::strerror(error);
     finding.fix = error == EROFS ? "mount -o remount,rw /dev/shm" : "chmod 1777 /dev/shm";
   }
-  finding.fix += kWithoutIt;
+  if (is_of_ucx()) finding.fix += kWithoutIt;
   return finding;
 }
 
@@ -137,7 +132,7 @@ Finding shared_memory_room(std::uint64_t capacity, std::uint64_t available, std:
     finding.fix = "ls -lS /dev/shm";
   } else {
     finding.fix = "mount -o remount,size=50% /dev/shm; of a container: docker run --shm-size=8g ...";
-    finding.fix += kWithoutIt;
+    if (is_of_ucx()) finding.fix += kWithoutIt;
   }
   return finding;
 }

@@ -23,6 +23,13 @@ std::uint32_t ranks_of_a_node(const Plan& plan) {
 
 std::string size_word(std::uint64_t bytes) { return fmt::format("{}KiB", bytes / 1024); }
 
+/// One process on each node, and so on in a circle.
+std::string hydra_command(const Plan& plan, const PlanNames& names) {
+  const auto hosts = names.hosts.empty() ? "" : " -hosts " + joined(names.hosts, ",");
+  return fmt::format("mpiexec -n {} -ppn 1{} -bind-to core {}", plan.placement.roles.ranks, hosts,
+                     run_command_line(plan, names));
+}
+
 }  // namespace
 
 std::string node_name(const PlanNames& names, std::uint32_t node) {
@@ -58,20 +65,21 @@ std::vector<std::string> run_options(const Plan& plan) {
   return words;
 }
 
-bool maps_by_rankfile(std::string_view mpi_version) {
+Launcher launcher_of(std::string_view mpi_version) {
   constexpr std::string_view kName = "Open MPI v";
-  constexpr int kFirstMajor = 5;
-  if (!mpi_version.starts_with(kName)) return false;
+  constexpr int kFirstWithMappings = 5;
+  if (!mpi_version.starts_with(kName)) return Launcher::hydra;
   mpi_version.remove_prefix(kName.size());
   int major = 0;
   std::from_chars(mpi_version.data(), mpi_version.data() + mpi_version.size(), major);
-  return major >= kFirstMajor;
+  return major >= kFirstWithMappings ? Launcher::open_mpi_5 : Launcher::open_mpi_4;
 }
 
 std::string mpirun_command(const Plan& plan, const PlanNames& names) {
+  if (names.launcher == Launcher::hydra) return hydra_command(plan, names);
   std::string line = fmt::format("mpirun -np {}", plan.placement.roles.ranks);
   std::string redirection;
-  if (!names.rankfile.empty() && !names.maps_by_rankfile) {
+  if (!names.rankfile.empty() && names.launcher == Launcher::open_mpi_4) {
     line += " --rankfile " + shell_word(names.rankfile);
   } else if (names.rankfile.find_first_of("-,:") != std::string::npos) {
     // Open MPI 5 would take these characters for the beginning of another qualifier.
@@ -90,7 +98,8 @@ std::string mpirun_command(const Plan& plan, const PlanNames& names) {
 }
 
 std::string srun_command(const Plan& plan, const PlanNames& names) {
-  std::string line = fmt::format("srun --mpi=pmix --nodes={} --ntasks={} --ntasks-per-node={}", plan.placement.nodes,
+  std::string line = fmt::format("srun --mpi={} --nodes={} --ntasks={} --ntasks-per-node={}",
+                                 names.launcher == Launcher::hydra ? "pmi2" : "pmix", plan.placement.nodes,
                                  plan.placement.roles.ranks, ranks_of_a_node(plan));
   line += " --distribution=cyclic:block --cpu-bind=cores ";
   return line + run_command_line(plan, names);

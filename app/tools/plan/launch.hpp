@@ -10,12 +10,19 @@
 /// How to start a plan: rank file and commands.
 namespace eventloom {
 
+/// Launchers, by their options: those of Open MPI, of which 5 takes a rank file as a mapping, and Hydra, mpiexec of
+/// MPICH and Intel MPI.
+enum class Launcher { open_mpi_4, open_mpi_5, hydra };
+
+/// The launcher of the MPI that calls itself `mpi_version` (MpiEnvironment::mpi_version()).
+Launcher launcher_of(std::string_view mpi_version);
+
 /// Names that the user gives to the plan.
 struct PlanNames {
-  std::vector<std::string> hosts;    ///< one per node; empty: hosts of the allocation, by number
-  std::vector<std::string> sources;  ///< URIs; empty: the commands contain URI
-  std::string rankfile;              ///< empty: the commands do not use one
-  bool maps_by_rankfile = false;     ///< mpirun takes the rank file as a mapping; see maps_by_rankfile()
+  std::vector<std::string> hosts;            ///< one per node; empty: hosts of the allocation, by number
+  std::vector<std::string> sources;          ///< URIs; empty: the commands contain URI
+  std::string rankfile;                      ///< empty: the commands do not use one
+  Launcher launcher = Launcher::open_mpi_4;  ///< used beside srun
 };
 
 /// Returns the name of a node in a rank file: the host, or +nX for host X of the allocation, counted from 0.
@@ -31,11 +38,8 @@ std::string rankfile_text(const Plan& plan, const PlanNames& names);
 /// Returns the options of `eventloom run`, one word each.
 std::vector<std::string> run_options(const Plan& plan);
 
-/// Returns whether mpirun of this version of MPI (MpiEnvironment::mpi_version()) accepts `--map-by rankfile:file=PATH`
-/// instead of `--rankfile PATH`, which Open MPI 5 deprecates.
-bool maps_by_rankfile(std::string_view mpi_version);
-
-/// Uses the rank file if there is one, otherwise mpirun options for the same placement and binding.
+/// Uses the rank file if there is one, otherwise options of the launcher for the same placement and binding. Hydra has
+/// no rank files.
 std::string mpirun_command(const Plan& plan, const PlanNames& names);
 
 /// Cyclic distribution puts rank r on node r mod nodes, as the rank file does.

@@ -9,8 +9,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kPicosecond = 1e-12;
 
 /// Example: "12.5 GB/s (100 Gbit/s)".

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "app/tools/plan/layout.hpp"
+#include "core/runtime/json.hpp"
 
 /// Checks whether the network can carry the traffic of a plan.
 namespace eventloom {
@@ -39,6 +39,6 @@ NetworkAnswer network_of(const Plan& plan);
 /// Returns one line, "network: needed ..., available ..., margin ...".
 std::string network_text(const NetworkAnswer& network);
 /// Rates in bytes per microsecond; null if unknown.
-nlohmann::ordered_json network_json(const NetworkAnswer& network);
+Json network_json(const NetworkAnswer& network);
 
 }  // namespace eventloom

@@ -11,8 +11,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct NodeView {
   std::vector<std::uint32_t> ranks, cores, sources, builders, filters;
   std::uint64_t rings = 0;

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/tools/plan/launch.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -16,6 +16,6 @@ std::string ranges_text(const std::vector<std::uint32_t>& rising);
 std::string plan_text(const Plan& plan, const PlanNames& names);
 
 /// Returns the same as JSON, including each rank.
-nlohmann::ordered_json plan_json(const Plan& plan, const PlanNames& names);
+Json plan_json(const Plan& plan, const PlanNames& names);
 
 }  // namespace eventloom

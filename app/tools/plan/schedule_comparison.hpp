@@ -1,17 +1,17 @@
 #pragma once
 
 #include <boost/program_options.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/tools/plan/layout.hpp"
 #include "app/tools/simulate/calibration.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
 /// Result of `plan --simulate`.
 struct ScheduleComparison {
-  nlohmann::json points = nlohmann::json::array();  ///< same format as in the report of `simulate`
+  Json points = Json::array();  ///< same format as in the report of `simulate`
   std::optional<Calibration> measured;
   SimulatedSchedule best;
 };

@@ -20,6 +20,7 @@
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/folder.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
@@ -30,18 +31,24 @@ struct FileContents {
   Epoch end = 0;  ///< one past the last epoch
 };
 
-/// Cuts the file and appends bytes to it.
-void replace_end(const std::filesystem::path& path, std::uint64_t at, std::span<const std::byte> bytes) {
+/// Cuts the file and appends its index. On a full disk the file stays without one, as those of a dead recorder do: its
+/// successor records and waits for room.
+void replace_end(const std::filesystem::path& path, std::uint64_t end, std::span<const std::byte> bytes) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  bool done = file.is_open() && ::ftruncate(file.number(), static_cast<off_t>(at)) == 0;
-  while (done && !bytes.empty()) {
+  bool done = file.is_open() && ::ftruncate(file.number(), static_cast<off_t>(end)) == 0;
+  for (auto at = end; done && !bytes.empty();) {
     const ssize_t n = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     done = n > 0;
     bytes = bytes.subspan(done ? static_cast<std::size_t>(n) : 0);
     at += done ? static_cast<std::uint64_t>(n) : 0;
   }
-  if (!done) throw UserError("cannot complete '" + path.string() + "': " + std::strerror(errno));
+  if (done) return;
+  const int error = errno;
+  if (!means_full(error) || ::ftruncate(file.number(), static_cast<off_t>(end)) != 0) {
+    throw UserError("cannot complete '" + path.string() + "': " + std::strerror(error));
+  }
+  log::warn("'{}' stays without its index: {}", path.string(), std::strerror(error));
 }
 
 /// The whole, intact epoch buffers from `begin` on, in `layout`. Returns their end in the file.
@@ -125,12 +132,21 @@ std::vector<RecordedFile> files_of_source(const RecordNames& names, std::uint32_
   return files;
 }
 
+std::optional<StreamHeader> header_of(const std::filesystem::path& path) {
+  try {
+    return decode_stream_header(MappedFile(path.string()).bytes()).header;
+  } catch (const std::runtime_error&) {
+    return std::nullopt;
+  }
+}
+
 /// Determines where the files and the state end.
 LivePast past_of(const std::vector<RecordedFile>& files, Epoch end, const std::optional<RecordState>& state) {
   LivePast past;
   past.end = end;
   if (!state) return past;
   past.end = std::max(end, state->end_before);
+  past.none_finished = past.end == 0;
   past.hits = state->hits_before + state->left_out;
   const bool newest_is_there = !files.empty() && files.back().number == state->number;
   if (newest_is_there) past.hits += files.back().hits;
@@ -161,11 +177,14 @@ EarlierRecording take_up(const RecordNames& names, std::uint32_t source, const s
     file.bytes = std::filesystem::file_size(file.path);
     earlier.files.push_back(file);
   }
+  if (!earlier.files.empty()) earlier.header = header_of(earlier.files.back().path);
   if (state) {
     earlier.next_number = std::max(earlier.next_number, state->number);
     earlier.left_out = state->left_out;
   }
-  if (state || !earlier.files.empty()) earlier.past = past_of(earlier.files, end, state);
+  // A recorder that ended, and had heard nothing, has missed nothing that belongs to a recording.
+  const bool ended_unheard = state && earlier.files.empty() && state->end_before == 0 && is_there(names.end_mark());
+  if ((state && !ended_unheard) || !earlier.files.empty()) earlier.past = past_of(earlier.files, end, state);
   return earlier;
 }
 

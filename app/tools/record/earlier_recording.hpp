@@ -8,15 +8,17 @@
 #include "app/tools/record/record_names.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "formats/geometry.hpp"
+#include "formats/stream_file.hpp"
 
 namespace eventloom {
 
 /// The files and the state that earlier recorders have left of a source.
 struct EarlierRecording {
-  std::vector<RecordedFile> files;  ///< complete, ordered by number
-  std::uint64_t next_number = 0;    ///< number of the next file
-  std::uint64_t left_out = 0;       ///< see RecordState
-  std::optional<LivePast> past;     ///< see LiveStream::resume_after(); std::nullopt: this is the first recorder
+  std::vector<RecordedFile> files;     ///< complete, ordered by number
+  std::uint64_t next_number = 0;       ///< number of the next file
+  std::uint64_t left_out = 0;          ///< see RecordState
+  std::optional<LivePast> past;        ///< see LiveBegin; std::nullopt: this is the first recorder
+  std::optional<StreamHeader> header;  ///< header of the last file; std::nullopt: none, or it is damaged
 };
 
 /// Takes up the files of a source. Completes a file that a dead recorder left unfinished: cuts off and reports an

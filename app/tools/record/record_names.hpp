@@ -12,6 +12,7 @@ namespace eventloom {
 ///   source_000.000000.epochs, source_000.000001.epochs ...   the data, in this order
 ///   source_000.end     empty: the recorder has ended, and the last file is complete
 ///   source_000.done    written by others: number of the first file that is still needed
+///   source_000.full    the disk is full, see full_mark_of()
 ///   source_000.state   what the recorder must know after a restart, see RecordState
 class RecordNames {
  public:
@@ -22,6 +23,7 @@ class RecordNames {
   [[nodiscard]] std::string stem() const { return (folder_ / stem_).string(); }
   [[nodiscard]] std::filesystem::path data(std::uint64_t number) const;
   [[nodiscard]] std::filesystem::path end_mark() const { return stem() + ".end"; }
+  [[nodiscard]] std::filesystem::path full_mark() const { return stem() + ".full"; }
   [[nodiscard]] std::filesystem::path acknowledgement() const { return stem() + ".done"; }
   [[nodiscard]] std::filesystem::path state() const { return stem() + ".state"; }
 

@@ -2,8 +2,8 @@
 
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
@@ -17,7 +17,7 @@ constexpr const char* kStateFormat = "eventloom-record-state";
 
 bool is_record_state(const std::filesystem::path& file) { return is_json_of(file, kStateFormat); }
 
-RecordState state_in(const nlohmann::json& json) {
+RecordState state_in(const Json& json) {
   RecordState state;
   json.at("uri").get_to(state.uri);
   json.at("file").get_to(state.number);
@@ -33,18 +33,17 @@ RecordState state_in(const nlohmann::json& json) {
 }  // namespace
 
 void write_record_state(const std::filesystem::path& file, const RecordState& state) {
-  nlohmann::ordered_json json{{"format", kStateFormat},
-                              {"uri", state.uri},
-                              {"file", state.number},
-                              {"hits_before", state.hits_before},
-                              {"end_before", state.end_before.value},
-                              {"left_out", state.left_out}};
+  Json json{{"format", kStateFormat},
+            {"uri", state.uri},
+            {"file", state.number},
+            {"hits_before", state.hits_before},
+            {"end_before", state.end_before.value},
+            {"left_out", state.left_out}};
   if (state.place) {
     json["session"] = state.place->session;
     json["base"] = state.place->base;
   }
-  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
-  write_text_file(file, json.dump(2, ' ', false, kReplace) + "\n", is_record_state);
+  write_text_file(file, json.dump(2) + "\n", is_record_state);
 }
 
 std::optional<RecordState> read_record_state(const std::filesystem::path& file) {
@@ -53,8 +52,8 @@ std::optional<RecordState> read_record_state(const std::filesystem::path& file) 
   std::ifstream in(file, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(in), {});
   try {
-    return state_in(nlohmann::json::parse(text));
-  } catch (const nlohmann::json::exception&) {
+    return state_in(Json::parse(text));
+  } catch (const JsonError&) {
     log::warn("'{}' is damaged: what its source sent meanwhile is not known", file.string());
     return std::nullopt;
   }

@@ -18,7 +18,7 @@ struct RecordState {
   std::uint64_t hits_before = 0;   ///< hits in all files before that one, those known to be lost included
   Epoch end_before = 0;            ///< one past the last epoch of these files
   std::uint64_t left_out = 0;      ///< further hits that are known to be lost, but in no file
-  std::optional<PeerPlace> place;  ///< see LiveStream::keep_place()
+  std::optional<PeerPlace> place;  ///< see LiveBegin
   friend bool operator==(const RecordState&, const RecordState&) = default;
 };
 

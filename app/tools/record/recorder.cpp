@@ -1,13 +1,13 @@
 #include "app/tools/record/recorder.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <system_error>
 #include <thread>
 
 #include "app/command/report_file.hpp"
 #include "app/command/safe_text.hpp"
+#include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "core/runtime/trouble_text.hpp"
@@ -45,7 +45,12 @@ Recorder::Recorder(const RecorderSettings& settings, const std::vector<SourceSpe
       kept_(settings.keep_bytes),
       acknowledgement_troubles_(specs.size()) {
   for (std::size_t i = 0; i < specs.size(); ++i) add_source(specs[i], SourceId{static_cast<std::uint16_t>(i)}, opener);
-  for (const auto& files : files_) remove_own(files.names().end_mark(), is_nobodys);
+  for (const auto& files : files_) {
+    remove_own(files.names().end_mark(), is_nobodys);
+    remove_own(files.names().full_mark(), is_nobodys);
+  }
+  // A recorder that follows must know that this one has listened.
+  for (auto& files : files_) files.flush();
   next_look_ = Clock::now();
   next_progress_ = Clock::now() + kProgress;
 }
@@ -190,8 +195,8 @@ void Recorder::print(std::ostream& out) const {
   removed(kept_.lost(), "lost, as --keep left no room for them");
 }
 
-nlohmann::ordered_json Recorder::report() const {
-  auto list = nlohmann::ordered_json::array();
+Json Recorder::report() const {
+  auto list = Json::array();
   for (std::size_t s = 0; s < sources_.size(); ++s) {
     const auto& files = files_[s];
     const auto& source = sources_[s].source();
@@ -207,7 +212,7 @@ nlohmann::ordered_json Recorder::report() const {
                     {"counts", source.counts().by_name()}});
   }
   const auto removed = [](const KeptFiles::Removed& of) {
-    return nlohmann::ordered_json{{"files", of.files}, {"bytes", of.bytes}, {"hits", of.hits}};
+    return Json{{"files", of.files}, {"bytes", of.bytes}, {"hits", of.hits}};
   };
   return {{"format", kRecordReport},
           {"whole", is_whole()},

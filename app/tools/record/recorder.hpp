@@ -5,12 +5,12 @@
 #include <deque>
 #include <filesystem>
 #include <iosfwd>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/tools/record/source_recorder.hpp"
+#include "core/runtime/json.hpp"
 #include "io/files/output_lock.hpp"
 
 namespace eventloom {
@@ -33,7 +33,7 @@ class Recorder {
 
   /// The summary: a line per source, a line with its counters of trouble, and lines on removed files.
   void print(std::ostream& out) const;
-  [[nodiscard]] nlohmann::ordered_json report() const;
+  [[nodiscard]] Json report() const;
   /// Whether everything that the sources sent is in the files, or was acknowledged.
   [[nodiscard]] bool is_whole() const;
 

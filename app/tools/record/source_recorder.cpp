@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/runtime/metrics.hpp"
 #include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
@@ -38,19 +39,17 @@ bool SourceRecorder::may_begin(Clock::time_point now) {
 void SourceRecorder::begin() {
   begun_ = true;
   live_.fix_header();
-  files_.begin(live_.header());
-  if (past_) live_.resume_after(*past_);
-  live_.keep_place([this](const PeerPlace& place) { files_.keep_place(place); });
+  files_.begin(live_.header(), live_.peer().known);
   live_.expect(std::numeric_limits<Epoch>::max());
   at_ = past_ ? past_->end : Epoch(0);
-  live_.begin_at(at_);
+  live_.begin({.epoch = at_, .past = past_, .keep = [this](const PeerPlace& place) { files_.keep_place(place); }});
   if (!live_.progress().drained) files_.show_header();
 }
 
 void SourceRecorder::finish() {
   if (finishing_) return;
   finishing_ = true;
-  live_.finish();
+  live_.finish(std::nullopt);
 }
 
 /// While the files cannot be written, data stay in the stream, which stops receiving when it is full.
@@ -58,9 +57,9 @@ bool SourceRecorder::step() {
   if (!files_.flush()) return false;
   done_ = ended_;
   if (done_) return true;
-  if (const auto now = live_.progress(); finishing_ && now.drained) live_.give_up(now.watermark, false);
+  if (const auto now = live_.progress(); finishing_ && now.drained) live_.advance(now.complete, Advance::ended);
   const auto end = live_.end_epoch();
-  const EpochRange epochs{at_, end.value_or(live_.progress().peer_watermark)};
+  const EpochRange epochs{at_, end.value_or(live_.progress().received)};
   const bool moved = epochs.end > epochs.begin;
   if (moved) take(epochs);
   if (end) {
@@ -101,9 +100,21 @@ void SourceRecorder::take(EpochRange epochs) {
   at_ = epochs.end;
 }
 
+std::uint64_t SourceRecorder::unknown_losses() const { return stream_->counts().counters[Metric::unknown_losses]; }
+
+void SourceRecorder::close() {
+  const auto before = unknown_losses();
+  live_.close();
+  if (!past_ || past_->end == 0 || unknown_losses() == before) return;
+  const Damage loss{.first_epoch = at_, .n_epochs = 1, .cause = DropCause::lost};
+  files_.add({}, std::span(&loss, 1));
+  files_.finish();
+  files_.flush();
+}
+
 void SourceRecorder::give_up() {
   const Epoch end = std::max(live_.progress().seen_end, at_);
-  live_.give_up(end, false);
+  live_.advance(end, Advance::ended);
   take({at_, end});
   files_.finish();
   files_.give_up();

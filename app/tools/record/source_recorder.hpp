@@ -26,8 +26,9 @@ class SourceRecorder {
   [[nodiscard]] bool is_done() const { return done_; }
   /// After finish(), if the files cannot be written: counts everything received as lost, and is done.
   void give_up();
-  /// Call once, at the end.
-  void close() { live_.close(); }
+  /// Call once, at the end. Records a loss of unknown size if an earlier recorder heard the source, and this one did
+  /// not.
+  void close();
 
   [[nodiscard]] bool has_begun() const { return begun_; }
   [[nodiscard]] const std::string& name() const { return stream_->name(); }
@@ -39,6 +40,7 @@ class SourceRecorder {
   void begin();
   bool step();
   void take(EpochRange epochs);
+  [[nodiscard]] std::uint64_t unknown_losses() const;
 
   std::unique_ptr<Source> stream_;
   LiveStream& live_;  ///< the same object

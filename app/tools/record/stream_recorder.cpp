@@ -13,6 +13,7 @@
 #include "formats/epoch_buffer.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/durable.hpp"
+#include "io/live/full_mark.hpp"
 
 namespace eventloom {
 
@@ -32,6 +33,7 @@ StreamRecorder::StreamRecorder(RecordNames names, std::uint32_t source, std::str
       uri_(std::move(uri)),
       limits_(limits),
       kept_(kept),
+      header_(std::move(earlier.header)),
       losses_(end_of_past(earlier)),
       next_number_(earlier.next_number),
       end_before_(end_of_past(earlier)),
@@ -84,7 +86,7 @@ bool StreamRecorder::write_file() {
 
 void StreamRecorder::open_next() {
   file_number_ = next_number_;
-  file_.emplace(names_.data(next_number_++), header_);
+  file_.emplace(names_.data(next_number_++), *header_);
   ended_ = false;
   ++files_;
   kept_.grow(file_->layout().bytes());
@@ -150,9 +152,14 @@ bool StreamRecorder::save_state() {
 }
 
 bool StreamRecorder::blocked(const std::string& why) {
+  const auto now = Clock::now();
   if (!blocked_since_) {
     log::error("{}; data wait until there is room: at most --live-buffer here, then in the senders", why);
-    blocked_since_ = Clock::now();
+    blocked_since_ = now;
+  }
+  if (now - marked_full_ >= kFullMarkEvery) {
+    renew_full_mark(names_.full_mark());
+    marked_full_ = now;
   }
   return false;
 }
@@ -161,6 +168,7 @@ void StreamRecorder::unblocked() {
   if (!blocked_since_) return;
   const auto waited = std::chrono::duration<double>(Clock::now() - *blocked_since_);
   log::warn("{}.*: there is room again after {:.1f} s", names_.stem(), waited.count());
+  remove_full_mark(names_.full_mark());
   blocked_since_.reset();
 }
 
@@ -174,6 +182,7 @@ void StreamRecorder::give_up() {
   log::error("{}.*: {} hits could not be written, and are lost", names_.stem(), hits_unwritten_);
   file_.reset();
   added_.clear();
+  remove_full_mark(names_.full_mark());
 }
 
 bool StreamRecorder::mark_end() {

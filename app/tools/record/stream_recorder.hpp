@@ -31,11 +31,13 @@ class StreamRecorder {
   StreamRecorder(RecordNames names, std::uint32_t source, std::string uri, EarlierRecording earlier, Limits limits,
                  KeptFiles& kept);
 
-  /// Call once, before add().
-  void begin(const StreamHeader& header) { header_ = header; }
+  /// Call once, before add(). `known`: the source has stated the header; otherwise that of an earlier recorder stays.
+  void begin(const StreamHeader& header, bool known) {
+    if (known || !header_) header_ = header;
+  }
   /// Call after begin(): creates a file if the source has none, so that readers find its header before its data.
   void show_header();
-  /// The source's own count, see LiveStream::keep_place().
+  /// The source's own count, see LiveBegin.
   void keep_place(const PeerPlace& place);
 
   /// Adds epoch buffers and losses, see RecordedLosses.
@@ -78,7 +80,7 @@ class StreamRecorder {
   std::string uri_;
   Limits limits_;
   KeptFiles& kept_;
-  StreamHeader header_;
+  std::optional<StreamHeader> header_;  ///< set by begin()
   RecordedLosses losses_;
   std::vector<std::byte> added_;  ///< stored epoch buffers
   std::size_t at_ = 0;            ///< bytes of `added_` that are in the file
@@ -94,6 +96,7 @@ class StreamRecorder {
   std::optional<PeerPlace> place_;
   std::optional<RecordState> saved_;
   std::optional<Clock::time_point> blocked_since_;
+  Clock::time_point marked_full_{};  ///< when the mark was last renewed
   std::uint64_t files_ = 0;
   std::uint64_t buffers_ = 0;
   std::uint64_t bytes_ = 0;

@@ -4,19 +4,22 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace eventloom {
 
 struct ConfigureSettings {
   std::string file;
-  std::string to;  ///< udp://HOST:PORT of the board
+  std::vector<std::string> to;  ///< udp://HOST:PORT of each board
   std::size_t datagram_bytes = 1472;
-  std::uint64_t bandwidth = 0;  ///< limit for all pieces together, bytes per second; 0: no limit
+  std::uint64_t bandwidth = 0;  ///< limit for all pieces to all boards together, bytes per second; 0: no limit
 };
 
-/// Transfers a file to a board (formats/datagram_reply.hpp): shows progress on standard error and prints the result.
-/// Returns the exit code. Throws UserError if the file cannot be read, or the board does not answer or refuses. Ends
-/// early, to be continued later, once `stopped` returns true or the board falls silent.
-int configure_board(const ConfigureSettings& settings, const std::function<bool()>& stopped);
+/// Transfers a file to boards (formats/datagram_reply.hpp), to all at once: shows progress on standard error and prints
+/// the result of each. Returns the exit code: if some boards do not get the file, 2 if any of them does not answer or
+/// refuses it, otherwise 3 if any has received something else, otherwise 75. Throws UserError if the file cannot be
+/// read, or the only board does not answer or refuses. Ends early, to be continued later, once `stopped` returns true
+/// or the boards fall silent.
+int configure_boards(const ConfigureSettings& settings, const std::function<bool()>& stopped);
 
 }  // namespace eventloom

@@ -174,7 +174,7 @@ std::optional<Calibration> calibrate(const boost::program_options::variables_map
   return measured;
 }
 
-nlohmann::json to_json(const Calibration& measured) {
+Json to_json(const Calibration& measured) {
   return {{"build_rate_bytes_per_us", measured.build_rate * 1e-6},
           {"source_rate_bytes_per_us", measured.source_rate * 1e-6}};
 }

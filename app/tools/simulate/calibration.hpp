@@ -1,11 +1,11 @@
 #pragma once
 
 #include <boost/program_options/variables_map.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "core/definitions/event_definition.hpp"
+#include "core/runtime/json.hpp"
 #include "core/simulation/simulation.hpp"
 
 namespace eventloom {
@@ -27,6 +27,6 @@ Calibration measure_rates(const EventDefinitionPtr& definition, double seconds);
 std::optional<Calibration> calibrate(const boost::program_options::variables_map& values,
                                      std::vector<SimulationSettings>& points);
 
-nlohmann::json to_json(const Calibration& measured);
+Json to_json(const Calibration& measured);
 
 }  // namespace eventloom

@@ -4,8 +4,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
-
 Json to_json(const std::vector<OfNode>& all) {
   Json json = Json::array();
   for (const auto& of : all) json.push_back({of.node, of.factor});

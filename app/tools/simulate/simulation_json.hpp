@@ -1,19 +1,18 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "core/runtime/json.hpp"
 #include "core/simulation/simulation.hpp"
 
 /// Messages between `eventloom simulate` and the simulator program.
 namespace eventloom {
 
-nlohmann::json to_json(const SimulationSettings& settings);
-SimulationSettings settings_of(const nlohmann::json& json);
+Json to_json(const SimulationSettings& settings);
+SimulationSettings settings_of(const Json& json);
 
-nlohmann::json to_json(const SimulationResult& result);
-SimulationResult result_of(const nlohmann::json& json);
+Json to_json(const SimulationResult& result);
+SimulationResult result_of(const Json& json);
 
-nlohmann::json to_json(const PlatformPhases& found);
-PlatformPhases phases_of(const nlohmann::json& json);
+Json to_json(const PlatformPhases& found);
+PlatformPhases phases_of(const Json& json);
 
 }  // namespace eventloom

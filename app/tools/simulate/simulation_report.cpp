@@ -7,8 +7,6 @@
 
 namespace eventloom {
 
-using Json = nlohmann::json;
-
 namespace {
 
 Json spent_json(const SimulationResult& result) {

@@ -87,8 +87,8 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
   }
 }
 
-nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const {
-  const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+Json Simulator::ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const {
+  const auto text = to_json(settings).dump();
   const auto begun = std::chrono::steady_clock::now();
   // Passed in a file, since a table may be longer than an argument may be.
   const MemoryFile input(text);
@@ -108,7 +108,7 @@ nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* ta
     if (task != nullptr) throw UserError("--topology " + settings.topology + ": " + words);
     throw std::runtime_error("the simulation ended without a result" + (words.empty() ? "" : ": " + words));
   }
-  auto answer = nlohmann::json::parse(output);
+  auto answer = Json::parse(output);
   if (end.exit_code == kExitUsage) throw UserError(answer.value("error", ""));
   if (end.exit_code != kExitOk) throw std::runtime_error("the simulation failed: " + answer.value("error", ""));
   return answer;

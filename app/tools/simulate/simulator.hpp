@@ -2,10 +2,10 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/runtime/json.hpp"
 #include "core/simulation/simulation.hpp"
 
 namespace eventloom {
@@ -41,7 +41,7 @@ class Simulator {
                const std::function<void(const SimulationSettings&, const std::string&)>& refused = {}) const;
 
  private:
-  [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const;
+  [[nodiscard]] Json ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const;
 
   std::filesystem::path program_;
 };

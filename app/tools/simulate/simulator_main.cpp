@@ -2,6 +2,7 @@
 // one per process. Input and output are JSON; on failure, the output is {"error": TEXT} and the exit code is set.
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -19,21 +20,22 @@ struct Answer {
   std::string text;
 };
 
-nlohmann::json result_for(const eventloom::SimulationSettings& settings, std::string_view task) {
+eventloom::Json result_for(const eventloom::SimulationSettings& settings, std::string_view task) {
   if (task == "--phases") return eventloom::to_json(eventloom::phases_for(settings));
   if (task != "--check") return eventloom::to_json(eventloom::simulate(settings));
   eventloom::check_platform(settings);
-  return nlohmann::json::object();
+  return eventloom::Json::object();
 }
 
 Answer answer_to(std::istream& question, std::string_view task) {
   try {
-    const auto settings = eventloom::settings_of(nlohmann::json::parse(question));
+    const auto settings =
+        eventloom::settings_of(eventloom::Json::parse(std::string(std::istreambuf_iterator<char>(question), {})));
     return {.text = result_for(settings, task).dump()};
   } catch (...) {
     const auto failure = eventloom::Failure::of(std::current_exception());
-    const nlohmann::json error{{"error", failure.text}};
-    return {failure.code, error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+    const eventloom::Json error{{"error", failure.text}};
+    return {failure.code, error.dump()};
   }
 }
 

@@ -9,10 +9,8 @@ namespace eventloom {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
-OrderedJson compared_json(const NamedRun& run, const ComparedRun& counted) {
-  OrderedJson ledger = OrderedJson::object();
+Json compared_json(const NamedRun& run, const ComparedRun& counted) {
+  Json ledger = Json::object();
   for (const auto* counter : compared_counters()) ledger[counter->name] = counted.ledger[counter->metric];
   return {{"file", run.path.string()},
           {"closed", run.tables.record.closed},
@@ -21,20 +19,20 @@ OrderedJson compared_json(const NamedRun& run, const ComparedRun& counted) {
           {"ledger", ledger}};
 }
 
-OrderedJson in_one_run(const EventAt& at, const OutputEvent& event) {
+Json in_one_run(const EventAt& at, const OutputEvent& event) {
   auto json = event_members(event);
   json["number"] = at.number;
   json["n_hits"] = event.n_hits;
   return json;
 }
 
-OrderedJson difference_json(const NamedRun& a, const NamedRun& b, const Difference& difference) {
+Json difference_json(const NamedRun& a, const NamedRun& b, const Difference& difference) {
   const auto events = read_different(a.tables, b.tables, difference);
-  OrderedJson aspects = OrderedJson::array();
+  Json aspects = Json::array();
   for (std::size_t i = 0; i < kAspects; ++i) {
     if (difference.aspects[i]) aspects.push_back(kAspectNames[i]);
   }
-  OrderedJson json = {{"time", (events.a ? events.a : events.b)->time.value}, {"differs_in", std::move(aspects)}};
+  Json json = {{"time", (events.a ? events.a : events.b)->time.value}, {"differs_in", std::move(aspects)}};
   if (events.a) json["a"] = in_one_run(difference.a, *events.a);
   if (events.b) json["b"] = in_one_run(difference.b, *events.b);
   return json;
@@ -42,13 +40,13 @@ OrderedJson difference_json(const NamedRun& a, const NamedRun& b, const Differen
 
 }  // namespace
 
-OrderedJson comparison_json(const NamedRun& a, const NamedRun& b, const Comparison& comparison) {
-  OrderedJson by_aspect = OrderedJson::object();
+Json comparison_json(const NamedRun& a, const NamedRun& b, const Comparison& comparison) {
+  Json by_aspect = Json::object();
   for (std::size_t i = 0; i < kAspects; ++i) {
     const bool rare = static_cast<Aspect>(i) == Aspect::value;  // only of runs with values
     if (!rare || comparison.by_aspect[i] != 0) by_aspect[kAspectNames[i]] = comparison.by_aspect[i];
   }
-  OrderedJson differences = OrderedJson::array();
+  Json differences = Json::array();
   for (const auto& difference : comparison.first) differences.push_back(difference_json(a, b, difference));
   return {{"differs", comparison.differs()},     {"a", compared_json(a, comparison.a)},
           {"b", compared_json(b, comparison.b)}, {"same", comparison.same},

@@ -15,7 +15,7 @@ void begin_live(LiveStream& stream) {
   }
   stream.fix_header();
   stream.expect(std::numeric_limits<Epoch>::max());
-  stream.begin_at(0);
+  stream.begin({});
 }
 
 }  // namespace eventloom

@@ -20,18 +20,18 @@ void for_each_live_step(LiveStream& stream, Take take) {
   for (;;) {
     const bool received = stream.receive() != 0;
     const auto end = stream.end_epoch();
-    const EpochRange step{at, end.value_or(stream.progress().peer_watermark)};
+    const EpochRange step{at, end.value_or(stream.progress().received)};
     if (step.end > at) {
       take(step);
       stream.release_before(step.end);
       at = step.end;
     }
-    if (end) return;
+    if (end) return stream.close();
     if (stop_signal() != 0 && !stopping) {
       stopping = true;
-      stream.finish();
+      stream.finish(std::nullopt);
     }
-    if (const auto at_end = stream.progress(); at_end.drained) stream.give_up(at_end.watermark, false);
+    if (const auto at_end = stream.progress(); at_end.drained) stream.advance(at_end.complete, Advance::ended);
     if (!received) wait_for_more();
   }
 }

@@ -11,8 +11,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Maximum length of a printed list of problems; the document contains all of them.
 constexpr std::size_t kShownProblems = 20;
 
@@ -85,7 +83,7 @@ void print(std::ostream& out, const Json& json) {
 
 }  // namespace
 
-std::string text_of_document(const nlohmann::ordered_json& document) {
+std::string text_of_document(const Json& document) {
   std::ostringstream text;
   print(text, document);
   return lines_for_terminal(text.str());

@@ -21,8 +21,6 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::json;
-
 constexpr std::size_t kMostBins = 60;
 constexpr std::uint64_t kMostHits = 2000;  // per drawn event
 constexpr std::size_t kMostChannels = 4096;
@@ -33,7 +31,7 @@ std::string version_of(const RunRecord& record) {
   return commit.empty() ? record.eventloom_version : fmt::format("{} ({})", record.eventloom_version, commit);
 }
 
-Document setup_of(const RunRecord& record) {
+Json setup_of(const RunRecord& record) {
   return {{"definition", record.definition},
           {"filters", record.filters},
           {"schedule", setup_option(record, "schedule")},
@@ -51,31 +49,30 @@ Document setup_of(const RunRecord& record) {
           {"configuration", record.setup}};
 }
 
-Document counters_of(const RunTotals& totals) {
-  Document list = Document::array();
+Json counters_of(const RunTotals& totals) {
+  Json list = Json::array();
   for (const auto account : {Account::slices, Account::dropped}) {
-    for (const auto& metric : metrics_of(account))
-      list.push_back(Document(counter_json(metric, totals[metric.metric])));
+    for (const auto& metric : metrics_of(account)) list.push_back(Json(counter_json(metric, totals[metric.metric])));
   }
   return list;
 }
 
-Document ledger_of(const RunTotals& totals) {
-  return Document(ledger_json(totals.counters, CausesShown::with_hits, totals[Metric::unbalanced_slices] == 0));
+Json ledger_of(const RunTotals& totals) {
+  return Json(ledger_json(totals.counters, CausesShown::with_hits, totals[Metric::unbalanced_slices] == 0));
 }
 
 double per(std::uint64_t n, double seconds) { return seconds > 0 ? static_cast<double>(n) / seconds : 0; }
 
-Document sources_of(const RunTables& run, const RunSummary& summary, double seconds) {
-  Document list = Document::array();
+Json sources_of(const RunTables& run, const RunSummary& summary, double seconds) {
+  Json list = Json::array();
   const auto hits = summary.hits.of_sources();
   for (std::size_t s = 0; s < run.record.sources.size(); ++s) {
     const auto n = s < hits.size() ? hits[s] : 0;
-    Document source = {{"index", s},
-                       {"name", run.record.sources[s].name},
-                       {"state", summary.slices_missing[s] == 0 ? "complete" : "missing at times"},
-                       {"hits_in_events", n},
-                       {"slices_missing", summary.slices_missing[s]}};
+    Json source = {{"index", s},
+                   {"name", run.record.sources[s].name},
+                   {"state", summary.slices_missing[s] == 0 ? "complete" : "missing at times"},
+                   {"hits_in_events", n},
+                   {"slices_missing", summary.slices_missing[s]}};
     if (!run.record.numbered) source["hits_per_s"] = per(n, seconds);
     if (auto label = source_label(summary.known, static_cast<std::uint32_t>(s)); !label.empty())
       source["label"] = std::move(label);
@@ -85,21 +82,20 @@ Document sources_of(const RunTables& run, const RunSummary& summary, double seco
 }
 
 /// Adds the facts of the detector map and the hits by group, if there is a map.
-void add_detector_of_run(Document& json, const RunSummary& summary) {
+void add_detector_of_run(Json& json, const RunSummary& summary) {
   if (summary.known.empty()) return;
-  json["setup"]["detector"] = Document(detector_facts(summary.known));
-  if (!summary.known.groups().empty()) json["groups"] = Document(groups_json(summary.known, summary.groups, 0));
+  json["setup"]["detector"] = Json(detector_facts(summary.known));
+  if (!summary.known.groups().empty()) json["groups"] = Json(groups_json(summary.known, summary.groups, 0));
 }
 
-Document channels_of(const RunSummary& summary) {
+Json channels_of(const RunSummary& summary) {
   const auto share = kMostChannelsOfAll / std::max<std::size_t>(summary.hits.of_sources().size(), 1);
-  return Document(
-      channels_json(summary.known, summary.hits.busiest(std::clamp<std::size_t>(share, 16, kMostChannels))));
+  return Json(channels_json(summary.known, summary.hits.busiest(std::clamp<std::size_t>(share, 16, kMostChannels))));
 }
 
 /// `scale`: converts values to units of the axis.
-Document histogram_of(const ValueHistogram& values, const Bins& bins, double scale) {
-  Document edges = Document::array();
+Json histogram_of(const ValueHistogram& values, const Bins& bins, double scale) {
+  Json edges = Json::array();
   for (const auto edge : bins.edges) edges.push_back(static_cast<double>(edge) * scale);
   return {{"edges", edges},
           {"counts", bins.counts},
@@ -111,7 +107,7 @@ Document histogram_of(const ValueHistogram& values, const Bins& bins, double sca
           {"greatest", static_cast<double>(values.greatest()) * scale}};
 }
 
-Document with_texts(Document histogram, const char* title, const char* x, const char* unit) {
+Json with_texts(Json histogram, const char* title, const char* x, const char* unit) {
   histogram["title"] = title;
   histogram["x"] = x;
   histogram["unit"] = unit;
@@ -121,7 +117,7 @@ Document with_texts(Document histogram, const char* title, const char* x, const 
 /// Events that are too close together merge into one, so the fit uses only intervals long enough for practically all of
 /// them to occur. Intervals across gaps in the data do not reflect the rate. If most intervals span slices without
 /// hits, these are not gaps: hits are just rare. Returns std::nullopt if too few intervals remain.
-std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, double tick_ns) {
+std::optional<Json> fit_of(const RunSummary& summary, const Bins& bins, double tick_ns) {
   constexpr double kNearlyAll = 0.99;
   const auto& all = summary.interval;
   const bool gaps = summary.unbroken.count() < all.count() && summary.unbroken.count() > all.count() / 2;
@@ -130,16 +126,16 @@ std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, doub
   if (tail.count < 2 || tail.sum <= static_cast<double>(tail.count) * static_cast<double>(tail.from)) return {};
   const auto fit = fit_exponential(times, tail.from, bins);
   const double per_second = 1e9 / tick_ns;
-  return Document{{"rate_per_s", fit.rate * per_second},
-                  {"error_per_s", fit.error * per_second},
-                  {"entries", fit.entries},
-                  {"from_ns", static_cast<double>(fit.from) * tick_ns},
-                  {"range", gaps ? "that span no slice without hits" : ""},
-                  {"curve", fit.curve}};
+  return Json{{"rate_per_s", fit.rate * per_second},
+              {"error_per_s", fit.error * per_second},
+              {"entries", fit.entries},
+              {"from_ns", static_cast<double>(fit.from) * tick_ns},
+              {"range", gaps ? "that span no slice without hits" : ""},
+              {"curve", fit.curve}};
 }
 
 /// An exponential is meaningless if times are event numbers.
-Document interval_of(const RunSummary& summary, const RunRecord& record, double tick_ns) {
+Json interval_of(const RunSummary& summary, const RunRecord& record, double tick_ns) {
   const auto bins = summary.interval.bins(kMostBins);
   auto json = histogram_of(summary.interval, bins, tick_ns);
   if (record.numbered) return json;
@@ -148,16 +144,16 @@ Document interval_of(const RunSummary& summary, const RunRecord& record, double 
 }
 
 /// Uses the bins of the monitor; each number is in the middle of its bin.
-Document multiplicity_of(const ValueHistogram& values) {
+Json multiplicity_of(const ValueHistogram& values) {
   auto json = histogram_of(values, values.monitor_bins(), 1);
   for (auto& edge : json["edges"]) edge = edge.get<double>() - 0.5;
   return json;
 }
 
-Document histograms_of(const RunSummary& summary, const RunRecord& record) {
+Json histograms_of(const RunSummary& summary, const RunRecord& record) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
   const char* unit = record.numbered ? "event numbers" : "ns";
-  Document json = Document::object();
+  Json json = Json::object();
   if (summary.multiplicity.count() == 0) return json;
   json["multiplicity"] = with_texts(multiplicity_of(summary.multiplicity), "Multiplicity", "hits in an event", "");
   if (!record.numbered) {
@@ -172,20 +168,20 @@ Document histograms_of(const RunSummary& summary, const RunRecord& record) {
 }
 
 /// The histograms of --hist, with as many bins as a page can show.
-Document spectra_of(std::span<const HistogramRecord> histograms) {
+Json spectra_of(std::span<const HistogramRecord> histograms) {
   std::vector<HistogramRecord> shown;
   for (const auto& histogram : histograms) shown.push_back(for_page(histogram));
   return histograms_json(shown).at("histograms");
 }
 
 /// Rates in equal sections of the data; for numbered events, counts per event number.
-Document series_of(const RunSummary& summary, const RunRecord& record) {
+Json series_of(const RunSummary& summary, const RunRecord& record) {
   const auto& series = summary.series;
   const double unit =
       record.numbered ? static_cast<double>(record.epochs_per_slice) * record.base.epoch_ticks : slice_seconds(record);
-  Document t = Document::array();
-  Document hits = Document::array();
-  Document events = Document::array();
+  Json t = Json::array();
+  Json hits = Json::array();
+  Json events = Json::array();
   for (std::size_t i = 0; i < series.hits_in.size(); ++i) {
     const auto first = i * series.slices_per_bin;
     const double width = static_cast<double>(std::min(series.slices_per_bin, series.slices - first)) * unit;
@@ -203,10 +199,10 @@ Document series_of(const RunSummary& summary, const RunRecord& record) {
 }
 
 /// Arrays ordered by builder number. A builder that built nothing is absent from the file.
-Document balance_of(const RunSummary& summary) {
-  Document numbers = Document::array();
-  Document slices = Document::array();
-  Document hits = Document::array();
+Json balance_of(const RunSummary& summary) {
+  Json numbers = Json::array();
+  Json slices = Json::array();
+  Json hits = Json::array();
   std::uint64_t most = 0;
   std::uint64_t sum = 0;
   for (const auto& [number, share] : summary.builders) {
@@ -216,7 +212,7 @@ Document balance_of(const RunSummary& summary) {
     most = std::max(most, share.hits);
     sum += share.hits;
   }
-  Document json = {{"builders", numbers}, {"slices_of_builder", slices}, {"hits_of_builder", hits}};
+  Json json = {{"builders", numbers}, {"slices_of_builder", slices}, {"hits_of_builder", hits}};
   // Mean / maximum load: the schedule's efficiency with equal builders.
   if (most > 0)
     json["efficiency"] = static_cast<double>(sum) / static_cast<double>(most) / static_cast<double>(slices.size());
@@ -229,7 +225,7 @@ std::optional<double> finite_value(std::optional<double> value) {
 }
 
 /// Payload that begins with a sign or decimals is shown as a value, also without gains.
-Document event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
+Json event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
   const PayloadNumbers numbers(record);
   ShownEvent shown{event.time,
@@ -247,14 +243,14 @@ Document event_json(const OutputEvent& event, const RunRecord& record, const Kno
                           finite_value(hit.value ? hit.value : real)});
   }
   shown.with_payload = has_words(shown);
-  Document json(to_json(shown, tick_ns, known));
+  Json json(to_json(shown, tick_ns, known));
   if (const auto utc = utc_of_tick(record, event.time)) json["utc"] = *utc;
   return json;
 }
 
 /// Unknown members are omitted.
-Document run_of(const std::filesystem::path& path, const RunRecord& record) {
-  Document run = {{"name", path.filename().string()}};
+Json run_of(const std::filesystem::path& path, const RunRecord& record) {
+  Json run = {{"name", path.filename().string()}};
   if (!record.began.empty()) run["began"] = record.began;
   if (!record.ended.empty()) run["ended"] = record.ended;
   if (!record.command_lines.empty()) run["command_lines"] = record.command_lines;
@@ -263,9 +259,9 @@ Document run_of(const std::filesystem::path& path, const RunRecord& record) {
 }
 
 /// Parses texts of the form "TIME COMMAND from ADDRESS (NAME)".
-Document commands_of(const RunRecord& record) {
+Json commands_of(const RunRecord& record) {
   constexpr std::string_view kFrom = " from ";
-  Document list = Document::array();
+  Json list = Json::array();
   for (const auto& text : record.commands) {
     const auto command = std::min(text.find(' '), text.size());
     const auto from = std::min(text.find(kFrom, command), text.size());
@@ -293,25 +289,25 @@ std::string message_of(const RunTables& run, const RunSummary& summary) {
 
 }  // namespace
 
-Document report_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
-                         const RunStatistics& statistics, std::span<const HistogramRecord> histograms) {
+Json report_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
+                     const RunStatistics& statistics, std::span<const HistogramRecord> histograms) {
   const auto& t = summary.totals;
   const double seconds = static_cast<double>(summary.series.slices) * slice_seconds(run.record);
-  Document json = {{"schema", 1},
-                   {"kind", "report"},
-                   {"state", run.record.closed ? "complete" : "stopped"},
-                   {"message", message_of(run, summary)},
-                   {"run", run_of(path, run.record)},
-                   {"setup", setup_of(run.record)},
-                   {"counters", counters_of(t)},
-                   {"ledger", ledger_of(t)},
-                   {"sources", sources_of(run, summary, seconds)},
-                   {"series", series_of(summary, run.record)},
-                   {"histograms", histograms_of(summary, run.record)},
-                   {"channels", channels_of(summary)},
-                   {"balance", balance_of(summary)},
-                   {"commands", commands_of(run.record)},
-                   {"events", Document::array()}};
+  Json json = {{"schema", 1},
+               {"kind", "report"},
+               {"state", run.record.closed ? "complete" : "stopped"},
+               {"message", message_of(run, summary)},
+               {"run", run_of(path, run.record)},
+               {"setup", setup_of(run.record)},
+               {"counters", counters_of(t)},
+               {"ledger", ledger_of(t)},
+               {"sources", sources_of(run, summary, seconds)},
+               {"series", series_of(summary, run.record)},
+               {"histograms", histograms_of(summary, run.record)},
+               {"channels", channels_of(summary)},
+               {"balance", balance_of(summary)},
+               {"commands", commands_of(run.record)},
+               {"events", Json::array()}};
   if (!run.record.numbered) {
     json["run"]["data_s"] = seconds;
     json["rates"] = {{"hits_per_s", per(t[Metric::hits_in], seconds)},

@@ -14,8 +14,6 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::json;
-
 constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicity.png", "duration.png",
                                                     "interval.png", "latency.png",      "sources.png",
                                                     "channels.png", "ledger.png",       "balance.png"};
@@ -24,7 +22,7 @@ constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicit
 constexpr std::string_view kHistogram = "hist-";
 constexpr std::size_t kPlotNameColumns = 16;
 
-Plot rates_plot(const Document& series) {
+Plot rates_plot(const Json& series) {
   const auto per = series.at("per").get<std::string>();
   const auto t = series.at("t_s").get<std::vector<double>>();
   Plot plot{"Rates over time", series.at("axis"), "per " + per, false, false, {}};
@@ -45,7 +43,7 @@ PlotSeries steps_at(const std::string& name, const std::vector<double>& numbers,
 }
 
 /// The fit is evaluated at the centres of the bins.
-Plot histogram_plot(const Document& histogram) {
+Plot histogram_plot(const Json& histogram) {
   auto edges = histogram.at("edges").get<std::vector<double>>();
   const bool log = histogram.at("log_x");
   std::vector<double> middle;
@@ -71,13 +69,13 @@ Plot histogram_plot(const Document& histogram) {
   return plot;
 }
 
-std::string label_of_source(const Document& source) {
+std::string label_of_source(const Json& source) {
   const auto number = std::to_string(source.at("index").get<std::size_t>());
   const auto name = source.value("label", std::string());
   return name.empty() ? number : number + " " + end_of(for_terminal(name), kPlotNameColumns);
 }
 
-Plot sources_plot(const Document& sources) {
+Plot sources_plot(const Json& sources) {
   Plot plot{"Hits in events, by source", "source", "hits", false, false, {}};
   plot.whole_y = true;
   plot.x_from_zero = false;
@@ -94,8 +92,8 @@ Plot sources_plot(const Document& sources) {
 
 /// Returns the name of a channel if it distinguishes the channel from the others of its source, or else its source and
 /// number.
-std::string label_of_channel(const Document& of_source, std::size_t i) {
-  const auto names = of_source.value("name", Document::array());
+std::string label_of_channel(const Json& of_source, std::size_t i) {
+  const auto names = of_source.value("name", Json::array());
   const auto name = names.empty() ? std::string() : names[i].get<std::string>();
   if (!name.empty() && std::count(names.begin(), names.end(), name) == 1)
     return end_of(for_terminal(name), kPlotNameColumns);
@@ -103,7 +101,7 @@ std::string label_of_channel(const Document& of_source, std::size_t i) {
 }
 
 /// Channels side by side, grouped by source.
-Plot channels_plot(const Document& channels) {
+Plot channels_plot(const Json& channels) {
   Plot plot{
       "Hits in events, by channel", "channels (source: channel), in the order of sources", "hits", false, false, {}};
   plot.whole_y = true;
@@ -121,7 +119,7 @@ Plot channels_plot(const Document& channels) {
   return plot;
 }
 
-Plot ledger_plot(const Document& ledger) {
+Plot ledger_plot(const Json& ledger) {
   double dropped = 0;
   for (const auto& [cause, hits] : ledger.at("dropped").items()) dropped += hits.get<double>();
   std::vector<double> hits;
@@ -139,7 +137,7 @@ Plot ledger_plot(const Document& ledger) {
   return plot;
 }
 
-Plot balance_plot(const Document& balance) {
+Plot balance_plot(const Json& balance) {
   const auto builders = balance.at("builders").get<std::vector<double>>();
   Plot plot{"Balance between builders",
             "builder",
@@ -155,8 +153,7 @@ Plot balance_plot(const Document& balance) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, Plot>> report_plots(const Document& status,
-                                                       std::span<const HistogramRecord> histograms,
+std::vector<std::pair<std::string, Plot>> report_plots(const Json& status, std::span<const HistogramRecord> histograms,
                                                        const ChannelNames& names) {
   std::vector<std::pair<std::string, Plot>> plots;
   plots.emplace_back("rates.png", rates_plot(status.at("series")));

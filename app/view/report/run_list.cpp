@@ -1,9 +1,8 @@
 #include "app/view/report/run_list.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "app/command/safe_text.hpp"
 #include "core/runtime/format.hpp"
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -20,6 +19,11 @@ std::string why_text(const LoggedRun& run) {
   return run.ended_by.empty() ? run.why : run.why + " by " + run.ended_by;
 }
 
+/// Hits between this run and the one before.
+std::string between_text(const LoggedRun& run) {
+  return run.unknown_between ? "unknown" : std::to_string(run.hits_between);
+}
+
 }  // namespace
 
 void print_runs(std::ostream& out, std::span<const LoggedRun> runs) {
@@ -31,12 +35,11 @@ void print_runs(std::ostream& out, std::span<const LoggedRun> runs) {
     const auto words = fmt::format("{}; {}{}", run.by, why_text(run), comment);
     out << fmt::format("{:>5} {:<20} {:<20} {:>6} {:>12} {:>14} {:>10} {:>12}  {}\n", run.number,
                        for_terminal(run.began), for_terminal(run.ended), end_text(run), t.events, t.hits_in,
-                       t.hits_lost, run.hits_between, for_terminal(words));
+                       t.hits_lost, between_text(run), for_terminal(words));
   }
 }
 
-nlohmann::ordered_json runs_json(std::span<const LoggedRun> runs) {
-  using Json = nlohmann::ordered_json;
+Json runs_json(std::span<const LoggedRun> runs) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   Json list = Json::array();
   for (const auto& run : runs) {
@@ -46,6 +49,7 @@ nlohmann::ordered_json runs_json(std::span<const LoggedRun> runs) {
                     {"by", run.by},
                     {"comment", run.comment},
                     {"hits_between", run.hits_between},
+                    {"unknown_between", run.unknown_between},
                     {"ended", or_null(run.ended)},
                     {"why", or_null(run.why)},
                     {"ended_by", or_null(run.ended_by)},
@@ -72,7 +76,7 @@ std::string runs_page(const std::string& folder, std::span<const LoggedRun> runs
     page += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", run.number,
                         for_xml(run.began), for_xml(run.by), for_xml(run.ended), for_xml(why_text(run)), end_text(run));
     page += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        t.events, t.hits_in, t.hits_in_events, t.hits_lost, run.hits_between, for_xml(run.comment),
+                        t.events, t.hits_in, t.hits_in_events, t.hits_lost, between_text(run), for_xml(run.comment),
                         for_xml(run.file));
   }
   return page + "</table></body></html>\n";

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <span>
 #include <string>
 
+#include "core/runtime/json.hpp"
 #include "io/run_format/run_log.hpp"
 
 /// The log of a folder's runs, for `report --runs`. Users' texts may hold any characters and are made safe.
@@ -13,7 +13,7 @@ namespace eventloom {
 
 /// One line per run.
 void print_runs(std::ostream& out, std::span<const LoggedRun> runs);
-nlohmann::ordered_json runs_json(std::span<const LoggedRun> runs);
+Json runs_json(std::span<const LoggedRun> runs);
 
 /// Begins every such page, by which it is recognised.
 inline constexpr const char* kRunPageBegin = "<!DOCTYPE html><!-- Eventloom: runs -->";

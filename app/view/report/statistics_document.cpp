@@ -16,16 +16,14 @@ namespace eventloom {
 
 namespace {
 
-using Document = nlohmann::json;
-
 constexpr std::size_t kLatencyBins = 60;
 
 /// Counters of slices are already in the list, as sums over ledger and events.
-void add_counters(Document& list, const std::vector<CounterRecord>& counters) {
+void add_counters(Json& list, const std::vector<CounterRecord>& counters) {
   for (const auto account : {Account::exchange, Account::rank, Account::tap, Account::reply}) {
     for (const auto& metric : metrics_of(account)) {
       const auto found = std::ranges::find(counters, metric.name, &CounterRecord::name);
-      if (found != counters.end()) list.push_back(Document(counter_json(metric, found->value)));
+      if (found != counters.end()) list.push_back(Json(counter_json(metric, found->value)));
     }
   }
 }
@@ -36,7 +34,7 @@ std::optional<Metric> metric_of_source(const std::string& name) {
   return found == all.end() ? std::nullopt : std::optional(found->metric);
 }
 
-void add_counters_of_sources(Document& sources, const std::vector<CounterRecord>& counters) {
+void add_counters_of_sources(Json& sources, const std::vector<CounterRecord>& counters) {
   std::map<std::uint32_t, Counters> reported;
   for (const auto& counter : counters) {
     if (counter.source >= sources.size()) {
@@ -53,7 +51,7 @@ void add_counters_of_sources(Document& sources, const std::vector<CounterRecord>
 }
 
 /// Edges at equal ratios. The entries are already in bins of 1 %; each is assigned by its centre.
-Document latency_histogram(const LatencyHistogram& latency, const std::vector<LatencyHistogram::Bin>& bins) {
+Json latency_histogram(const LatencyHistogram& latency, const std::vector<LatencyHistogram::Bin>& bins) {
   const double low = std::max(latency.min(), 1.0) * 0.995;
   const double ratio = std::max(latency.max(), low * 1.01) * 1.005 / low;
   const auto n = std::clamp<std::size_t>(static_cast<std::size_t>(std::log(ratio) / 0.02), 1, kLatencyBins);
@@ -79,7 +77,7 @@ LatencyHistogram latency_of(const std::vector<LatencyRecord>& records) {
   return LatencyHistogram::from_bins(bins);
 }
 
-Document latency_json(const std::vector<LatencyRecord>& records) {
+Json latency_json(const std::vector<LatencyRecord>& records) {
   const auto latency = latency_of(records);
   auto json = latency_histogram(latency, latency.bins());
   json["title"] = "Latency";
@@ -89,13 +87,13 @@ Document latency_json(const std::vector<LatencyRecord>& records) {
   json["mean"] = latency.mean();
   json["least"] = latency.min();
   json["greatest"] = latency.max();
-  json["percentiles"] = {{"percent", {50, 90, 99, 99.9}}, {"ns", Document::array()}};
+  json["percentiles"] = {{"percent", {50, 90, 99, 99.9}}, {"ns", Json::array()}};
   for (const double p : json["percentiles"]["percent"]) json["percentiles"]["ns"].push_back(latency.percentile(p));
   return json;
 }
 
-Document clocks_json(const std::vector<ClockQuality>& clocks) {
-  Document list = Document::array();
+Json clocks_json(const std::vector<ClockQuality>& clocks) {
+  Json list = Json::array();
   for (std::size_t rank = 0; rank < clocks.size(); ++rank) {
     const auto& clock = clocks[rank];
     list.push_back({{"rank", rank},
@@ -110,7 +108,7 @@ Document clocks_json(const std::vector<ClockQuality>& clocks) {
 
 /// Adds arrays parallel to the balance's builder numbers, with null for what was not measured, and the fraction of the
 /// total time during which builders were busy.
-void add_time_of_builders(Document& balance, const std::vector<BuilderRecord>& records) {
+void add_time_of_builders(Json& balance, const std::vector<BuilderRecord>& records) {
   double busy = 0;
   double all = 0;
   for (const auto& record : records) {
@@ -118,20 +116,20 @@ void add_time_of_builders(Document& balance, const std::vector<BuilderRecord>& r
     all += static_cast<double>(record.busy_ns) + static_cast<double>(record.idle_ns);
   }
   if (all > 0) balance["busy"] = busy / all;
-  balance["busy_s"] = Document::array();
-  balance["idle_s"] = Document::array();
+  balance["busy_s"] = Json::array();
+  balance["idle_s"] = Json::array();
   for (const std::uint32_t number : balance["builders"]) {
     const auto found = std::ranges::find(records, number, &BuilderRecord::builder);
     const bool known = found != records.end();
-    balance["busy_s"].push_back(known ? Document(static_cast<double>(found->busy_ns) / 1e9) : Document());
-    balance["idle_s"].push_back(known ? Document(static_cast<double>(found->idle_ns) / 1e9) : Document());
+    balance["busy_s"].push_back(known ? Json(static_cast<double>(found->busy_ns) / 1e9) : Json());
+    balance["idle_s"].push_back(known ? Json(static_cast<double>(found->idle_ns) / 1e9) : Json());
   }
 }
 
-Document rates_json(const std::vector<RateRecord>& records) {
-  Document json = {{"axis", "time since the first slice [s]"}, {"per", "s"}};
+Json rates_json(const std::vector<RateRecord>& records) {
+  Json json = {{"axis", "time since the first slice [s]"}, {"per", "s"}};
   const auto add = [&](const char* name, double RateRecord::*member) {
-    auto& list = json[name] = Document::array();
+    auto& list = json[name] = Json::array();
     // NaN becomes null.
     for (const auto& record : records) list.push_back(record.*member);
   };
@@ -145,10 +143,10 @@ Document rates_json(const std::vector<RateRecord>& records) {
 }
 
 /// Alarms that were active when the run ended remain active.
-Document alarms_json(const std::vector<AlarmRecord>& alarms) {
-  Document list = Document::array();
+Json alarms_json(const std::vector<AlarmRecord>& alarms) {
+  Json list = Json::array();
   for (const auto& alarm : alarms) {
-    list.push_back(Document(to_json(alarm)));
+    list.push_back(Json(to_json(alarm)));
     list.back()["active"] = alarm.over.empty();
   }
   return list;
@@ -156,7 +154,7 @@ Document alarms_json(const std::vector<AlarmRecord>& alarms) {
 
 }  // namespace
 
-void add_statistics(Document& status, const RunStatistics& statistics) {
+void add_statistics(Json& status, const RunStatistics& statistics) {
   add_counters(status["counters"], statistics.counters);
   add_counters_of_sources(status["sources"], statistics.of_sources);
   if (!statistics.latency.empty()) status["histograms"]["latency"] = latency_json(statistics.latency);

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "core/runtime/json.hpp"
 #include "io/run_format/run_statistics.hpp"
 
 namespace eventloom {
@@ -9,6 +8,6 @@ namespace eventloom {
 /// Adds to the status document of a run what run.h5 contains beyond ledger and events: counters of the run and its
 /// sources, latency, clocks, builder times and rates during the run. Omits what is missing. Throws UserError if the
 /// statistics name a source that the run does not have.
-void add_statistics(nlohmann::json& status, const RunStatistics& statistics);
+void add_statistics(Json& status, const RunStatistics& statistics);
 
 }  // namespace eventloom

@@ -4,10 +4,10 @@
 
 namespace eventloom {
 
-nlohmann::ordered_json event_members(const OutputEvent& event) {
-  auto hits = nlohmann::ordered_json::array();
+Json event_members(const OutputEvent& event) {
+  auto hits = Json::array();
   for (const auto& hit : event.hits) {
-    nlohmann::ordered_json item = {{"time", hit.time.value}, {"channel", hit.channel}, {"source", hit.source}};
+    Json item = {{"time", hit.time.value}, {"channel", hit.channel}, {"source", hit.source}};
     if (!hit.payload.empty()) item["payload"] = hit.payload;
     if (hit.value) item["value"] = *hit.value;  // null: no payload
     hits.push_back(std::move(item));

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "core/runtime/json.hpp"
 #include "io/run_input/output_event.hpp"
 
 namespace eventloom {
 
 /// Returns an event, with all of its hits that were read, as a JSON object.
-nlohmann::ordered_json event_members(const OutputEvent& event);
+Json event_members(const OutputEvent& event);
 
 }  // namespace eventloom

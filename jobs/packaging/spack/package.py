@@ -22,7 +22,6 @@ class Eventloom(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("python@3.9:", type=("build", "run"))
     depends_on("mpi")
-    depends_on("ucx")
     depends_on("hdf5~mpi")
     depends_on("boost+program_options")
     depends_on("spdlog")

@@ -66,6 +66,27 @@ TEST(FailureTest, AShortageOfMemorySaysWhatWasDone) {
   }
 }
 
+TEST(ExitCodes, AllRanksLeaveWithTheGravest) {
+  EXPECT_EQ(agreed_code({}), kExitOk);
+  EXPECT_EQ(agreed_code({kExitOk, kExitOk}), kExitOk);
+  EXPECT_EQ(agreed_code({kExitOk, kExitLosses}), kExitLosses);
+  EXPECT_EQ(agreed_code({kExitLosses, kExitStopped, kExitOk}), kExitStopped);
+  EXPECT_EQ(agreed_code({kExitStopped, kExitUsage}), kExitUsage);
+  EXPECT_EQ(agreed_code({kExitUsage, kExitProgram}), kExitProgram) << "their bitwise OR is that of losses";
+  EXPECT_EQ(agreed_code({kExitOk, 11}), kExitProgram) << "a code that is not of the program";
+}
+
+TEST(ExitCodes, ThatOfARankThatLeavesAloneStaysAFailureWhenCombined) {
+  constexpr int kKilled = 9;
+  constexpr int kTerminated = 15;
+  for (const int code : {kExitProgram, static_cast<int>(kExitUsage), static_cast<int>(kExitStopped)}) {
+    for (const int others : {0, kKilled, kTerminated, static_cast<int>(kExitStopped)}) {
+      const auto both = static_cast<unsigned>(code_to_combine(code)) | static_cast<unsigned>(others);
+      EXPECT_TRUE(both != kExitOk && both != kExitUsage && both != kExitLosses) << code << " with " << others;
+    }
+  }
+}
+
 TEST(FailureTest, AThreadThatCannotBeStartedIsAShortage) {
   const auto failure = failure_of(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)));
   EXPECT_TRUE(failure.no_memory);

@@ -59,6 +59,22 @@ TEST(EpochBuffer, EveryBitIsUnderAChecksum) {
   }
 }
 
+TEST(EpochBuffer, OnlyAMarkedOneWithoutWordsIsALossOfUnknownSize) {
+  for (const bool marked : {false, true}) {
+    EpochBufferHeader header{.n_epochs = 4};
+    if (marked) header.words_crc = kUnknownLoss;
+    std::vector<std::byte> bytes;
+    append_stored(header, {}, bytes);
+    const auto read = read_epoch_buffer_header(bytes);
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(words_intact(*read, {}));
+    EXPECT_EQ(is_unknown_loss(*read), marked);
+    EXPECT_EQ(read->is_loss(), marked);
+  }
+  EXPECT_FALSE((EpochBufferHeader{.words_crc = kUnknownLoss, .n_words = 2}.is_loss()));
+  EXPECT_TRUE((EpochBufferHeader{.n_hits = 3}.is_loss()));
+}
+
 TEST(EpochBuffer, HeadersThatNameNoEpochsAreRefused) {
   EpochBufferHeader header{.first_epoch = 5, .n_epochs = 0};
   seal(header, {});

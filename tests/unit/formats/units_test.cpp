@@ -15,7 +15,9 @@ TEST(Units, DecimalsAreExact) {
   EXPECT_EQ(to_ticks(*parse_decimal("1e6"), 1000, 1000), Tick(1'000'000));
   EXPECT_EQ(to_ticks(*parse_decimal(".5"), 1000, 500), Tick(1));
   EXPECT_EQ(to_ticks(*parse_decimal("1.5"), 1000, 1000), std::nullopt);
-  EXPECT_FALSE(parse_decimal("18446744073709551615"));  // 20 digits, would fit
+  EXPECT_EQ(to_ticks(*parse_decimal("18446744073709551615"), 1000, 1000), Tick(18'446'744'073'709'551'615U));
+  EXPECT_EQ(to_ticks(*parse_decimal("1844674407370955161.5"), 10'000, 1000), Tick(18'446'744'073'709'551'615U));
+  EXPECT_FALSE(parse_decimal("18446744073709551616"));
 }
 
 TEST(Units, NotDecimals) {

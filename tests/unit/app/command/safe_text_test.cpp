@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/command/utf8.hpp"
+
 namespace eventloom {
 
 TEST(SafeText, KeepsWhatCanBeSeen) {
@@ -26,6 +28,13 @@ TEST(SafeText, ShowsBytesThatAreNotUtf8AsNumbers) {
   EXPECT_EQ(for_terminal("\xc0\xaf"), "\\xc0\\xaf") << "overlong";
   EXPECT_EQ(for_terminal("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
   EXPECT_EQ(for_terminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
+}
+
+TEST(Utf8, HasOneFormOfEachCharacter) {
+  for (const char* text : {"", "a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x92\xa1"}) EXPECT_TRUE(is_utf8(text)) << text;
+  for (const char* text : {"\xff", "a\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xa9"}) {
+    EXPECT_FALSE(is_utf8(text)) << for_terminal(text);
+  }
 }
 
 TEST(SafeText, KeepsLines) {

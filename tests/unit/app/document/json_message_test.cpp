@@ -14,8 +14,8 @@ TEST(JsonMessage, KeepsAllBytes) {
   const std::string odd = "\xff\xfe";
   run_as_ranks(2, [&](const Collective& ranks) {
     const auto gathered = all_gather_json(ranks, {odd, ranks.rank()});
-    EXPECT_EQ(gathered[1], (nlohmann::json{odd, 1}));
-    EXPECT_EQ(broadcast_json(ranks, ranks.rank() == 0 ? nlohmann::json(odd) : nlohmann::json()), odd);
+    EXPECT_EQ(gathered[1], (Json{odd, 1}));
+    EXPECT_EQ(broadcast_json(ranks, ranks.rank() == 0 ? Json(odd) : Json()), odd);
   });
 }
 

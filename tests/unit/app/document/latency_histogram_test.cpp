@@ -164,7 +164,7 @@ TEST(LatencyHistogram, JsonHasTheAgreedKeys) {
 
 TEST(LatencyHistogram, WhatIsNotPackedIsRefused) {
   for (const char* text : {"null", "{}", "{\"bins\":[[999999,1]]}", "{\"bins\":[[5,1]]}"}) {
-    EXPECT_THROW(LatencyHistogram::unpack(nlohmann::json::parse(text)), std::exception) << text;
+    EXPECT_THROW(LatencyHistogram::unpack(Json::parse(text)), std::exception) << text;
   }
 }
 

@@ -2,23 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 namespace {
 
 HistogramRecord histogram_without_counts() { return {"size", "", {{"n_hits", "\xff\"<", {0, 1, 2}}}, {}, 0, 0}; }
 
-nlohmann::json answer_of(HistogramDesk& desk) { return nlohmann::json::parse(*desk.text_of("size")); }
+Json answer_of(HistogramDesk& desk) { return Json::parse(*desk.text_of("size")); }
 
 TEST(HistogramDesk, KnowsItsHistograms) {
   HistogramDesk desk;
   EXPECT_EQ(desk.text_of("size"), nullptr);
-  EXPECT_EQ(nlohmann::json::parse(desk.list_text()), nlohmann::json::parse(R"({"histograms": []})"));
+  EXPECT_EQ(Json::parse(desk.list_text()), Json::parse(R"({"histograms": []})"));
   desk.open({histogram_without_counts()});
   EXPECT_EQ(desk.text_of("siz"), nullptr);
   EXPECT_EQ(desk.text_of(""), nullptr);
-  const auto axis = nlohmann::json::parse(desk.list_text())["histograms"][0]["axes"][0];
+  const auto axis = Json::parse(desk.list_text())["histograms"][0]["axes"][0];
   EXPECT_EQ(axis["unit"], "\xef\xbf\xbd\"<");
   EXPECT_EQ(axis["bins"], 2);
 }

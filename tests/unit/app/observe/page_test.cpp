@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "core/runtime/json.hpp"
 
 namespace eventloom {
 
@@ -26,15 +27,14 @@ TEST(Page, OfTheMonitorHoldsNoDocument) {
 }
 
 TEST(Page, GivesTheDocumentBack) {
-  const nlohmann::json status = {{"kind", "report"},
-                                 {"names", {"</script><script>alert(1)</script>", "\u2028<!--", "µ"}}};
+  const Json status = {{"kind", "report"}, {"names", {"</script><script>alert(1)</script>", "\u2028<!--", "µ"}}};
   const auto page = page_with(status);
-  EXPECT_EQ(nlohmann::json::parse(inside(page)), status);
+  EXPECT_EQ(Json::parse(inside(page)), status);
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
 }
 
 TEST(Page, ReplacesBytesThatAreNotUtf8) {
-  EXPECT_EQ(nlohmann::json::parse(inside(page_with({{"name", "a\xff"}}))).at("name"), "a\xef\xbf\xbd");
+  EXPECT_EQ(Json::parse(inside(page_with({{"name", "a\xff"}}))).at("name"), "a\xef\xbf\xbd");
 }
 
 }  // namespace eventloom

@@ -15,17 +15,17 @@ namespace {
 
 using std::chrono::seconds;
 
-StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality>& clocks = {},
-                       const DetectorRecord& detector = {}) {
+Json document_of(const RunPicture& picture, const std::vector<ClockQuality>& clocks = {},
+                 const DetectorRecord& detector = {}) {
   RunTracker tracker({}, {});
   const auto snapshot = tracker.take(RunTracker::Time(seconds(1)), picture, {"running"});
   snapshot->clocks = clocks;
   RunDescription run;
   run.roles.filters = 1;
   run.known = KnownChannels(detector);
-  if (!run.known.empty()) run.detector = std::make_shared<const DetectorJson>(detector_facts(run.known));
+  if (!run.known.empty()) run.detector = std::make_shared<const Json>(detector_facts(run.known));
   const auto text = to_text(status_document(run, *snapshot, {}, {}));
-  return StatusJson::parse(text);
+  return Json::parse(text);
 }
 
 TEST(StatusDocument, HasChannelsFiltersAndClocks) {
@@ -35,9 +35,9 @@ TEST(StatusDocument, HasChannelsFiltersAndClocks) {
   RunPicture picture(1);
   picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
   const auto json = document_of(picture, {{}, {-5, 1.5, 2, std::numeric_limits<double>::infinity(), 0, 100}});
-  EXPECT_EQ(json["channels"], StatusJson::parse(R"([{"source":0,"channel":[3,7],"hits":[1,2],"others":9},
+  EXPECT_EQ(json["channels"], Json::parse(R"([{"source":0,"channel":[3,7],"hits":[1,2],"others":9},
                                                     {"source":1,"channel":[268435455],"hits":[4],"others":0}])"));
-  EXPECT_EQ(json["clocks"][1], StatusJson::parse(R"({"rank":1,"offset_ns":-5.0,"precision_ns":null,"rate_ppm":1.5,
+  EXPECT_EQ(json["clocks"][1], Json::parse(R"({"rank":1,"offset_ns":-5.0,"precision_ns":null,"rate_ppm":1.5,
                                                      "residual_ns":2.0,"round_trips":100})"));
   EXPECT_EQ(json["filters"][0]["accepted"], 11);
   EXPECT_EQ(json["filters"][0]["rejected"], 2);
@@ -87,7 +87,7 @@ TEST(StatusDocument, EventsHavePayloadWhereTheRunHas) {
   RunPicture picture(1);
   picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
   const auto json = document_of(picture);
-  EXPECT_EQ(json["events"][0]["hits"]["payload"], StatusJson::parse("[77, null]"));
+  EXPECT_EQ(json["events"][0]["hits"]["payload"], Json::parse("[77, null]"));
   EXPECT_FALSE(json["events"][1]["hits"].contains("payload"));
 }
 
@@ -105,13 +105,13 @@ TEST(StatusDocument, HasNamesAndGroupsOfTheDetector) {
   RunPicture picture(1);
   picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
   const auto json = document_of(picture, {}, detector);
-  EXPECT_EQ(json["setup"]["detector"], StatusJson::parse(R"({"file":"map.csv","groups":["A","B"],
+  EXPECT_EQ(json["setup"]["detector"], Json::parse(R"({"file":"map.csv","groups":["A","B"],
       "masked":{"channels":0,"open":1},"cut":{"channels":0,"open":1},"with_offset":{"channels":9,"open":0}})"));
-  EXPECT_EQ(json["groups"], StatusJson::parse(R"({"name":["A","B"],"hits":[1,5],"none":2,"unknown":9})"));
-  EXPECT_EQ(json["channels"][0]["name"], StatusJson::parse(R"(["PMT",""])"));
+  EXPECT_EQ(json["groups"], Json::parse(R"({"name":["A","B"],"hits":[1,5],"none":2,"unknown":9})"));
+  EXPECT_EQ(json["channels"][0]["name"], Json::parse(R"(["PMT",""])"));
   EXPECT_FALSE(json["channels"][1].contains("name"));
-  EXPECT_EQ(json["events"][0]["hits"]["name"], StatusJson::parse(R"(["PMT",""])"));
-  EXPECT_EQ(json["events"][0]["hits"]["group"], StatusJson::parse(R"(["B;A",""])"));
+  EXPECT_EQ(json["events"][0]["hits"]["name"], Json::parse(R"(["PMT",""])"));
+  EXPECT_EQ(json["events"][0]["hits"]["group"], Json::parse(R"(["B;A",""])"));
   const auto without = document_of(picture);
   EXPECT_FALSE(without.contains("groups") || without["setup"].contains("detector"));
   EXPECT_FALSE(without["events"][0]["hits"].contains("name") || without["events"][0]["hits"].contains("group"));

@@ -112,7 +112,7 @@ TEST_F(LiveInputsTest, ReceivedEpochsAreReady) {
   EXPECT_TRUE(ready_first(10));
   EXPECT_FALSE(ready_first(11));
   EXPECT_FALSE(ready_second(10));
-  EXPECT_EQ(inputs().peer_watermark(), Epoch(10));
+  EXPECT_EQ(inputs().received(), Epoch(10));
   EXPECT_TRUE(first.given_up.empty());
   EXPECT_TRUE(second.given_up.empty());
 }
@@ -138,7 +138,7 @@ TEST_F(LiveInputsTest, ASourceThatHasEndedHasPassedTheMarginsSentWithItsLastData
   first.come(10);
   first.ended = true;
   receive({});
-  EXPECT_EQ(inputs().peer_watermark(), Epoch(15));
+  EXPECT_EQ(inputs().received(), Epoch(15));
   receive(seconds(2));
   EXPECT_TRUE(ready_second(15));
   EXPECT_FALSE(ready_second(16));
@@ -304,6 +304,37 @@ TEST_F(LiveInputsTest, AFullSourceIsNotPassed) {
   EXPECT_TRUE(ready_first(11));
 }
 
+/// Nor is one whose peer cannot send what it has, and time passes for it only afterwards.
+TEST_F(LiveInputsTest, ASourceThatIsHeldUpIsNeitherPassedNorGivenUp) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(20);
+  second.come(10);
+  receive({});
+  second.held_up = true;
+  for (int i = 1; i < 50; ++i) {
+    receive(i * milliseconds(100));
+    EXPECT_FALSE(ready_second(20));
+  }
+  second.held_up = false;
+  receive(milliseconds(5800));
+  EXPECT_FALSE(ready_second(20));
+  receive(milliseconds(6900));
+  EXPECT_TRUE(ready_second(20));
+}
+
+TEST_F(LiveInputsTest, TheEndDoesNotWaitForASourceThatIsHeldUp) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(20);
+  second.come(10);
+  second.held_up = true;
+  receive({});
+  inputs().hurry();
+  receive(seconds(1));
+  EXPECT_FALSE(ready_second(20));
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(20));
+}
+
 TEST_F(LiveInputsTest, ProgressOnAnyRankKeepsTheSliceOpen) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
@@ -408,7 +439,7 @@ TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   first.come(20);
   receive(milliseconds(1));
   EXPECT_EQ(reports("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
-  EXPECT_EQ(inputs().peer_watermark(), Epoch(20));
+  EXPECT_EQ(inputs().received(), Epoch(20));
   EXPECT_TRUE(ready_second(20));
   EXPECT_FALSE(ready_second(21)) << "no source has passed it";
   EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));
@@ -582,7 +613,7 @@ TEST_F(LiveInputsTest, HurryEndsSourcesOneAfterTheOther) {
   receive(milliseconds(350));
   EXPECT_TRUE(ready_first(11));
   first.ended = true;
-  EXPECT_EQ(inputs().peer_watermark(), Epoch(10));
+  EXPECT_EQ(inputs().received(), Epoch(10));
   receive(milliseconds(600));
   EXPECT_TRUE(ready_second(11));
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));

@@ -96,8 +96,11 @@ class FakeFeed final : public LiveFeed {
   bool is_counting = false;  ///< as a board does
   Epoch wraps = 0;
   std::int64_t started = 0;
-  std::vector<Epoch> settled;  ///< asked for
+  std::optional<std::string> came_instead;  ///< see LiveFeed::unheard()
+  std::vector<Epoch> settled;               ///< asked for
+  std::vector<Epoch> safe;                  ///< see LiveFeed::safe_before()
   std::uint64_t takes = 0;
+  std::uint64_t bytes = 0;  ///< received
 
   void add(const Bytes& buffer) {
     EpochBufferHeader header;
@@ -114,6 +117,8 @@ class FakeFeed final : public LiveFeed {
     settled.push_back(end);
     return holds_back;
   }
+  void safe_before(Epoch epoch) override { safe.push_back(epoch); }
+  [[nodiscard]] std::optional<std::string> unheard() const override { return came_instead; }
   [[nodiscard]] bool counts_hits() const override { return is_counting; }
   [[nodiscard]] Epoch wraps_after() const override { return wraps; }
   [[nodiscard]] std::int64_t started_ns() const override { return started; }
@@ -126,6 +131,7 @@ class FakeFeed final : public LiveFeed {
     batch.ended = next.ended;
     batch.first_epoch = next.first_epoch;
     batch.seen_end = next.seen_end;
+    batch.held_up = next.held_up;
     next.clear();
   }
   void stop() override {
@@ -133,7 +139,11 @@ class FakeFeed final : public LiveFeed {
     next.ended = true;
   }
   [[nodiscard]] std::uint64_t anomalies() const override { return 3; }
-  [[nodiscard]] SourceCounts counts() const override { return {{{Metric::datagrams, 5}}, {}}; }
+  [[nodiscard]] SourceCounts counts() const override {
+    SourceCounts counts{{{Metric::datagrams, 5}}, {}};
+    counts.counters[Metric::bytes] = bytes;
+    return counts;
+  }
 
  private:
   std::string name_ = "fake";

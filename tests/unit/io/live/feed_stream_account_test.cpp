@@ -129,6 +129,12 @@ class Play {
   [[nodiscard]] FeedStream& stream() { return live_.stream; }
   [[nodiscard]] std::uint64_t count(const std::string& name) { return live_.count(name); }
   [[nodiscard]] const std::map<std::uint64_t, Sent>& slices() const { return slices_; }
+  /// Hits dropped, of every cause.
+  [[nodiscard]] std::uint64_t hits_dropped() {
+    std::uint64_t hits = 0;
+    for (const auto cause : kDropCauseNames) hits += count("hits_dropped_" + std::string(cause));
+    return hits;
+  }
   /// All hits that the stream has taken from its feed.
   [[nodiscard]] const std::vector<Hit>& taken() const { return taken_; }
   /// Those, and the hits taken from the feed after the end of the run.
@@ -174,13 +180,22 @@ class Play {
   void come() {
     if (!live_.feed.next.ended) peer_.send(live_.feed);
     const auto takes = live_.feed.takes;
+    const auto before = live_.stream.progress();
     live_.stream.receive();
+    expect_order(before, live_.stream.progress());
     if (live_.feed.takes == takes) return;
     lost_ += peer_.take_lost();
     for (auto& hits : peer_.take_sent()) {
       taken_.insert(taken_.end(), hits.begin(), hits.end());
       begun_ ? judge(std::move(hits)) : early_.push_back(std::move(hits));
     }
+  }
+
+  static void expect_order(const LiveProgress& before, const LiveProgress& now) {
+    EXPECT_GE(now.complete, now.received);
+    EXPECT_GE(now.complete, before.complete);
+    EXPECT_GE(now.received, before.received);
+    EXPECT_GE(now.drained, before.drained);
   }
 
   void close() {
@@ -207,7 +222,7 @@ class Play {
   void begin() {
     begun_ = true;
     closed_ = begin_ = geometry_.owned_epochs({first_}).begin;
-    live_.stream.begin_at(begin_);
+    live_.stream.begin({.epoch = begin_});
     for (const auto& hits : early_) judge(hits);
   }
 
@@ -216,7 +231,7 @@ class Play {
     const auto epochs = sent_epochs(next_[builder]);
     if (live_.request(epochs)) return true;
     if (draw(1, patience) != 1) return false;
-    live_.stream.give_up(epochs.end, draw(0, 1) == 0);
+    live_.stream.advance(epochs.end, draw(0, 1) == 0 ? Advance::missing : Advance::ended);
     closed_ = std::max(closed_, epochs.end);
     return true;
   }
@@ -237,7 +252,6 @@ class Play {
     const auto margin = geometry_.margin_epochs().value / geometry_.epochs_per_slice + 1;
     stop_ = std::max(begun_end_, first_) + (begun_end_ > first_ ? margin : 0);
     end_ = geometry_.owned_epochs({stop_}).begin;
-    live_.stream.end_at(end_);
   }
 
   void send_rest() {
@@ -249,6 +263,7 @@ class Play {
       }
       live_.stream.release_before(sent_epochs(std::min(lowest(), stop_)).begin);
     }
+    live_.stream.finish(end_);
   }
 
   void learn_end() {
@@ -292,6 +307,9 @@ void expect_account(Play& play) {
   EXPECT_EQ(play.stream().hits_read(), play.owned_hits().size() + play.owned_losses());
   const auto left_out = play.count("hits_before_the_run") + play.count("hits_after_the_end");
   EXPECT_EQ(play.stream().hits_read() + left_out, play.hits_given());
+  const auto dropped = play.hits_dropped();
+  EXPECT_GE(dropped, play.owned_losses());
+  EXPECT_LE(dropped, play.owned_losses() + play.count("hits_after_the_end"));
 }
 
 /// Data sent for two slices are the same in both.

@@ -32,13 +32,11 @@ std::uint64_t lost(const SliceData& data) {
 TEST(FeedStreamReturn, WhatWasSentMeanwhileIsLostAtTheBeginning) {
   Live live;
   std::vector<PeerPlace> kept;
-  live.stream.keep_place([&](const PeerPlace& place) { kept.push_back(place); });
-  live.stream.resume_after(kPast);
   join(live, 73);
   send(live, 73, 4, 140 + 33);
   live.stream.receive();
   live.stream.fix_header();
-  live.stream.begin_at(70);
+  live.stream.begin({.epoch = 70, .past = kPast, .keep = [&](const PeerPlace& place) { kept.push_back(place); }});
   send(live, 74, 2, 140 + 33 + 4);
   live.stream.receive();
   const auto data = live.collect({70, 80});
@@ -55,12 +53,11 @@ TEST(FeedStreamReturn, WhatWasSentMeanwhileIsLostAtTheBeginning) {
 
 TEST(FeedStreamReturn, WhereNothingWasSentNothingIsMissing) {
   Live live;
-  live.stream.resume_after(kPast);
   join(live, 73);
   send(live, 73, 4, 140);
   live.stream.receive();
   live.stream.fix_header();
-  live.stream.begin_at(70);
+  live.stream.begin({.epoch = 70, .past = kPast});
   const auto data = live.collect({70, 80});
   EXPECT_EQ(hits_in(data).size(), 4U);
   EXPECT_TRUE(data.damage.empty());
@@ -70,12 +67,11 @@ TEST(FeedStreamReturn, WhereNothingWasSentNothingIsMissing) {
 /// No other invocation will have these data.
 TEST(FeedStreamReturn, WhatComesBeforeTheBeginningIsLost) {
   Live live;
-  live.stream.resume_after(kPast);
   send(live, 60, 3, 140);
   send(live, 73, 4, 143);
   live.stream.receive();
   live.stream.fix_header();
-  live.stream.begin_at(70);
+  live.stream.begin({.epoch = 70, .past = kPast});
   EXPECT_EQ(live.count("hits_dropped_lost"), 3U);
   EXPECT_EQ(live.count("hits_before_the_run"), 0U);
   EXPECT_EQ(live.stream.hits_read(), 7U);
@@ -83,10 +79,9 @@ TEST(FeedStreamReturn, WhatComesBeforeTheBeginningIsLost) {
 
 TEST(FeedStreamReturn, ASourceHeardLaterIsComparedThen) {
   Live live;
-  live.stream.resume_after(kPast);
   live.feed.is_counting = true;
   live.stream.fix_header();
-  live.stream.begin_at(70);
+  live.stream.begin({.epoch = 70, .past = kPast});
   live.stream.receive();
   join(live, 75);
   send(live, 75, 4, 140 + 11);
@@ -98,11 +93,10 @@ TEST(FeedStreamReturn, ASourceHeardLaterIsComparedThen) {
 TEST(FeedStreamReturn, AnUnknownPlaceIsAnAnomaly) {
   Live live;
   const auto before = live.stream.anomalies();
-  live.stream.resume_after(kPast);
   live.feed.add(make_buffer(73, 4));
   live.stream.receive();
   live.stream.fix_header();
-  live.stream.begin_at(70);
+  live.stream.begin({.epoch = 70, .past = kPast});
   EXPECT_EQ(live.count("unknown_losses"), 1U);
   EXPECT_EQ(live.stream.anomalies(), before + 1);
   const auto data = live.collect({70, 80});

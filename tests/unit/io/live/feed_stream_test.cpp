@@ -9,6 +9,8 @@
 #include "core/runtime/error.hpp"
 #include "fake_feed.hpp"
 #include "io/epochs/epochs_source.hpp"
+#include "io/live/damage_records.hpp"
+#include "io/live/recorded_losses.hpp"
 
 namespace eventloom::test {
 namespace {
@@ -62,6 +64,27 @@ TEST(FeedStream, OneThatEndsEmptyIsKnown) {
   EXPECT_EQ(live.stream.first_epoch(), std::nullopt);
   EXPECT_EQ(live.stream.end_epoch(), Epoch(0));
   EXPECT_TRUE(live.request({0, 1000}));
+}
+
+/// Also if it has ended its stream, unless events may lack it.
+TEST(FeedStream, APeerThatWasNeverHeardIsAnAnomaly) {
+  for (const bool ends : {false, true}) {
+    for (const bool optional : {false, true}) {
+      Live live;
+      if (optional) live.feed.said.flags |= kOptional;
+      live.stream.fix_header();
+      live.feed.came_instead = "3 datagrams of others";
+      live.feed.next.ended = ends;
+      live.stream.receive();
+      const auto before = live.stream.anomalies();
+      testing::internal::CaptureStdout();
+      live.stream.close();
+      const auto said = testing::internal::GetCapturedStdout();
+      const bool reported = said.find("nothing received: 3 datagrams of others") != std::string::npos;
+      EXPECT_EQ(reported, !optional) << said;
+      EXPECT_EQ(live.stream.anomalies() - before, reported ? 1U : 0U);
+    }
+  }
 }
 
 /// One source joins a running stream, and another hears it from its start.
@@ -143,8 +166,8 @@ TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
   live.feed.next.complete = 9;
   EXPECT_NE(live.stream.receive(), 0U);
   EXPECT_TRUE(live.request({0, 9}));
-  EXPECT_EQ(live.stream.progress().watermark, Epoch(9));
-  EXPECT_EQ(live.stream.progress().peer_watermark, Epoch(9));
+  EXPECT_EQ(live.stream.progress().complete, Epoch(9));
+  EXPECT_EQ(live.stream.progress().received, Epoch(9));
 }
 
 TEST(FeedStream, SaysWhetherAnythingHasCome) {
@@ -153,19 +176,26 @@ TEST(FeedStream, SaysWhetherAnythingHasCome) {
   live.feed.next.damage.push_back({.first_epoch = 0, .n_epochs = 0, .n_hits = 1, .cause = DropCause::lost});
   EXPECT_NE(live.stream.receive(), 0U) << "damage alone";
   EXPECT_EQ(live.stream.receive(), 0U);
-  live.stream.give_up(100, true);
+  live.stream.advance(100, Advance::missing);
   live.feed.next.complete = 5;
   EXPECT_NE(live.stream.receive(), 0U) << "a report of a source that has been given up";
   EXPECT_EQ(live.stream.receive(), 0U);
 }
 
+TEST(FeedStream, TellsItsFeedOnceWhatTheOutputHas) {
+  Live live;
+  for (const Epoch epoch : std::vector<Epoch>{5, 3, 5, 9}) live.stream.advance(epoch, Advance::released);
+  EXPECT_EQ(live.feed.safe, (std::vector<Epoch>{5, 9}));
+  EXPECT_EQ(live.stream.progress().complete, Epoch(0)) << "its data are still awaited";
+}
+
 TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   Live live;
   feed_epochs(live, {0, 3});
-  live.stream.give_up(10, true);
+  live.stream.advance(10, Advance::missing);
   EXPECT_TRUE(live.request({0, 10}));
-  EXPECT_EQ(live.stream.progress().watermark, Epoch(10));
-  EXPECT_EQ(live.stream.progress().peer_watermark, Epoch(3)) << "of the peer itself";
+  EXPECT_EQ(live.stream.progress().complete, Epoch(10));
+  EXPECT_EQ(live.stream.progress().received, Epoch(3)) << "of the peer itself";
   const auto data = live.collect({0, 10});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2}));
   ASSERT_EQ(data.damage.size(), 1U);
@@ -173,7 +203,7 @@ TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   EXPECT_EQ(data.damage[0].n_epochs, Epoch(7));
   EXPECT_EQ(data.damage[0].n_hits, 0U);
   EXPECT_EQ(data.damage[0].cause, DropCause::late);
-  live.stream.give_up(20, true);
+  live.stream.advance(20, Advance::missing);
   const auto next = live.collect({10, 20});
   ASSERT_EQ(next.damage.size(), 1U);
   EXPECT_EQ(next.damage[0].first_epoch, Epoch(10));
@@ -186,7 +216,7 @@ TEST(FeedStreamGivesUp, WhatIsThereIsNotMissing) {
   live.feed.add(make_buffer(0, 1, 5));
   live.feed.next.complete = 2;
   live.stream.receive();
-  live.stream.give_up(10, true);
+  live.stream.advance(10, Advance::missing);
   const auto data = live.collect({0, 10});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2, 3, 4}));
   ASSERT_EQ(data.damage.size(), 1U);
@@ -201,15 +231,15 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   live.feed.next.seen_end = 6;
   live.stream.receive();
   EXPECT_EQ(live.stream.progress().seen_end, Epoch(6));
-  EXPECT_EQ(live.stream.progress().peer_watermark, Epoch(3));
+  EXPECT_EQ(live.stream.progress().received, Epoch(3));
   EXPECT_FALSE(live.stream.progress().drained);
-  live.stream.finish();
+  live.stream.finish(std::nullopt);
   EXPECT_TRUE(live.feed.stopped);
   live.feed.add(make_buffer(5, 2));
   live.stream.receive();
   EXPECT_TRUE(live.stream.progress().drained);
   EXPECT_FALSE(live.stream.end_epoch());
-  live.stream.give_up(10, false);
+  live.stream.advance(10, Advance::ended);
   EXPECT_EQ(live.stream.end_epoch(), Epoch(6));
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{0, 1, 2, 5, 5}));
 }
@@ -227,7 +257,7 @@ TEST(FeedStreamFinishes, WhatWasNotTakenIsCounted) {
 TEST(FeedStreamFinishes, WhatComesAfterItsEndIsCounted) {
   Live live;
   feed_epochs(live, {0, 3});
-  live.stream.give_up(10, false);
+  live.stream.advance(10, Advance::ended);
   live.feed.add(make_buffer(5, 7));
   live.feed.next.damage.push_back({.first_epoch = 6, .n_epochs = 1, .n_hits = 2, .cause = DropCause::lost});
   live.stream.close();
@@ -247,7 +277,7 @@ TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
 TEST(FeedStreamGivesUp, WhereNoSourceHasDataNothingIsMarked) {
   Live live;
   feed_epochs(live, {0, 3});
-  live.stream.give_up(10, false);
+  live.stream.advance(10, Advance::ended);
   EXPECT_TRUE(live.request({0, 10}));
   EXPECT_TRUE(live.collect({0, 10}).damage.empty());
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
@@ -256,7 +286,7 @@ TEST(FeedStreamGivesUp, WhereNoSourceHasDataNothingIsMarked) {
 TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   Live live;
   feed_epochs(live, {0, 3});
-  live.stream.pass(10);
+  live.stream.advance(10, Advance::empty);
   EXPECT_TRUE(live.request({0, 10}));
   EXPECT_FALSE(live.request({0, 11}));
   EXPECT_TRUE(live.collect({0, 10}).damage.empty());
@@ -271,12 +301,50 @@ TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   EXPECT_EQ(live.stream.progress().late_passed, 1U);
 }
 
+/// An epoch buffer without words, by which a recorder counts what it has lost.
+TEST(FeedStreamPasses, WhatARecorderHasLostIsLostNotLate) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.advance(10, Advance::empty);
+  EpochBufferHeader header;
+  header.source = 7;
+  header.first_epoch = 4;
+  header.n_epochs = 2;
+  header.n_hits = 5;
+  Bytes loss;
+  append_stored(header, {}, loss);
+  live.feed.add(loss);
+  live.stream.receive();
+  EXPECT_EQ(live.count("hits_dropped_lost"), 5U);
+  EXPECT_EQ(live.count("hits_dropped_late"), 0U);
+  EXPECT_EQ(live.stream.progress().late_passed, 0U);
+  header.first_epoch = 6;
+  header.n_hits = 0;
+  Bytes empty;
+  append_stored(header, {}, empty);
+  live.feed.add(empty);
+  live.stream.receive();
+  EXPECT_EQ(live.stream.progress().late_passed, 1U) << "nothing is lost there, but it comes late";
+}
+
+TEST(FeedStream, SaysWhetherItsPeerIsHeldUp) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  EXPECT_FALSE(live.stream.progress().held_up);
+  live.feed.next.held_up = true;
+  live.stream.receive();
+  EXPECT_TRUE(live.stream.progress().held_up);
+  live.feed.next.ended = true;
+  live.stream.receive();
+  EXPECT_FALSE(live.stream.progress().held_up);
+}
+
 /// Adjacent stretches that were passed form one: hits of the first are late, too.
 TEST(FeedStreamPasses, LateHitsOfAnEarlierStretchAreNoticed) {
   Live live;
   feed_epochs(live, {0, 3});
-  live.stream.pass(10);
-  live.stream.pass(20);
+  live.stream.advance(10, Advance::empty);
+  live.stream.advance(20, Advance::empty);
   live.feed.add(make_buffer(4, 1));
   live.stream.receive();
   EXPECT_EQ(live.stream.progress().late_passed, 1U);
@@ -288,16 +356,16 @@ TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   live.feed.next.complete = 3;
   live.feed.next.seen_end = 6;
   EXPECT_NE(live.stream.receive(), 0U);
-  EXPECT_TRUE(live.stream.settle(3)) << "all of this has come";
+  EXPECT_TRUE(live.stream.advance(3, Advance::settled)) << "all of this has come";
   EXPECT_TRUE(live.feed.settled.empty());
-  EXPECT_FALSE(live.stream.settle(10));
+  EXPECT_FALSE(live.stream.advance(10, Advance::settled));
   EXPECT_EQ(live.feed.settled, (std::vector<Epoch>{10}));
   live.feed.add(make_buffer(5, 2));
   live.feed.next.complete = 10;
   EXPECT_EQ(live.stream.receive(), 0U) << "it was received before, and only asked for now";
-  EXPECT_TRUE(live.stream.settle(10));
+  EXPECT_TRUE(live.stream.advance(10, Advance::settled));
   EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{5, 5}));
-  EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any longer";
+  EXPECT_TRUE(live.stream.advance(20, Advance::settled)) << "nothing is held back any longer";
   EXPECT_EQ(live.feed.settled.size(), 1U);
   EXPECT_TRUE(live.request({0, 20}));
   live.feed.next.seen_end = 22;
@@ -313,21 +381,21 @@ TEST(FeedStreamSettles, AtOnceWhereItsFeedHoldsNothingBackOrHasEnded) {
   Live live;
   live.feed.next.seen_end = 6;
   live.stream.receive();
-  EXPECT_TRUE(live.stream.settle(10));
+  EXPECT_TRUE(live.stream.advance(10, Advance::settled));
   EXPECT_TRUE(live.collect({0, 10}).damage.empty());
   live.feed.holds_back = true;
   live.feed.next.seen_end = 16;
   live.stream.receive();
-  EXPECT_FALSE(live.stream.settle(20));
-  live.stream.finish();
+  EXPECT_FALSE(live.stream.advance(20, Advance::settled));
+  live.stream.finish(std::nullopt);
   live.stream.receive();
-  EXPECT_TRUE(live.stream.settle(20));
+  EXPECT_TRUE(live.stream.advance(20, Advance::settled));
 }
 
 /// Late hits are counted in the first epoch that is still open, and do not mark others as missing.
 TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   Live live;
-  live.stream.give_up(10, true);
+  live.stream.advance(10, Advance::missing);
   EXPECT_EQ(live.collect({0, 10}).damage.size(), 1U);
   live.feed.add(make_buffer(4, 3));
   live.feed.add(make_buffer(8, 1, 4));
@@ -363,7 +431,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
   live.feed.add(make_buffer(0, 1));
   live.stream.receive();
   live.stream.fix_header();
-  live.stream.begin_at(0);
+  live.stream.begin({.epoch = 0});
   feed_epochs(live, {1, 100});
   EXPECT_TRUE(live.request({4, 100}));
   const auto data = live.collect({0, 100});
@@ -384,7 +452,7 @@ TEST(FeedStreamHolds, FewRecordsOfManyDroppedBuffers) {
   live.feed.add(make_buffer(0, 1));
   live.stream.receive();
   live.stream.fix_header();
-  live.stream.begin_at(0);
+  live.stream.begin({.epoch = 0});
   for (Epoch epoch = 2; epoch < 4000; epoch += 2) feed_epochs(live, {epoch, epoch + 1});
   EXPECT_LT(live.collect({0, 4000}).damage.size(), 100U);
 }
@@ -437,12 +505,12 @@ TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
 TEST(FeedStreamHolds, TellsWhetherReleasingMakesMuchRoom) {
   Live live(holding(16 * kBufferSize));
   feed_epochs(live, {5, 12});
-  EXPECT_FALSE(live.stream.is_crowded_before(0));
-  EXPECT_FALSE(live.stream.is_crowded_before(7));
-  EXPECT_TRUE(live.stream.is_crowded_before(8));
-  EXPECT_TRUE(live.stream.is_crowded_before(100));
+  EXPECT_GT(live.stream.progress().crowded_before, Epoch(0));
+  EXPECT_GT(live.stream.progress().crowded_before, Epoch(7));
+  EXPECT_LE(live.stream.progress().crowded_before, Epoch(8));
+  EXPECT_LE(live.stream.progress().crowded_before, Epoch(100));
   live.stream.release_before(7);
-  EXPECT_FALSE(live.stream.is_crowded_before(9));
+  EXPECT_GT(live.stream.progress().crowded_before, Epoch(9));
 }
 
 /// The builder of the previous slice has no room at present; when it has, there is room here, too.
@@ -474,7 +542,7 @@ TEST(FeedStreamHolds, DropsNothingAfterASliceThatWasTooLarge) {
   Live given_up(holding(10 * kBufferSize));
   feed_epochs(given_up, {0, 10});
   EXPECT_FALSE(given_up.request({0, 20}));
-  given_up.stream.give_up(20, true);
+  given_up.stream.advance(20, Advance::missing);
   given_up.collect({0, 20});
   feed_epochs(given_up, {20, 25});
   EXPECT_EQ(given_up.count("hits_dropped_congested"), 0U);
@@ -488,7 +556,7 @@ TEST(FeedStreamEnd, ADamagedBufferAcrossItIsOfTheRun) {
   buffer[sizeof(EpochBufferHeader) + 1] ^= std::byte{1};
   live.feed.add(buffer);
   live.stream.receive();
-  live.stream.end_at(10);
+  live.stream.finish(Epoch(10));
   EXPECT_EQ(live.collect({0, 10}).pieces.size(), 1U);
   EXPECT_EQ(live.stream.hits_read(), 4U);
   EXPECT_EQ(live.count("hits_after_the_end"), 0U);
@@ -500,7 +568,7 @@ TEST(FeedStreamEnd, HitsFromThereOnAreNotRead) {
   live.feed.next.damage.push_back({.first_epoch = 14, .n_epochs = 1, .n_hits = 5, .cause = DropCause::lost});
   live.stream.receive();
   EXPECT_EQ(live.stream.hits_read(), 9U);
-  live.stream.end_at(10);
+  live.stream.finish(Epoch(10));
   EXPECT_EQ(live.stream.hits_read(), 2U);
   EXPECT_EQ(live.count("hits_after_the_end"), 7U);
 }
@@ -526,10 +594,10 @@ class FeedStreamRecording : public testing::Test {
 TEST(FeedStreamGivesUp, WhatCameLateHidesNothing) {
   Live live;
   feed_epochs(live, {0, 3});
-  live.stream.give_up(10, true);
+  live.stream.advance(10, Advance::missing);
   live.collect({0, 10});
   feed_epochs(live, {3, 5});
-  live.stream.give_up(20, true);
+  live.stream.advance(20, Advance::missing);
   const auto data = live.collect({10, 20});
   ASSERT_EQ(data.damage.size(), 1U);
   EXPECT_EQ(data.damage[0].first_epoch, Epoch(10));
@@ -541,8 +609,8 @@ TEST_F(FeedStreamRecording, HoldsWhatCameBeforeItWasBegunAndWhatCameLate) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
   feed_epochs(live, {3, 6});
   live.stream.fix_header();
-  live.stream.begin_at(5);
-  live.stream.give_up(20, true);
+  live.stream.begin({.epoch = 5});
+  live.stream.advance(20, Advance::missing);
   feed_epochs(live, {6, 8});
   feed_epochs(live, {30, 31});
   EXPECT_FALSE(std::filesystem::exists(path()));
@@ -555,7 +623,7 @@ TEST_F(FeedStreamRecording, HoldsWhatTheRunDrops) {
   Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
   feed_epochs(live, {0, 1});
   live.stream.fix_header();
-  live.stream.begin_at(0);
+  live.stream.begin({.epoch = 0});
   feed_epochs(live, {1, 20});
   EXPECT_NE(live.count("hits_dropped_congested"), 0U);
   live.stream.close();
@@ -567,7 +635,7 @@ TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
   Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
   feed_epochs(live, {0, 20});
   live.stream.fix_header();
-  live.stream.begin_at(0);
+  live.stream.begin({.epoch = 0});
   live.stream.receive();
   live.stream.close();
   EXPECT_EQ(recorded().size(), 20U);
@@ -578,7 +646,7 @@ TEST_F(FeedStreamRecording, HoldsAllThatIsLost) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
   feed_epochs(live, {0, 1});
   live.stream.fix_header();
-  live.stream.begin_at(0);
+  live.stream.begin({.epoch = 0});
   live.feed.next.damage.push_back({.first_epoch = 5, .n_epochs = 1, .n_hits = 3, .cause = DropCause::lost});
   live.stream.receive();
   feed_epochs(live, {1, 5});
@@ -592,6 +660,44 @@ TEST_F(FeedStreamRecording, HoldsAllThatIsLost) {
   source.collect({0, kFar}, data);
   EXPECT_EQ(hits_in(data).size(), 7U);
   EXPECT_EQ(source.hits_read(), 14U) << "those that are lost, too";
+}
+
+/// The peer may have had no hits there.
+TEST_F(FeedStreamRecording, HoldsNoHolesWithoutHits) {
+  Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
+  feed_epochs(live, {0, 1});
+  live.stream.fix_header();
+  live.stream.begin({.epoch = 0});
+  live.feed.next.damage = {{.first_epoch = 2, .n_epochs = 3, .cause = DropCause::lost},
+                           {.first_epoch = 5, .n_epochs = 1, .n_hits = 3, .cause = DropCause::corrupt}};
+  feed_epochs(live, {8, 9});
+  live.feed.next.damage.push_back({.first_epoch = 9, .n_epochs = kForever, .cause = DropCause::lost});
+  live.stream.receive();
+  live.stream.close();
+  EpochsSource source(path());
+  EXPECT_EQ(source.counts().counters[Metric::unknown_losses], 0U);
+  EXPECT_EQ(source.hits_read(), 5U);
+}
+
+TEST(RecordedLosses, OfUnknownSizeSinceAnEarlierRecording) {
+  for (const Epoch first : std::vector<Epoch>{8, 5}) {
+    RecordedLosses losses(5);
+    std::vector<EpochRange> unknown;
+    const auto put = [&](std::span<const std::byte> stored) {
+      const auto header = read_epoch_buffer_header(stored);
+      if (is_unknown_loss(*header)) unknown.push_back(header->epochs());
+    };
+    std::vector<std::byte> buffer;
+    EpochBufferHeader header{.first_epoch = first, .n_epochs = 1};
+    append_stored(header, {}, buffer);
+    const Damage missed{.first_epoch = 5, .n_epochs = Epoch(first > Epoch(5) ? 3 : 1), .cause = DropCause::lost};
+    losses.add(buffer, {&missed, 1}, put);
+    const Damage hole{.first_epoch = 10, .n_epochs = 1, .cause = DropCause::lost};
+    losses.add({}, {&hole, 1}, put);
+    losses.finish(put);
+    ASSERT_EQ(unknown.size(), 1U);
+    EXPECT_EQ(unknown[0].begin, first > Epoch(5) ? Epoch(5) : Epoch(6)) << "or where there is room";
+  }
 }
 
 TEST_F(FeedStreamRecording, ThatCannotBeMadeIsAnError) {

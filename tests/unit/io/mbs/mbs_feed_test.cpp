@@ -169,6 +169,30 @@ TEST(MbsFeed, BuffersComeWhileTheServerWaits) {
   EXPECT_GE(split(rest.buffers).front().header.first_epoch, batch.complete);
 }
 
+/// A run that ends, while its source goes on, has all hits received: no number that follows confirms the last one.
+TEST(MbsFeed, WhatWaitsForAnotherNumberIsDeliveredOnRequest) {
+  Gate over;
+  std::vector<std::string> events;
+  for (std::uint32_t i = 1; i <= 37; ++i) events.push_back(plain_event(i));
+  Server server({[&](const Peer& peer) {
+    peer.send(variable_handshake() + joined(variable_buffers(events, 60000)));
+    over.wait();
+  }});
+  const auto feed = open(server.place() + "/transport");
+  const Epoch last_end = 37 / 16 + 1;
+  const auto before = take_until(*feed, [last_end](const FeedBatch& b) { return b.seen_end == last_end; });
+  EXPECT_LT(before.complete, last_end);
+  EXPECT_TRUE(feed->settle(last_end + 7));
+  const auto batch = take_until(*feed, [last_end](const FeedBatch& b) { return b.complete >= last_end + 7; });
+  std::uint64_t hits = 0;
+  for (const auto* part : {&before, &batch}) {
+    for (const auto& buffer : split(part->buffers)) hits += buffer.header.n_hits;
+  }
+  EXPECT_EQ(hits, 2 * 37U);
+  EXPECT_TRUE(feed->is_connected());
+  over.open();
+}
+
 TEST(MbsFeed, StoppedThoughTheServerIsSilent) {
   Gate over;
   Server server({[&](const Peer& peer) {

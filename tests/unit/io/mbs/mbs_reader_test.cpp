@@ -200,6 +200,21 @@ TEST(MbsReader, UnfinishedCopyAtTheEndOfABufferGoes) {
   EXPECT_EQ(result.lost(DropCause::repeated_incomplete), 1U);
 }
 
+/// A hit each, once the number that follows shows that the first new one is right. What the server leaves out
+/// afterwards is no loss.
+TEST(MbsReader, NumbersThatAReconnectionHasCostAreLost) {
+  const auto events = [](const Words& numbers) {
+    std::vector<std::string> made;
+    for (const auto number : numbers) made.push_back(plain_event(number));
+    return variable_handshake() + joined(variable_buffers(made, 60000));
+  };
+  for (const Words& after : {Words{31, 32, 40}, Words{31}, Words{21, 22, 40}, Words{19, 20, 21, 40}}) {
+    const auto result = read_server({sends(events(from_to(1, 20))), sends(events(after))}, "", 0.2);
+    EXPECT_EQ(result.lost(DropCause::lost), after[0] == 31 ? 10U : 0U) << after[0];
+    EXPECT_EQ(result.numbers().back(), after.back());
+  }
+}
+
 // ---------------------------------------------------------------- asking for data
 
 /// Answers each request with `per_reply` of the buffers.

@@ -155,8 +155,9 @@ TEST_F(PackedReader, SignedAndFloatingNumbersAreKept) {
   EXPECT_EQ(number(PayloadKind::i32, 5), -5.0);
   EXPECT_EQ(number(PayloadKind::f64, 6), -2.0);
   EXPECT_EQ(number(PayloadKind::i32, 11), 8.0) << "7.5 to the nearest, halves away from zero";
-  EXPECT_TRUE(complains("record=16&time=i16le@0&channel=u8@0", "only payload may be signed"));
-  EXPECT_TRUE(complains("record=16&time=u8@0&channel=u8@0&payload=i64le@0", "'i64le@0' is not"));
+  EXPECT_TRUE(complains("record=16&time=u8@0&channel=u8@0&payload=i64le@0", "only times may be i64"));
+  EXPECT_TRUE(complains("record=16&time=i16le@0&channel=u8@0", "bits=16 or modulus=N"));
+  EXPECT_TRUE(complains("record=16&time=u8@0&channel=u8@0&payload=i24le@0", "'i24le@0' is not"));
 }
 
 TEST_F(PackedReader, SystemAndSubsystem) {

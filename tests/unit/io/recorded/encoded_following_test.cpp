@@ -35,6 +35,7 @@ class BlockReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
   [[nodiscard]] std::optional<Tick> holds_back() const override { return held; }
+  void release_held() override { ++releases; }
   bool read(HitBlock& block) override {
     block.clear();
     if (at_ == blocks_.size()) return false;
@@ -48,6 +49,7 @@ class BlockReader final : public HitReader {
   }
 
   std::optional<Tick> held;
+  int releases = 0;
 
  private:
   StreamHeader header_;
@@ -290,7 +292,9 @@ TEST(FollowingAStream, WhatTheReaderHoldsBackIsWaitedFor) {
   EncodedStream live(std::move(owner), {1}, LiveReading{.longest_wait = kAtOnce});
   reader.held = Tick(1300);
   EXPECT_EQ(live.read_on(20), Epoch(10));
+  EXPECT_EQ(reader.releases, 1) << "and asked for";
   EXPECT_EQ(live.read_on(13), Epoch(13)) << "it belongs to a later epoch";
+  EXPECT_EQ(reader.releases, 1);
   reader.held.reset();
   EXPECT_EQ(live.read_on(20), Epoch(20));
   EXPECT_EQ(live.hits_read(), 2U);

@@ -103,7 +103,7 @@ TEST(JumpReader, TheFormatMayHaveNoOrderWithinAPulse) {
   const auto passes = [&](Tick unordered, bool stated) {
     TimeOrder order;
     order.disorder = kDisorder;
-    order.stated = stated;
+    order.is_strict = stated;
     order.tick_ps = 1000;
     JumpReader reader(std::make_unique<ListReader>(times, 3, unordered), order);
     std::vector<Tick> passed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/runtime/error.hpp"
@@ -49,6 +50,21 @@ TEST(ReorderBuffer, SortsWithinASpanOfTimeHoweverManyHitsItHolds) {
   std::ranges::stable_sort(expected, {}, [&](auto i) { return times[i]; });
   for (const std::size_t at_once : {1UL, 7UL, 5000UL}) {
     EXPECT_EQ(order_of(times, {.hits = kMaxReorderHits, .span = 999}, at_once), expected);
+  }
+}
+
+/// Followed data are built as soon as no earlier hit can come.
+TEST(ReorderBuffer, FewHitsWaitNoLongerThanTheSpan) {
+  ReorderBuffer buffer("list", {.hits = kMaxReorderHits, .span = 100}, 1000);
+  ReorderBuffer::Hit hit;
+  for (Tick t = 0; t < 5000; t += 10) {
+    HitBlock block;
+    block.time.push_back(t);
+    block.channel.push_back(0);
+    buffer.push(std::move(block));
+    while (buffer.next(hit)) {
+    }
+    EXPECT_LE(buffer.waiting(), 11U);
   }
 }
 

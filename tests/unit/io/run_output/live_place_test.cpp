@@ -21,11 +21,23 @@ class LivePlaceTest : public FolderTest {
 
 TEST_F(LivePlaceTest, ComesBackAsItWas) {
   EXPECT_FALSE(read_live_place(file())) << "there is none";
-  for (const PeerPlace place : {PeerPlace{7, -12}, PeerPlace{0xffffffff, std::numeric_limits<std::int64_t>::max()}}) {
+  constexpr auto kLast = std::numeric_limits<Tick>::max();
+  for (const PeerPlace place :
+       {PeerPlace{7, -12}, PeerPlace{0xffffffff, std::numeric_limits<std::int64_t>::max()}, PeerPlace{0, 0, kLast},
+        PeerPlace{0, 0, Tick(1), true}, PeerPlace{0, 0, Tick(1), false, Tick(70), 5}}) {
     write_live_place(file(), place);
     EXPECT_EQ(read_live_place(file()), place);
     EXPECT_TRUE(is_live_place(file()) && is_of_run(file()));
   }
+}
+
+TEST_F(LivePlaceTest, OneOfASourceThatWasNotHeardIsEmpty) {
+  EXPECT_FALSE(is_unheard(file()));
+  mark_unheard(file());
+  EXPECT_TRUE(is_unheard(file()) && is_live_place(file()));
+  EXPECT_FALSE(read_live_place(file()));
+  write_live_place(file(), {7, -12});
+  EXPECT_FALSE(is_unheard(file()));
 }
 
 TEST_F(LivePlaceTest, OneThatIsDamagedDoesNotCount) {

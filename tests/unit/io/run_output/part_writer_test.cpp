@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <iterator>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/runtime/error.hpp"
 #include "file_size_limit.hpp"
+#include "io/files/folder.hpp"
 #include "io/hdf5/output_file.hpp"
+#include "io/run_output/disk_reserve.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 
@@ -486,6 +491,41 @@ TEST_F(PartWriterTest, WhatIsFinishedStaysWhenALaterPartFails) {
   EXPECT_EQ(read_part_list(folder / "run.part-0000.list").parts.size(), finished.size());
 }
 
+/// No slice is lost or doubled, and the list has all parts.
+TEST_F(PartWriterTest, PartsGoOnInTheNextFolderWhenTheDiskIsFull) {
+  const auto next = folder_within(folder / "next", folder / "disk");
+  std::filesystem::create_directories(folder / "disk");
+  std::filesystem::create_directories(next);
+  const SmallDisk disk(folder / "disk");
+  if (!disk.mounted) GTEST_SKIP() << "needs the right to mount";
+  auto about = settings(false);
+  about.run_file = disk.folder / "run.h5";
+  about.next = next;
+  about.list = PartListPlace{};
+  about.segment_bytes = std::uint64_t{1} << 20;
+  take_disk_reserve(about.run_file);
+  std::vector<PartInfo> parts;
+  {
+    PartWriter writer(about);
+    for (std::uint64_t i = 0; i < 3000; ++i) writer.write(make_slice(i, 200, false));
+    parts = writer.close();
+  }
+  U64 slices;
+  std::size_t moved = 0;
+  for (const auto& part : parts) {
+    const auto path = disk.folder / part.name;
+    std::ranges::copy(slices_in(path), std::back_inserter(slices));
+    if (leads_to_moved(path)) ++moved;
+  }
+  U64 all(3000);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(slices, all);
+  EXPECT_GT(moved, 0U);
+  EXPECT_LT(moved, parts.size());
+  EXPECT_EQ(read_part_list(disk.folder / "run.part-0000.list").parts.size(), parts.size());
+  EXPECT_TRUE(is_marked_full(about.run_file));
+}
+
 TEST_F(PartWriterTest, CloseReportsThatTheLastPartHasNotArrived) {
   auto about = settings(false);
   about.list = PartListPlace{};
@@ -503,7 +543,7 @@ TEST_F(PartWriterTest, OnDiskThenListedThenNamed) {
   const auto scratch = folder / "scratch";
   std::filesystem::create_directory(scratch);
   for (const auto& where : {std::filesystem::path(), scratch}) {
-    OutputFile file(folder / "a.h5", where);
+    OutputFile file(folder / "a.h5", {.scratch = where});
     const auto bytes = file.close();
     bool called = false;
     file.publish([&] {

@@ -160,6 +160,31 @@ TEST(BoardStream, WhoJoinsAtAMarkOwesTheEpochsBeforeIt) {
   EXPECT_EQ(to.out.damage[0].cause, DropCause::lost);
 }
 
+/// Its header came, then data or marks of which the first are missing. They are part of the run, which begins with the
+/// first buffer received; of a board that has long been sending, they are not.
+TEST(BoardStream, TheFirstBuffersOfABoardWhoseHeaderCameAreLost) {
+  for (const bool marks : {false, true}) {
+    for (const std::uint64_t lost : {std::uint64_t{3}, BoardSession::kFirstBuffers}) {
+      Receiver to;
+      BoardMaker board(3);
+      to.take(board.header({}));
+      for (std::uint64_t n = 0; n < lost; ++n) {
+        board.buffer(Epoch(10 * n), 1, 5);
+        const bool told = marks && (lost < BoardSession::kFirstBuffers || n + 1 == lost);
+        if (told) to.take(board.mark(DatagramKind::mark, Epoch(10 * n + 1)));
+        to.wait(BoardStream::kPatience_ns);
+      }
+      to.take(board.one(board.buffer(100, 1, 7), lost));
+      to.wait(BoardStream::kPatience_ns);
+      EXPECT_EQ(to.sequences(), Numbers{lost});
+      ASSERT_EQ(to.out.damage.size(), 1U);
+      const bool counts = lost < BoardSession::kFirstBuffers;
+      EXPECT_EQ(to.out.damage[0].n_hits, counts ? 5 * lost : 0);
+      EXPECT_EQ(to.out.damage[0].first_epoch, counts ? Epoch(100) : Epoch(0));
+    }
+  }
+}
+
 TEST(BoardStream, DamagedWordsAreCorruptWithTheirHits) {
   Receiver to;
   BoardMaker board(3);
@@ -232,10 +257,10 @@ TEST(BoardStream, AbsurdJumpsAreOutOfStepUntilManyAgree) {
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
   EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U);
   EXPECT_EQ(to.out.complete, Epoch(11));
-  for (std::uint32_t i = 0; i < BoardStream::kJumpBuffers; ++i)
+  for (std::uint32_t i = 0; i < BoardPosition::kJumpBuffers; ++i)
     to.take(board.one(board.buffer(far + Epoch(i), 1, 1), 3 + i));
-  EXPECT_EQ(to.sequences(), (Numbers{0, 2, 2 + BoardStream::kJumpBuffers}));
-  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U + BoardStream::kJumpBuffers - 1);
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2, 2 + BoardPosition::kJumpBuffers}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U + BoardPosition::kJumpBuffers - 1);
 }
 
 /// The place before its jump is accepted at once, any other when many agree.
@@ -246,13 +271,13 @@ TEST(BoardStream, ABoardMayComeBackFromAJump) {
   std::uint64_t n = 0;
   const auto send = [&](Epoch first) { to.take(board.one(board.buffer(first, 1, 1), n++)); };
   send(far);
-  for (Epoch epoch = 10; epoch < Epoch(10 + BoardStream::kJumpBuffers); ++epoch) send(epoch);
-  EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers}));
-  EXPECT_EQ(to.out.complete, Epoch(10 + BoardStream::kJumpBuffers));
+  for (Epoch epoch = 10; epoch < Epoch(10 + BoardPosition::kJumpBuffers); ++epoch) send(epoch);
+  EXPECT_EQ(to.sequences(), (Numbers{0, BoardPosition::kJumpBuffers}));
+  EXPECT_EQ(to.out.complete, Epoch(10 + BoardPosition::kJumpBuffers));
   send(far + 1);
   send(100);
-  EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers, BoardStream::kJumpBuffers + 1, n - 1}));
-  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), BoardStream::kJumpBuffers - 1);
+  EXPECT_EQ(to.sequences(), (Numbers{0, BoardPosition::kJumpBuffers, BoardPosition::kJumpBuffers + 1, n - 1}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), BoardPosition::kJumpBuffers - 1);
   EXPECT_EQ(to.stream.counters()[Metric::hits] + hits_of(to.out.damage, DropCause::out_of_step), board.hits());
 }
 
@@ -316,7 +341,7 @@ TEST(BoardStream, ARestartedSenderCountsFromZero) {
   EXPECT_EQ(to.out.damage.back().n_epochs, Epoch(11));
   to.take(parts[1]);
   EXPECT_EQ(to.stream.counters()[Metric::former_session], 1U);
-  to.wait(2 * BoardStream::kSessionSilence_ns);
+  to.wait(2 * BoardSession::kSilence_ns);
   to.take(after.mark(DatagramKind::mark, 20));
   to.take(parts[1]);
   EXPECT_EQ(to.stream.counters()[Metric::former_session], 2U);
@@ -357,12 +382,12 @@ TEST(BoardStream, AJumpThatASessionHadBegunIsForgottenWithIt) {
   constexpr Epoch kFar = 200 * kEpochsPerSecond;
   BoardMaker before(3, 1);
   to.take(before.one(before.buffer(0, 1, 5), 0));
-  for (std::uint32_t i = 1; i < BoardStream::kJumpBuffers; ++i)
+  for (std::uint32_t i = 1; i < BoardPosition::kJumpBuffers; ++i)
     to.take(before.one(before.buffer(kFar + Epoch(i), 1, 5), i));
   BoardMaker after(3, 2);
   to.take(after.one(after.buffer(kFar + 20, 1, 5), 0));
   EXPECT_EQ(headers_in(to.out.buffers).size(), 1U);
-  EXPECT_EQ(to.dropped(DropCause::out_of_step), std::uint64_t{BoardStream::kJumpBuffers});
+  EXPECT_EQ(to.dropped(DropCause::out_of_step), std::uint64_t{BoardPosition::kJumpBuffers});
 }
 
 /// Time advances from a mark as it does from an epoch buffer.
@@ -439,7 +464,7 @@ TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNoBoard) {
   to.take(stray.mark(DatagramKind::mark, 0, {0, 0}));
   to.take(board.one(board.buffer(1, 1, 5), 1));
   EXPECT_EQ(to.sequences(), Numbers{0});
-  to.wait(BoardStream::kSessionSilence_ns);
+  to.wait(BoardSession::kSilence_ns);
   to.take(board.one(board.buffer(2, 1, 5), 2));
   to.wait(BoardStream::kPatience_ns);
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));

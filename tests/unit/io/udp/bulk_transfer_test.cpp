@@ -15,7 +15,7 @@ namespace eventloom::test {
 
 namespace {
 
-constexpr std::int64_t kMilli = BulkTransfer::kFirstPoll_ns / 20;
+constexpr std::int64_t kMilli = BulkOffers::kFirstPoll_ns / 20;
 
 Bytes random_bytes(std::size_t n) {
   std::mt19937 engine(5);
@@ -93,7 +93,7 @@ TEST(BulkTransfer, NoMoreIsInFlightThanTheBoardHasRoomFor) {
   EXPECT_EQ(pieces_in(host.send()), 14U);
   status.room = 4'000'000'000;
   host.answer(status, status.bytes);
-  EXPECT_LE(pieces_in(host.send()), BulkTransfer::kMostWindow / 1432 + 1);
+  EXPECT_LE(pieces_in(host.send()), BulkPieces::kMostWindow / 1432 + 1);
 }
 
 TEST(BulkTransfer, WhatTheBoardHasIsNotSent) {
@@ -132,7 +132,7 @@ TEST(BulkTransfer, WhatIsLostAtTheEndIsFoundByAnOffer) {
   host.now += kMilli;
   host.answer(host.receiving(1432), 1432);
   EXPECT_EQ(pieces_in(host.send()), 0U) << "the others are in flight";
-  host.now += BulkTransfer::kFirstPoll_ns;
+  host.now += BulkOffers::kFirstPoll_ns;
   EXPECT_EQ(host.send().size(), 1U) << "an offer";
   host.answer(host.receiving(1432, 1), 1432);
   EXPECT_EQ(pieces_in(host.send()), 0U) << "not the answer to it";
@@ -146,7 +146,7 @@ TEST(BulkTransfer, ABoardThatRestartsGetsAllAgain) {
   host.answer(host.receiving(0), 0);
   host.send();
   host.answer(host.receiving(5'728), 5'728);
-  host.now += BulkTransfer::kFirstPoll_ns;
+  host.now += BulkOffers::kFirstPoll_ns;
   host.send();
   host.answer(host.receiving(0, 2), 0);
   EXPECT_EQ(pieces_in(host.send()), 7U);
@@ -177,6 +177,49 @@ TEST(BulkTransfer, ABoardThatNeverHasEnoughIsGivenUp) {
   }
   EXPECT_EQ(host.transfer.state(), BulkTransfer::State::stalled);
   EXPECT_LE(host.transfer.sent_bytes(), 4 * 100'000U + BulkTransfer::kFreeBytes + 300'000U);
+}
+
+TEST(BulkOffers, FollowEachOtherMoreSlowlyUntilTheBoardAnswers) {
+  BulkOffers offers;
+  EXPECT_TRUE(offers.is_due(0, 0));
+  EXPECT_EQ(offers.next(0), 1U);
+  EXPECT_EQ(offers.offered_ns(), 0);
+  EXPECT_FALSE(offers.is_due(BulkOffers::kFirstPoll_ns - 1, 0));
+  EXPECT_TRUE(offers.is_due(BulkOffers::kFirstPoll_ns, 0));
+  std::int64_t now = BulkOffers::kFirstPoll_ns;
+  for (std::uint32_t n = 2; n < 20; ++n, now += BulkOffers::kLastPoll_ns) EXPECT_EQ(offers.next(now), n);
+  now -= BulkOffers::kLastPoll_ns;
+  EXPECT_FALSE(offers.is_due(now + BulkOffers::kLastPoll_ns - 1, 0));
+  EXPECT_TRUE(offers.is_due(now + BulkOffers::kLastPoll_ns, 0));
+  offers.note_answer(0);
+  EXPECT_TRUE(offers.is_due(now + BulkOffers::kFirstPoll_ns, 0));
+  EXPECT_FALSE(offers.is_due(now + BulkOffers::kFirstPoll_ns, now + 1)) << "the board has just answered";
+  offers.note_answer(2 * BulkOffers::kFirstPoll_ns);
+  EXPECT_FALSE(offers.is_due(now + BulkOffers::kFirstPoll_ns, 0)) << "its answers take longer";
+}
+
+TEST(BulkPieces, SendsNoMoreThanAskedAndThenGoesOn) {
+  const auto file = random_bytes(10'000);
+  BulkPieces pieces(file, 1472, 9);
+  pieces.note_offer();
+  Bytes got;
+  const auto send = [&](std::uint64_t most) {
+    std::deque<Bytes> out;
+    pieces.send(most, [&](std::size_t n) { return std::span(out.emplace_back(n)); });
+    for (const auto& one : out) {
+      const auto contents = read_reply(one)->contents;
+      got.insert(got.end(), contents.begin(), contents.end());
+    }
+    return out.size();
+  };
+  EXPECT_EQ(send(0), 0U);
+  EXPECT_TRUE(pieces.none_since_offer());
+  EXPECT_EQ(send(1), 1U);
+  EXPECT_FALSE(pieces.none_since_offer());
+  EXPECT_EQ(send(1433), 2U);
+  EXPECT_EQ(send(1'000'000), 4U);
+  EXPECT_EQ(got, file);
+  EXPECT_EQ(pieces.sent_bytes(), file.size());
 }
 
 }  // namespace eventloom::test

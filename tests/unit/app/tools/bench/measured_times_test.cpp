@@ -12,8 +12,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
-
 std::vector<std::int64_t> times_of_a_network(std::size_t n, unsigned seed) {
   std::mt19937_64 random(seed);
   std::lognormal_distribution<double> times(7, 1.5);
@@ -59,7 +57,7 @@ TEST(MeasuredTimes, TogetherAndFromAnotherRankTheyAreTheSame) {
   auto added = measured(head, kept);
   added.add(measured(tail, kept));
   auto unpacked = measured(head, kept);
-  unpacked.unpack(Json::from_msgpack(Json::to_msgpack(measured(tail, kept).packed())));
+  unpacked.unpack(Json::from_msgpack(measured(tail, kept).packed().to_msgpack()));
   const auto all = measured(times, kept);
   for (const auto* other : {&added, &unpacked}) {
     EXPECT_EQ(other->each(), times);

@@ -23,6 +23,7 @@
 #include "app/tools/doctor/network_check.hpp"
 #include "app/tools/doctor/realtime_check.hpp"
 #include "app/tools/doctor/shared_memory_check.hpp"
+#include "core/mpi/ucx_settings.hpp"
 
 namespace eventloom {
 namespace {
@@ -61,6 +62,8 @@ RankPlace place(const std::string& host, std::set<std::string> cores) { return {
 TEST_F(Doctor, LeftoversAreUnusedOldFilesOfMpi) {
   const auto left = shared("ucx_shm_posix_1");
   const auto vader = shared("vader_segment.n1.0.1.2");
+  const auto mpich = shared("mpich_shm_1");
+  const auto intel = shared("Intel_MPI_1");
   shared("ucx_shm_posix_mapped");
   shared("ucx_shm_posix_open");
   shared("thesis");
@@ -68,7 +71,7 @@ TEST_F(Doctor, LeftoversAreUnusedOldFilesOfMpi) {
   write("proc/12/maps", "7f00-7f01 rw-s 0 00:19 7 /dev/shm/ucx_shm_posix_mapped\n7f02-7f03 rw-p 0 00:00 0\n");
   fs::create_directories(root() / "proc/13/fd");
   fs::create_symlink("/dev/shm/ucx_shm_posix_open", root() / "proc/13/fd/4");
-  EXPECT_EQ(leftovers_in(root()), (std::vector<fs::path>{left, vader}));
+  EXPECT_EQ(leftovers_in(root()), (std::vector<fs::path>{intel, mpich, left, vader}));
 }
 
 TEST_F(Doctor, LeftoversOfOthersAreNotOurs) {
@@ -104,7 +107,7 @@ TEST(SharedMemoryRoom, IsForAllRanksOfTheHost) {
 TEST(SharedMemoryRoom, TooLittleForMpiToStart) {
   constexpr std::uint64_t kMiB = 1 << 20;
   EXPECT_EQ(shared_memory_room(64 * kMiB, 20 * kMiB, 2).meaning.find("start"), std::string::npos);
-  EXPECT_NE(shared_memory_room(64 * kMiB, 10 * kMiB, 2).meaning.find("with less than 16 MiB MPI may not start"),
+  EXPECT_NE(shared_memory_room(64 * kMiB, 10 * kMiB, 2).meaning.find("with less than 18 MiB MPI may not start"),
             std::string::npos);
 }
 
@@ -113,6 +116,24 @@ TEST_F(Doctor, WhatKeepsMpiFromStarting) {
   fs::create_directories(root() / "dev/shm");
   EXPECT_EQ(too_little_to_start(1, root()), "");
   EXPECT_NE(too_little_to_start(std::size_t{1} << 32, root()).find("free in /dev/shm"), std::string::npos);
+}
+
+TEST(UcxTransports, AreThoseOfTheUser) {
+  const auto with = [](const char* chosen) {
+    ::setenv("UCX_TLS", chosen, 1);
+    std::string used;
+    for (const char* transport : {"posix", "sysv", "cma", "tcp"})
+      if (ucx_may_use(transport)) used += *transport;
+    ::unsetenv("UCX_TLS");
+    return used;
+  };
+  for (const char* all : {"", "all", "rc,sm,tcp,self", "^rc"}) EXPECT_EQ(with(all), "psct") << all;
+  for (const char* of_host : {"rc,shm,self", "sm", "^tcp"}) EXPECT_EQ(with(of_host), "psc") << of_host;
+  EXPECT_EQ(with("mm,self"), "ps");
+  EXPECT_EQ(with("^cma"), "pst");
+  EXPECT_EQ(with("^posix,sysv"), "ct");
+  EXPECT_EQ(with("^shm"), "t");
+  EXPECT_EQ(with("cma,tcp"), "ct");
 }
 
 TEST_F(Doctor, SharedMemoryThatTheUserLeavesOut) {
@@ -228,6 +249,34 @@ TEST_F(Doctor, ExchangeThatIsNotOverUcx) {
   EXPECT_EQ(unknown.level, Level::note) << "an MPI that does not report it";
   EXPECT_EQ(unknown.what, "MPI, UCX 1.0");
   EXPECT_EQ(unknown.fix, "");
+}
+
+TEST_F(Doctor, ExchangeOfOtherMpis) {
+  const auto over = [&](bool is_ucx) {
+    return check_exchange({"MPICH 5.0.2", "none", {"", "", "", is_ucx, "a within a host, b between hosts"}}, 2, root());
+  };
+  EXPECT_EQ(over(true).front().what, "MPICH 5.0.2, UCX none; a within a host, b between hosts");
+  EXPECT_EQ(over(true).front().level, Level::ok);
+  EXPECT_EQ(over(false).front().level, Level::note);
+  EXPECT_EQ(over(false).back().level, Level::ok) << "no advice on transports of UCX";
+}
+
+TEST_F(Doctor, ContainersHideMemoryOfOtherRanks) {
+  ExchangeParts parts{"MPI", "1.0", {"ucx", "ucx", "posix", true}};
+  EXPECT_EQ(check_exchange(parts, 1, root()).size(), 2U);
+  parts.own_namespaces = true;
+  EXPECT_EQ(check_exchange(parts, 1, root()).back().fix, "unset UCX_POSIX_USE_PROC_LINK");
+  EXPECT_EQ(check_exchange(parts, 1, root()).back().level, Level::warning);
+  parts.proc_link = "n";
+  EXPECT_EQ(check_exchange(parts, 1, root()).back().level, Level::ok);
+  EXPECT_EQ(check_exchange(parts, 1, root()).back().subject, "containers");
+}
+
+TEST(ExchangeText, SaysWhatMovesTheData) {
+  EXPECT_EQ(exchange_text({"ucx", "ucx", "posix,tcp", true}), "osc ucx, pml ucx, UCX transports posix,tcp");
+  EXPECT_EQ(exchange_text({"ob1", "rdma", "", false}), "osc rdma, pml ob1");
+  EXPECT_EQ(exchange_text({"", "", "", false, "libfabric"}), "libfabric");
+  EXPECT_EQ(exchange_text({}), "as this MPI chooses, which it does not say");
 }
 
 TEST(ExchangeParts, ReportWhatTheUserHasChosen) {

@@ -66,7 +66,7 @@ TEST(PlanLaunch, RankFileNamesEachRankOnce) {
   const Plan plan(two_nodes());
   EXPECT_EQ(rankfile_text(plan, {}),
             "# eventloom plan\nrank 0=+n0 slot=0\nrank 1=+n1 slot=0\nrank 2=+n0 slot=1\nrank 3=+n1 slot=1\n");
-  EXPECT_EQ(rankfile_text(plan, {{"aa", "bb"}, {}, {}, false}),
+  EXPECT_EQ(rankfile_text(plan, {{"aa", "bb"}, {}, {}}),
             "# eventloom plan\nrank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n");
 }
 
@@ -74,11 +74,10 @@ TEST(PlanLaunch, CommandsNameRanksNodesAndFiles) {
   const Plan plan(two_nodes());
   const auto plain = mpirun_command(plan, {});
   EXPECT_TRUE(plain.starts_with("mpirun -np 4 --map-by node --bind-to core eventloom run --source URI --define DEF"));
-  const auto filed = mpirun_command(plan, {{}, {"it's/*.epochs"}, "plan.rankfile", false});
+  const auto filed = mpirun_command(plan, {{}, {"it's/*.epochs"}, "plan.rankfile"});
   EXPECT_TRUE(filed.starts_with(R"(mpirun -np 4 --rankfile plan.rankfile eventloom run --source 'it'\''s/*.epochs' )"))
       << filed;
-  EXPECT_TRUE(
-      mpirun_command(plan, {{"aa", "bb"}, {}, {}, false}).starts_with("mpirun -np 4 --host aa:2,bb:2 --map-by node"));
+  EXPECT_TRUE(mpirun_command(plan, {{"aa", "bb"}, {}, {}}).starts_with("mpirun -np 4 --host aa:2,bb:2 --map-by node"));
   const auto srun = srun_command(plan, {});
   for (const auto* words : {"--mpi=pmix", "--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--distribution=cyclic"}) {
     EXPECT_NE(srun.find(words), std::string::npos) << srun;
@@ -86,18 +85,28 @@ TEST(PlanLaunch, CommandsNameRanksNodesAndFiles) {
 }
 
 TEST(PlanLaunch, RankFilesOfOpenMpi5AreMappings) {
-  EXPECT_FALSE(maps_by_rankfile("Open MPI v4.1.4"));
-  EXPECT_TRUE(maps_by_rankfile("Open MPI v5.0.7"));
-  EXPECT_TRUE(maps_by_rankfile("Open MPI v10.0.0rc1"));
-  EXPECT_FALSE(maps_by_rankfile("MPICH Version:      5.0.0"));
+  EXPECT_EQ(launcher_of("Open MPI v4.1.4"), Launcher::open_mpi_4);
+  EXPECT_EQ(launcher_of("Open MPI v5.0.7"), Launcher::open_mpi_5);
+  EXPECT_EQ(launcher_of("Open MPI v10.0.0rc1"), Launcher::open_mpi_5);
   const Plan plan(two_nodes());
-  const auto simple = mpirun_command(plan, {{}, {}, "a/plan.rankfile", true});
+  const auto simple = mpirun_command(plan, {{}, {}, "a/plan.rankfile", Launcher::open_mpi_5});
   EXPECT_TRUE(simple.starts_with("mpirun -np 4 --map-by rankfile:file=a/plan.rankfile eventloom run ")) << simple;
   for (const std::string name : {"a-b/plan", "plan,b", "plan:b"}) {
-    const auto by_descriptor = mpirun_command(plan, {{}, {}, name, true});
+    const auto by_descriptor = mpirun_command(plan, {{}, {}, name, Launcher::open_mpi_5});
     EXPECT_TRUE(by_descriptor.starts_with("mpirun -np 4 --map-by rankfile:file=/dev/fd/9 eventloom ")) << by_descriptor;
     EXPECT_TRUE(by_descriptor.ends_with(" 9<" + shell_word(name))) << by_descriptor;
   }
+}
+
+TEST(PlanLaunch, OptionsOfHydra) {
+  EXPECT_EQ(launcher_of("MPICH 5.0.2"), Launcher::hydra);
+  EXPECT_EQ(launcher_of("Intel(R) MPI Library 2021.18.0 for Linux* OS"), Launcher::hydra);
+  const Plan plan(two_nodes());
+  EXPECT_TRUE(mpirun_command(plan, {{}, {}, {}, Launcher::hydra})
+                  .starts_with("mpiexec -n 4 -ppn 1 -bind-to core eventloom run --source URI"));
+  EXPECT_TRUE(mpirun_command(plan, {{"aa", "bb"}, {}, {}, Launcher::hydra})
+                  .starts_with("mpiexec -n 4 -ppn 1 -hosts aa,bb -bind-to core eventloom run "));
+  EXPECT_TRUE(srun_command(plan, {{}, {}, {}, Launcher::hydra}).starts_with("srun --mpi=pmi2 --nodes=2 "));
 }
 
 TEST(PlanLaunch, NumbersBecomeRanges) {

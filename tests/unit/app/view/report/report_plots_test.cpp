@@ -9,7 +9,7 @@ namespace eventloom {
 namespace {
 
 TEST(ReportPlots, HaveTheNumbersOfThePage) {
-  const auto status = nlohmann::json::parse(R"({
+  const auto status = Json::parse(R"({
     "series": {"per": "s", "axis": "time", "t_s": [1, 2], "hits_per_s": [10, 20], "events_per_s": [1, 2]},
     "histograms": {}, "sources": [{"index": 0, "hits_in_events": 7, "label": "clover"}],
     "channels": [{"source": 0, "channel": [5, 9], "hits": [3, 4], "name": ["", "Ge 9"]}, {"source": 2, "channel": [5], "hits": [8]}],
