@@ -3,6 +3,9 @@
 #ifdef EVENTLOOM_HAS_HIGHWAY
 
 // Highway compiles this file once for each kind of processor and chooses among them when the program runs.
+// Only vectors of 16 lanes are fast here, see is_fast().
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX2)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "formats/sparse_hits.cpp"
 #include <hwy/foreach_target.h>
