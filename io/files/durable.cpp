@@ -13,7 +13,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/files/descriptor.hpp"
-#include "io/files/partial_file.hpp"
+#include "io/files/disk_full.hpp"
 
 namespace eventloom {
 

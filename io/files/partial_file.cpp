@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "io/files/disk_full.hpp"
 #include "io/files/durable.hpp"
 
 namespace eventloom {
@@ -35,8 +36,6 @@ std::size_t read_block(const Descriptor& in, const std::filesystem::path& name, 
 }
 
 }  // namespace
-
-bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
 
 PartialFile::PartialFile(std::filesystem::path place, Recognise ours)
     : place_(std::move(place)), path_(place_.string() + kPartial) {

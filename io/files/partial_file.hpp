@@ -16,15 +16,6 @@ namespace eventloom {
 /// Suffix of a file that is being written.
 inline constexpr const char* kPartial = ".partial";
 
-/// Whether an errno means that a disk, or a user's share of it, is full.
-bool means_full(int error);
-
-/// A file could not be written because its disk is full.
-class DiskFull : public UserError {
- public:
-  using UserError::UserError;
-};
-
 /// A file being written: `<place>.partial`, until publish() renames it; locked for this object's lifetime. The
 /// constructor creates a new file: it removes the file of a dead writer, and refuses any other file, including the
 /// files of running writers. The destructor removes the file unless publish() or keep() was called. All errors throw

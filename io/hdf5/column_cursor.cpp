@@ -55,7 +55,9 @@ ColumnCursor::ColumnCursor(hid_t file, const std::string& file_name, const Colum
   }
   expect_stored(dataset_.get(), "'" + file_name_ + "': " + spec.path);
   rows_ = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
-  plain_ = PlainChunks::of(file, dataset_.get(), memory_type(spec.type), rows_, "'" + file_name_ + "': " + spec.path);
+  const auto name = "'" + file_name_ + "': " + spec.path;
+  plain_ = PlainChunks::of(file, dataset_.get(), memory_type(spec.type), rows_, name);
+  deflated_ = DeflatedChunks::of(file, dataset_.get(), memory_type(spec.type), rows_, name);
   sealed_ = sum_of_values(dataset_.get());
   if (rows_ == 0) sum_up();
 }
@@ -68,8 +70,9 @@ void ColumnCursor::fill() {
 }
 
 void ColumnCursor::read_rows() {
-  if (plain_) {
-    end_ = at_ + plain_->read(at_, rows_left(), {buffer_.get(), buffer_rows_ * width_});
+  const std::span buffer(buffer_.get(), buffer_rows_ * width_);
+  if (plain_ || deflated_) {
+    end_ = at_ + (plain_ ? plain_->read(at_, rows_left(), buffer) : deflated_->read(at_, rows_left(), buffer));
     return;
   }
   const hsize_t start = at_;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "io/hdf5/column_spec.hpp"
+#include "io/hdf5/deflated_chunks.hpp"
 #include "io/hdf5/handle.hpp"
 #include "io/hdf5/plain_chunks.hpp"
 
@@ -64,7 +65,9 @@ class ColumnCursor {
   std::optional<std::uint32_t> sealed_;  ///< checksum stored with the dataset
   std::uint32_t sum_ = 0;                ///< checksum of the first `summed_` rows
   std::uint64_t summed_ = 0;
-  std::optional<PlainChunks> plain_;  ///< unset: HDF5 reads the chunks
+  // Neither: HDF5 reads the chunks.
+  std::optional<PlainChunks> plain_;
+  std::optional<DeflatedChunks> deflated_;
 };
 
 }  // namespace eventloom

@@ -15,9 +15,6 @@ namespace eventloom {
 
 namespace {
 
-/// The checksum follows its chunk; together they fill whole pages.
-constexpr std::size_t kChecksumBytes = 4;
-
 hid_t file_type(ElementType type) {
   switch (type) {
     case ElementType::u16: return H5T_STD_U16LE;
@@ -73,11 +70,14 @@ ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const
       spec_(&spec),
       settings_(settings),
       width_(bytes_of(spec.type)),
-      chunk_bytes_(std::max<std::size_t>((settings.chunk_bytes - kChecksumBytes) / 8, 1) * 8) {}
+      // With their checksums, chunks without compression fill whole pages.
+      chunk_bytes_(std::max<std::size_t>((settings.chunk_bytes - kChunkChecksum) / 8, 1) * 8) {
+  if (settings.compress > 0) packer_.emplace(width_, settings.compress);
+}
 
 /// Allocated with the first value, so that small runs use little memory.
 std::byte* ColumnWriter::buffer() {
-  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_ + kChecksumBytes);
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_ + kChunkChecksum);
   return buffer_.get();
 }
 
@@ -94,8 +94,7 @@ void ColumnWriter::append_bytes(std::span<const std::byte> bytes) {
 void ColumnWriter::take_in(std::size_t bytes) {
   const std::span added(buffer() + filled_, bytes);
   sum_ = crc32_of_zlib(added, sum_);
-  // The same checksum as HDF5's filter, which is slow.
-  if (settings_.compress == 0) chunk_sum_.add(added);
+  if (!packer_) chunk_sum_.add(added);
   filled_ += bytes;
   if (filled_ == chunk_bytes_) write_chunk();
 }
@@ -113,27 +112,25 @@ void ColumnWriter::create(std::size_t chunk_bytes) {
   write_meaning(dataset_.get(), *spec_, settings_);
 }
 
+/// The chunk as HDF5's filters would store it. They are slow.
+std::span<const std::byte> ColumnWriter::stored_chunk() {
+  const std::span padding(buffer() + filled_, chunk_bytes_ - filled_);
+  std::ranges::fill(padding, std::byte{});
+  if (packer_) return packer_->pack({buffer(), chunk_bytes_});
+  chunk_sum_.add(padding);
+  const std::uint32_t checksum = std::exchange(chunk_sum_, {}).value();
+  std::memcpy(buffer() + chunk_bytes_, &checksum, kChunkChecksum);
+  return {buffer(), chunk_bytes_ + kChunkChecksum};
+}
+
 void ColumnWriter::write_chunk() {
   if (dataset_.get() < 0) create(chunk_bytes_);
   const char* path = spec_->path.c_str();
   const hsize_t start = rows_written_;
-  const hsize_t count = filled_ / width_;
-  const hsize_t rows = start + count;
+  const hsize_t rows = start + filled_ / width_;
   check(H5Dset_extent(dataset_.get(), &rows), path);
-  if (settings_.compress == 0) {
-    const std::span padding(buffer() + filled_, chunk_bytes_ - filled_);
-    std::ranges::fill(padding, std::byte{});
-    chunk_sum_.add(padding);
-    const std::uint32_t checksum = std::exchange(chunk_sum_, {}).value();
-    std::memcpy(buffer() + chunk_bytes_, &checksum, kChecksumBytes);
-    check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, &start, chunk_bytes_ + kChecksumBytes, buffer()), path);
-  } else {
-    const H5Id memory(check(H5Screate_simple(1, &count, nullptr), path), H5Sclose);
-    const H5Id space(check(H5Dget_space(dataset_.get()), path), H5Sclose);
-    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), path);
-    const hid_t type = file_type(spec_->type);
-    check(H5Dwrite(dataset_.get(), type, memory.get(), space.get(), H5P_DEFAULT, buffer()), path);
-  }
+  const auto stored = stored_chunk();
+  check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, &start, stored.size(), stored.data()), path);
   file_->expect_written();
   rows_written_ = rows;
   filled_ = 0;

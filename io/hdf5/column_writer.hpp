@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 
 #include "formats/fletcher32.hpp"
+#include "io/hdf5/chunk_filters.hpp"
 #include "io/hdf5/column_spec.hpp"
 #include "io/hdf5/output_file.hpp"
 
@@ -75,6 +77,7 @@ class ColumnWriter {
   void take_in(std::size_t bytes);
   void create(std::size_t chunk_bytes);
   void write_chunk();
+  std::span<const std::byte> stored_chunk();
 
   const OutputFile* file_;
   const ColumnSpec* spec_;
@@ -83,8 +86,9 @@ class ColumnWriter {
   std::size_t chunk_bytes_;
   std::size_t filled_ = 0;  ///< bytes in the buffer
   std::uint64_t rows_written_ = 0;
-  std::uint32_t sum_ = 0;  ///< checksum of all values
-  Fletcher32 chunk_sum_;   ///< checksum of those in the buffer; unused with compression
+  std::uint32_t sum_ = 0;              ///< checksum of all values
+  Fletcher32 chunk_sum_;               ///< checksum of those in the buffer; unused with compression
+  std::optional<ChunkPacker> packer_;  ///< of compressed chunks
   std::unique_ptr<std::byte[]> buffer_;
   H5Id dataset_;
 };

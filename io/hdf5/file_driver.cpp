@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 
+#include "io/files/disk_full.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/hdf5/handle.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "io/files/disk_full.hpp"
 #include "io/files/durable.hpp"
 #include "io/hdf5/objects.hpp"
 #include "io/hdf5/output_kind.hpp"

@@ -6,8 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "core/runtime/error.hpp"
-#include "core/runtime/format.hpp"
+#include "io/hdf5/chunk_filters.hpp"
 
 namespace eventloom {
 
@@ -15,45 +14,30 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{16} << 10;
 
-bool has_checksums_alone(hid_t creation) {
-  if (H5Pget_layout(creation) != H5D_CHUNKED || H5Pget_nfilters(creation) != 1) return false;
-  unsigned flags = 0;
-  std::size_t parameters = 0;
-  return H5Pget_filter2(creation, 0, &flags, &parameters, nullptr, 0, nullptr, nullptr) == H5Z_FILTER_FLETCHER32;
-}
-
 }  // namespace
+
+PlainChunks::PlainChunks(StoredChunks chunks) : chunks_(std::move(chunks)) {}
 
 std::optional<PlainChunks> PlainChunks::of(hid_t file, hid_t dataset, hid_t type, std::uint64_t rows,
                                            std::string name) {
-  const H5Id creation(check(H5Dget_create_plist(dataset), name.c_str()), H5Pclose);
-  const H5Id stored(check(H5Dget_type(dataset), name.c_str()), H5Tclose);
-  if (!has_checksums_alone(creation.get()) || H5Tequal(stored.get(), type) <= 0) return std::nullopt;
-  hsize_t chunk_rows = 0;
-  check(H5Pget_chunk(creation.get(), 1, &chunk_rows), name.c_str());
-  PlainChunks chunks;
-  chunks.dataset_ = dataset;
-  chunks.file_ = FileBytes(file);
-  chunks.name_ = std::move(name);
-  chunks.width_ = H5Tget_size(type);
-  chunks.rows_ = rows;
-  chunks.chunk_rows_ = chunk_rows;
-  return chunks;
+  if (!has_chunks(dataset, type, {H5Z_FILTER_FLETCHER32})) return std::nullopt;
+  return PlainChunks(StoredChunks(file, dataset, rows, std::move(name)));
 }
 
 std::uint64_t PlainChunks::read(std::uint64_t row, std::uint64_t n, std::span<std::byte> buffer) {
-  const auto chunk = row / chunk_rows_;
+  const auto chunk = row / chunks_.chunk_rows();
   if (chunk_ != chunk) enter(chunk);
-  const auto first = row - chunk * chunk_rows_;
-  const auto rows = std::min({n, chunk_rows_ - first, rows_ - row, std::uint64_t{buffer.size() / width_}});
-  sum_up_to(first * width_, buffer);
-  const auto bytes = buffer.first(rows * width_);
-  read_bytes(address_ + first * width_, bytes);
-  if (summed_ == first * width_) add(bytes);
-  if (first + rows < chunk_rows_ && row + rows < rows_) return rows;
+  const auto first = row - chunk * chunks_.chunk_rows();
+  const auto rows =
+      std::min({n, chunks_.chunk_rows() - first, chunks_.rows() - row, std::uint64_t{buffer.size() / chunks_.width()}});
+  sum_up_to(first * chunks_.width(), buffer);
+  const auto bytes = buffer.first(rows * chunks_.width());
+  chunks_.read(address_ + first * chunks_.width(), bytes);
+  if (summed_ == first * chunks_.width()) add(bytes);
+  if (first + rows < chunks_.chunk_rows() && row + rows < chunks_.rows()) return rows;
   // Padding follows the last row in the last chunk.
   std::array<std::byte, kBlock> rest;
-  sum_up_to(chunk_rows_ * width_, rest);
+  sum_up_to(chunks_.chunk_bytes(), rest);
   expect_checksum();
   return rows;
 }
@@ -62,7 +46,7 @@ std::uint64_t PlainChunks::read(std::uint64_t row, std::uint64_t n, std::span<st
 void PlainChunks::sum_up_to(std::uint64_t end, std::span<std::byte> buffer) {
   while (summed_ < end) {
     const auto bytes = buffer.first(std::min<std::uint64_t>(buffer.size(), end - summed_));
-    read_bytes(address_ + summed_, bytes);
+    chunks_.read(address_ + summed_, bytes);
     add(bytes);
   }
 }
@@ -73,32 +57,21 @@ void PlainChunks::add(std::span<const std::byte> bytes) {
 }
 
 void PlainChunks::enter(std::uint64_t chunk) {
-  const hsize_t start = chunk * chunk_rows_;
-  unsigned mask = 0;
-  haddr_t address = HADDR_UNDEF;
-  hsize_t stored = 0;
-  const auto status = H5Dget_chunk_info_by_coord(dataset_, &start, &mask, &address, &stored);
-  if (status < 0 || address == HADDR_UNDEF || mask != 0 || stored != chunk_rows_ * width_ + sizeof(std::uint32_t)) {
-    fail("no chunk found where row " + std::to_string(start) + " should be");
+  const auto place = chunks_.place_of(chunk);
+  if (place.left_out != 0 || place.bytes != chunks_.chunk_bytes() + sizeof(std::uint32_t)) {
+    chunks_.fail_in_chunk(chunk, "it has the wrong size");
   }
   chunk_ = chunk;
-  address_ = address;
+  address_ = place.address;
   summed_ = 0;
   sum_ = {};
 }
 
-void PlainChunks::read_bytes(std::uint64_t offset, std::span<std::byte> bytes) const {
-  if (const auto reason = file_.read(offset, bytes); !reason.empty()) fail(reason);
-}
-
 void PlainChunks::expect_checksum() const {
   std::uint32_t stored = 0;
-  read_bytes(address_ + chunk_rows_ * width_, std::as_writable_bytes(std::span(&stored, 1)));
+  chunks_.read(address_ + chunks_.chunk_bytes(), std::as_writable_bytes(std::span(&stored, 1)));
   if (stored == sum_.value()) return;
-  fail(fmt::format("the checksum of rows {} to {} is wrong: {:08x} was expected, not {:08x}", *chunk_ * chunk_rows_,
-                   std::min(rows_, (*chunk_ + 1) * chunk_rows_) - 1, stored, sum_.value()));
+  chunks_.fail_in_chunk(*chunk_, wrong_checksum(stored, sum_.value()));
 }
-
-void PlainChunks::fail(const std::string& what) const { throw UserError(name_ + " is damaged: " + what); }
 
 }  // namespace eventloom

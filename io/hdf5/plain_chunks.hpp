@@ -7,8 +7,7 @@
 #include <string>
 
 #include "formats/fletcher32.hpp"
-#include "io/hdf5/file_bytes.hpp"
-#include "io/hdf5/handle.hpp"
+#include "io/hdf5/stored_chunks.hpp"
 
 namespace eventloom {
 
@@ -26,20 +25,13 @@ class PlainChunks {
   std::uint64_t read(std::uint64_t row, std::uint64_t n, std::span<std::byte> buffer);
 
  private:
-  PlainChunks() = default;
+  explicit PlainChunks(StoredChunks chunks);
   void enter(std::uint64_t chunk);
-  void read_bytes(std::uint64_t offset, std::span<std::byte> bytes) const;
   void sum_up_to(std::uint64_t end, std::span<std::byte> buffer);
   void add(std::span<const std::byte> bytes);
   void expect_checksum() const;
-  [[noreturn]] void fail(const std::string& what) const;
 
-  hid_t dataset_ = H5I_INVALID_HID;
-  FileBytes file_;
-  std::string name_;
-  std::size_t width_ = 0;
-  std::uint64_t rows_ = 0;
-  std::uint64_t chunk_rows_ = 0;
+  StoredChunks chunks_;
   std::optional<std::uint64_t> chunk_;  ///< the chunk being read
   std::uint64_t address_ = 0;           ///< offset of the chunk in the file
   std::uint64_t summed_ = 0;            ///< bytes of the chunk included in `sum_`

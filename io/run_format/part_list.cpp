@@ -22,6 +22,7 @@
 #include "core/runtime/json.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
+#include "io/files/disk_full.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/files/partial_file.hpp"

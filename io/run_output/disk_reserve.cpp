@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/runtime/log.hpp"
+#include "io/files/disk_full.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"

@@ -19,6 +19,7 @@
 #include "io/epochs/stream_scan.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/descriptor.hpp"
+#include "io/files/disk_full.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
 
