@@ -16,19 +16,20 @@ mkdir -p "$folder"
 measure() {
   local name=$1 output=$2 program
   shift 2
-  rm -f "$folder"/cpu.*
+  rm -f "$folder"/cpu.* "$folder"/bytes.*
   for ((i = 0; i < runs; ++i)); do
     for p in "${!programs[@]}"; do
       program=${programs[p]}
       rm -f "$folder/$output".*
       /usr/bin/time -a -o "$folder/cpu.$p" -f '%U %S' "$program" "$@" --output "$folder/$output.h5" >/dev/null 2>&1
+      cat "$folder/$output".*h5 | wc -c >"$folder/bytes.$p"
     done
   done
   for p in "${!programs[@]}"; do
-    /usr/bin/python3 - "$name" "${programs[p]}" "$folder/cpu.$p" "$folder/$output".*h5 <<'PY'
-import os, statistics, sys
+    /usr/bin/python3 - "$name" "${programs[p]}" "$folder/cpu.$p" "$(<"$folder/bytes.$p")" <<'PY'
+import statistics, sys
 cpu = statistics.median(sum(map(float, line.split())) for line in open(sys.argv[3]))
-print(f"{sys.argv[1]:36} {cpu:6.2f} s of CPU {sum(map(os.path.getsize, sys.argv[4:])) / 1e6:7.1f} MB  {sys.argv[2]}")
+print(f"{sys.argv[1]:36} {cpu:6.2f} s of CPU {int(sys.argv[4]) / 1e6:7.1f} MB  {sys.argv[2]}")
 PY
   done
 }

@@ -36,9 +36,12 @@ def main():
                        stdout=subprocess.DEVNULL, env=os.environ)
         with eventloom.open(run) as opened:
             reading = seconds(lambda: [chunk.columns() for chunk in opened.chunks()])
+            few = opened[:20_000]
+            events = seconds(lambda: sum(len(event.hits) for event in few))
             assert opened.totals["hits_in_events"] == HITS
     for name, spent in (("written", plain), ("written with a word each", words), ("read", reading)):
         print(f"{name}: {HITS / spent / 1e6:.2f} million hits/s")
+    print(f"events one by one: {events / len(few) * 1e6:.1f} us an event")
 
 
 if __name__ == "__main__":

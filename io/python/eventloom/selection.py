@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from .arguments import whole_number
 from .channel_names import TEXT_OF_THE_MAP, ChannelNames
-from .columns import FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, VALUE, Columns, read_columns
+from .columns import FIRST_HIT, FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, VALUE, Columns, read_columns
 from .exports import KINDS_IN_ROOT, Writer, parquet_writer, publish, root_writer
 from .frames import Frames, awkward_array, pandas_frames
 from .output_files import OutputFiles
@@ -24,6 +25,8 @@ from .time_order import Rows, TimeOrder
 PathLike = Union[str, "os.PathLike[str]"]
 
 _PAGE = 64  # events that are read together when one is requested
+_ITERATED = 4096  # ... when all are requested one by one
+_ROW = tuple(f"events/{name}" for name in ("time", "duration", "slice", "flags", "sources_missing"))  # as in Event
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class Selection:
                  payload: tuple[PayloadColumn, ...]) -> None:
         self._files, self._order, self._rows, self._known, self._run_file = files, order, rows, known, run_file
         self._payload = payload
-        self._page: tuple[int, Columns] = (-1, {})  # number and columns of the page read last
+        self._page: tuple[int, list[Event]] = (-1, [])  # number and events of the page read last
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -99,11 +102,12 @@ class Selection:
             raise IndexError(f"event {place} of {len(self)}")
         page, within = divmod(number, _PAGE)
         if self._page[0] != page:
-            self._page = page, self._stretch(page * _PAGE, min((page + 1) * _PAGE, len(self))).columns()
-        return _event(self._page[1], within, self._first_number + number)
+            self._page = page, list(self._stretch(page * _PAGE, min((page + 1) * _PAGE, len(self)))._events())
+        return self._page[1][within]
 
     def __iter__(self) -> Iterator[Event]:
-        return (self[number] for number in range(len(self)))
+        for chunk in self.chunks(_ITERATED):
+            yield from chunk._events()
 
     def between(self, begin: int, end: int) -> Selection:
         """The events whose first hit is at tick `begin` or later, but before `end`.
@@ -195,6 +199,14 @@ class Selection:
         """
         return pandas_frames(self.columns(), self._names(names), self._payload)
 
+    def _events(self) -> Iterator[Event]:
+        """The events, whose arrays are views of the columns of all of them."""
+        columns = self.columns()
+        begins = columns[FIRST_HIT].tolist()
+        rows = zip(itertools.count(self._first_number), begins, begins[1:], *(columns[name].tolist() for name in _ROW))
+        for number, begin, end, time, duration, in_slice, flags, missing in rows:
+            yield Event(number, time, duration, in_slice, flags, missing, _hits(columns, begin, end))
+
     def _chunks_of_columns(self) -> Iterator[Columns]:
         """At least one, with the types of the columns if there are no events."""
         if len(self) == 0:
@@ -236,16 +248,11 @@ class Selection:
         return self._of(Rows(first, self._order.rows_of_first(Rows(first, self._rows.end), end - begin)))
 
 
-def _event(columns: Columns, row: int, number: int) -> Event:
-    def of(name: str) -> int:
-        return int(columns[f"events/{name}"][row])
-
-    begin, end = (int(offset) for offset in columns["events/first_hit"][row:row + 2])
+def _hits(columns: Columns, begin: int, end: int) -> Hits:
     payload = None
     if PAYLOAD in columns:
-        words = columns[FIRST_PAYLOAD][begin:end + 1].astype(np.int64)
-        payload = [columns[PAYLOAD][a:b] for a, b in zip(words, words[1:])]
+        first = columns[FIRST_PAYLOAD][begin:end + 1].tolist()
+        words = columns[PAYLOAD]
+        payload = [words[a:b] for a, b in zip(first, first[1:])]
     time, channel, source = (columns[name][begin:end] for name in HIT_COLUMNS)
-    value = columns[VALUE][begin:end] if VALUE in columns else None
-    hits = Hits(time, channel, source, payload, value)
-    return Event(number, of("time"), of("duration"), of("slice"), of("flags"), of("sources_missing"), hits)
+    return Hits(time, channel, source, payload, columns[VALUE][begin:end] if VALUE in columns else None)
