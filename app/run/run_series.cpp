@@ -84,6 +84,7 @@ class SeriesOfRuns {
 
  private:
   void open_folder();
+  void report_unknown();
   [[nodiscard]] bool has_live_boards() const;
   void end_program();
   [[nodiscard]] std::optional<NextRun> take_request();
@@ -134,6 +135,7 @@ void SeriesOfRuns::open_folder() {
   lock_ = std::make_unique<OutputLock>(run_log_of(series_.folder));
   const auto log = open_run_log(series_.folder);
   killed_before_ = was_killed(series_.folder) && has_live_boards();
+  if (killed_before_) report_unknown();
   last_ = highest_run(series_.folder, log);
   desk_.wait(last_);
   // The first run is begun like any other, so that no other request is accepted meanwhile.
@@ -147,6 +149,14 @@ void SeriesOfRuns::open_folder() {
           "it had finished",
           run.number, (std::filesystem::path(series_.folder) / run.file).string());
   }
+}
+
+/// Rank 0 only. Each program says so until one begins a run, whose entry in the log then does.
+void SeriesOfRuns::report_unknown() {
+  log::warn(
+      "the program before was killed: the hits since then, and those that it had not finished, are in no run, and "
+      "their number is unknown");
+  worst_ = std::max<int>(worst_, kExitLosses);
 }
 
 /// Whether a source sends whether or not a run is there to receive it.
@@ -332,13 +342,6 @@ void SeriesOfRuns::begin_log(const NextRun& next, const std::string& file) {
   logged_.began = utc_now();
   logged_.unknown_between = std::exchange(killed_before_, false);
   log_begin(series_.folder, logged_);
-  if (logged_.unknown_between) {
-    log::warn(
-        "run {}: the program before was killed: the hits since then, and those that it had not finished, are in "
-        "no run, and their number is unknown",
-        next.number);
-    worst_ = std::max<int>(worst_, kExitLosses);
-  }
   log::info(
       "run {}, begun by {}: '{}'{}", next.number, next.by, file,
       logged_.hits_between == 0

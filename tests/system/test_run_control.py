@@ -597,6 +597,27 @@ def test_numbers_continue_after_a_kill(tmp_path, recording):
     assert (tmp_path / "runs" / "run_0006.h5").read_text() == "somebody else's"
 
 
+def test_no_run_begins_after_a_kill(tmp_path, recording):
+    """The hits are missing nevertheless: each program says so, until a run has it in the log."""
+    port = free_port()
+    with Series(tmp_path, port) as series:
+        series.listening()
+        with Pace(recording, port):
+            series.until_run(1)
+            series.send(signal.SIGKILL, 0)
+            series.process.wait(30)
+    for begins, code in ((False, 3), (True, 3), (False, 0)):
+        with Series(tmp_path, port, "--idle") as series:
+            series.listening().until_idle()
+            if begins:
+                with Pace(recording, port):
+                    series.ask_for("start")
+                    series.until_run(2)
+            series.send(signal.SIGTERM, 0)
+            assert series.wait(code).count("their number is unknown") == (code == 3)
+    assert [row["unknown_between"] for row in series.log()] == [False, True]
+
+
 def test_a_log_of_others_stays(tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "runs.jsonl").write_text("mine\n")
