@@ -1,5 +1,9 @@
 #include "app/command/file_plan.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +24,17 @@ bool is_empty_file(const fs::path& path) {
 
 void refuse_existing(const fs::path& path, const std::string& role) {
   throw UserError(role + ": '" + path.string() + "' exists; use --force to replace it, or choose another name");
+}
+
+/// Refuses a folder that cannot be created.
+void require_place_for(const fs::path& folder, const std::string& role) {
+  auto above = fs::absolute(folder).lexically_normal();
+  while (!is_there(above) && above.has_relative_path()) above = above.parent_path();
+  std::error_code error;
+  const bool is_folder = fs::is_directory(above, error);
+  if (is_folder && ::access(above.c_str(), W_OK | X_OK) == 0) return;
+  throw UserError(role + ": cannot create the folder '" + folder.string() +
+                  "': " + std::strerror(is_folder ? errno : ENOTDIR));
 }
 
 }  // namespace
@@ -82,7 +97,7 @@ void FilePlan::check_family(const Family& family) const {
   if (is_there(family.folder) && !fs::is_directory(family.folder, error)) {
     throw UserError(family.role + ": '" + family.folder.string() + "' is not a folder; choose another name");
   }
-  if (!is_there(family.folder)) return;
+  if (!is_there(family.folder)) return require_place_for(family.folder, family.role);
   for (const auto& path : entries_in(family.folder)) {
     if (!family.names(path.filename().string())) continue;
     refuse_what_is_read(file_key(path), path, family.role);

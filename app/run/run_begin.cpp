@@ -18,9 +18,9 @@ InputFiles input_files(const RunConfig& config) {
   return {expand_sources(config.sources.uris), config.exchange.schedule.name, config.config_file};
 }
 
-/// Rank 0 only. Replaces existing outputs, except those of definitions whose run is resumed.
-void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
-                   const std::vector<Resumption>& resumptions) {
+/// Rank 0 only. The list-mode files that the run replaces, checked. Changes nothing.
+std::vector<CompanionPlace> checked_companions(const RunConfig& config, const RunSetup& setup,
+                                               const std::vector<Resumption>& resumptions) {
   const auto& output = config.output;
   const auto writers = setup.roles.writers();
   check_file_triggers(output, writers);
@@ -29,6 +29,12 @@ void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::ve
     if (!resumptions[i].resumes) companions.emplace_back(output.runs[i], output.force, setup.event_files, writers);
   }
   if (output.has_companions()) check_companions(input_files(config), output, companions);
+  return companions;
+}
+
+/// Rank 0 only. Replaces existing outputs, except those of definitions whose run is resumed.
+void begin_outputs(const OutputSettings& output, const std::vector<RunRecord>& records,
+                   const std::vector<Resumption>& resumptions, const std::vector<CompanionPlace>& companions) {
   for (std::size_t i = 0; i < output.runs.size(); ++i) {
     if (!resumptions[i].resumes) begin_output(output, output.runs[i].file, records[i]);
   }
@@ -57,18 +63,22 @@ void continue_from(const std::vector<Resumption>& resumptions, RunSetup& setup, 
 void prepare_output(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                     const std::vector<Resumption>& resumptions, const Collective& ranks) {
   const auto& output = config.output;
+  const bool first = ranks.rank() == 0;
+  std::vector<CompanionPlace> companions;
   agree(ranks, [&] {
-    if (output.scratch.empty()) return;
-    for (const auto& run : output.runs) prepare_scratch(scratch_folder(output.scratch, output.file), run.file);
+    if (first) companions = checked_companions(config, setup, resumptions);
   });
   agree(ranks, [&] {
-    if (ranks.rank() != 0) return;
-    begin_outputs(config, setup, records, resumptions);
-    if (output.next.empty()) return;
     for (const auto& run : output.runs) {
-      prepare_next_folder(scratch_folder(output.next, output.file), run.file);
-      take_disk_reserve(run.file);
+      if (!output.scratch.empty()) prepare_scratch(scratch_folder(output.scratch, output.file), run.file);
+      if (first && !output.next.empty()) prepare_next_folder(scratch_folder(output.next, output.file), run.file);
     }
+  });
+  agree(ranks, [&] {
+    if (!first) return;
+    begin_outputs(output, records, resumptions, companions);
+    if (output.next.empty()) return;
+    for (const auto& run : output.runs) take_disk_reserve(run.file);
   });
 }
 

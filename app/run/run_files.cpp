@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "app/command/file_options.hpp"
 #include "app/command/report_file.hpp"
@@ -81,6 +82,11 @@ void plan_output(FilePlan& plan, const std::string& file, const OutputSettings& 
       output.parent_path(), "--output",
       [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name) && !is_place(name); },
       is_of_run_or_merged, existing);
+  for (const auto& [elsewhere, option] : {std::pair(settings.scratch, "--scratch"), {settings.next, "--output-next"}}) {
+    if (elsewhere.empty()) continue;
+    plan.write_in(scratch_folder(elsewhere, settings.file), option, is_part, resumes ? is_any_file : is_of_run,
+                  Existing::replace);
+  }
   // A run that died before it had a run file leaves nothing else.
   plan.write_in(output.parent_path(), "--output", is_place, is_of_run, Existing::replace);
 }

@@ -2,6 +2,7 @@
 also when the run is killed and resumed, and all readers find the parts."""
 
 import json
+import re
 import signal
 import subprocess
 
@@ -146,7 +147,18 @@ def test_links_of_others_stay(tmp_path, recording):
         assert place.is_file() and (other / name).is_symlink()
 
 
-def test_a_folder_that_cannot_be_made(tmp_path, recording):
-    (tmp_path / "file").write_text("")
-    done = eventloom(*Job(tmp_path, recording, *SMALL).words, "--output-next", tmp_path / "file" / "next", code=2, cwd=tmp_path)
-    assert lines_with(done.stderr, "eventloom run", "cannot create the folder", "file/next"), done.stderr
+@pytest.mark.parametrize("option", ["--output-next", "--scratch"])
+def test_what_is_refused_leaves_nothing(tmp_path, recording, option):
+    """A folder that cannot be made, and files of others in it."""
+    job = Job(tmp_path / "output", recording, *SMALL)
+    file, other = tmp_path / "file", tmp_path / "other"
+    file.write_text("")
+    done = eventloom(*job.words, option, file, code=2, cwd=job.folder)
+    [line] = lines_with(done.stderr, "eventloom run", option, "cannot create the folder", str(file))
+    foreign = other / re.search(r"eventloom-[0-9a-f]+", line).group() / "run.part-0000-0000.h5"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("somebody else's")
+    done = eventloom(*job.words, option, other, code=2, cwd=job.folder)
+    assert lines_with(done.stderr, "eventloom run", foreign.name), done.stderr
+    assert not list(job.folder.iterdir()) and foreign.read_text() == "somebody else's"
+    eventloom(*job.words, option, tmp_path / "new" / "folder", cwd=job.folder)
