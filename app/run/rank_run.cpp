@@ -146,7 +146,7 @@ RunResult RankRun::common_result() {
   count(result.totals.counters);
   if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
   ChannelUse use(*setup_.run.detector);
-  session_.add_to(use, result.unplaced);
+  session_.add_to(use, result.unplaced, result.spans);
   result.channels_seen.assign(use.bits().begin(), use.bits().end());
   if (sources != nullptr) {
     result.totals.counters.add(sources->report().counters());

@@ -314,8 +314,11 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   for (const auto& [time, text] : mine.explained) explained.push_back({time.value, text});
   Json ends = Json::array();
   for (const auto& [source, end] : mine.ends) ends.push_back({source, end.value});
+  Json spans = Json::array();
+  for (const auto& [source, span] : mine.spans) spans.push_back({source, span.first.value, span.last.value});
   const Json lists = {{"latency", mine.latency.packed()},   {"explained", explained}, {"remarks", mine.remarks},
-                      {"unplaced", to_json(mine.unplaced)}, {"ends", ends},           {"parts", to_json(mine.parts)}};
+                      {"unplaced", to_json(mine.unplaced)}, {"ends", ends},           {"spans", spans},
+                      {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     for (const auto& [time, text] : json.at("explained").get<std::map<std::uint64_t, std::string>>()) {
       all.explained.emplace(time, text);
@@ -325,6 +328,8 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
     for (const auto& [source, end] : json.at("ends").get<std::map<std::uint32_t, std::uint64_t>>()) {
       all.ends.emplace(source, end);
     }
+    for (const auto& span : json.at("spans"))
+      add_span(all.spans, span[0], {Tick(span[1].get<std::uint64_t>()), Tick(span[2].get<std::uint64_t>())});
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }

@@ -10,6 +10,7 @@
 #include "app/observe/status_document.hpp"
 #include "app/run/unused_channels.hpp"
 #include "core/control/clock_fit.hpp"
+#include "core/dataflow/hit_spans.hpp"
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source_counts.hpp"
 #include "core/dataflow/unplaced_hits.hpp"
@@ -30,6 +31,7 @@ struct RunResult {
   bool input_cut = false;                    ///< a live run ended before a recorded source was read completely
   std::vector<std::uint64_t> channels_seen;  ///< bits of the detector's ChannelUse
   UnplacedHits unplaced;                     ///< hits without a position; since a resumed run was resumed
+  HitSpans spans;                            ///< likewise
   std::optional<UnusedChannels> unused;      ///< rank 0 only, for the first definition
   LatencyHistogram latency;               ///< time from the first hit of an event until it is built; empty if unknown
   std::map<Tick, std::string> explained;  ///< explanations for --explain, by the time of the event

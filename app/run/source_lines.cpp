@@ -58,21 +58,30 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
 /// The data of a source, in corrected times.
 struct SourceSpan {
   std::uint32_t source = 0;
-  EpochRange epochs;
+  HitSpan ticks;
 };
 
-/// The spans of the recordings with data.
+/// The spans of the recordings with data, in whole epochs where a resumed run has not seen all hits.
 std::vector<SourceSpan> spans_of(const RunSetup& setup, const RunResult& result) {
   std::vector<SourceSpan> spans;
   for (const auto& [source, end] : result.ends) {
     const auto& info = setup.streams.at(source);
     if (info.live || !info.first_epoch || end <= *info.first_epoch) continue;
     const auto offsets = setup.offsets.empty() ? OffsetSpan{} : setup.offsets.at(source);
-    const auto ticks = info.base.epoch_ticks;
-    spans.push_back(
-        {source, {first_corrected(*info.first_epoch, offsets, ticks), last_corrected(end - 1, offsets, ticks) + 1}});
+    const auto epoch_ticks = info.base.epoch_ticks;
+    HitSpan ticks{tick_of_epoch(*info.first_epoch, epoch_ticks), tick_of_epoch(end, epoch_ticks) - 1};
+    const auto seen = result.spans.find(source);
+    if (result.slices_before == 0 && seen != result.spans.end()) ticks = seen->second;
+    spans.push_back({source, {shifted(ticks.first, offsets.least), shifted(ticks.last, offsets.most)}});
   }
   return spans;
+}
+
+/// The longest length in the definitions: hits farther apart are joined by others at most.
+Tick longest_length(const RunSetup& setup) {
+  Tick longest = 0;
+  for (const auto& wanted : setup.run.events) longest = std::max(longest, wanted.definition->traits().longest_length);
+  return longest;
 }
 
 /// Names two sources: that of the earliest end and that of the latest beginning.
@@ -80,18 +89,20 @@ void report_apart(const RunSetup& setup, const RunResult& result) {
   if (setup.sorted || result.unfinished || setup.run.stretch != kAllTime) return;
   const auto spans = spans_of(setup, result);
   if (spans.size() < 2) return;
-  const auto& first = *std::ranges::min_element(spans, {}, [](const auto& span) { return span.epochs.end; });
-  const auto& last = *std::ranges::max_element(spans, {}, [](const auto& span) { return span.epochs.begin; });
-  if (first.epochs.end > last.epochs.begin) return;
+  const auto& first = *std::ranges::min_element(spans, {}, [](const auto& span) { return span.ticks.last; });
+  const auto& last = *std::ranges::max_element(spans, {}, [](const auto& span) { return span.ticks.first; });
+  const auto [end, begin] = std::pair(first.ticks.last, last.ticks.first);
+  if (end >= begin || begin - end <= longest_length(setup)) return;
   const auto& base = setup.run.geometry.base;
-  const auto text = [&](Epoch epoch) {
-    const Tick tick = tick_of_epoch(epoch, base.epoch_ticks);
+  const auto text = [&](Tick tick) {
     return setup.numbered ? fmt::format("number {}", tick.value) : duration_text(tick, base.tick_ps);
   };
-  log::warn("the times of {}, which ends by {}, and of {}, which begins at {}, do not overlap: no event has both{}",
-            source_name(setup, first.source, setup.streams.at(first.source)), text(first.epochs.end),
-            source_name(setup, last.source, setup.streams.at(last.source)), text(last.epochs.begin),
-            setup.numbered ? "" : "; are their clocks and units the same? offset= shifts a clock");
+  log::warn(
+      "the times of {}, which ends by {}, and of {}, which begins at {}, do not overlap: no hit of one is near one of "
+      "the other{}",
+      source_name(setup, first.source, setup.streams.at(first.source)), text(end),
+      source_name(setup, last.source, setup.streams.at(last.source)), text(begin),
+      setup.numbered ? "" : "; are their clocks and units the same? offset= shifts a clock");
 }
 
 /// Names two sources whose eras were placed without regard to each other.

@@ -126,6 +126,7 @@ struct SliceBuilder::Work {
   std::optional<HitCorrection> correction;  ///< only if the detector changes hits
   std::optional<HitThinning> thinning;      ///< only if hits are removed by their times
   std::optional<UnplacedCounter> unplaced;  ///< only if positions matter
+  HitSpans spans;
   std::optional<HitHistograms> histograms;
   SortedSliceEncoder encoder;
 };
@@ -138,9 +139,10 @@ SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
 SliceBuilder::~SliceBuilder() = default;
 SliceBuilder::SliceBuilder(SliceBuilder&&) noexcept = default;
 
-void SliceBuilder::add_to(ChannelUse& use, UnplacedHits& unplaced) const {
+void SliceBuilder::add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const {
   use.add(work_->use.bits());
   if (work_->unplaced) work_->unplaced->add_to(unplaced);
+  for (const auto& [source, span] : work_->spans) add_span(spans, source, span);
 }
 
 void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
@@ -155,6 +157,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
   const std::size_t before = problems.size();
   work.decoder.decode(slice, sources, problems);
   work.note_use();
+  add_spans(work.spans, work.decoder.hits(), geometry.base.epoch_ticks);
   const auto keys = work.remaining_hits(bounds, sent.end - sent.begin, problems);
   if (work.unplaced) work.unplaced->count(work.decoder.hits(), keys, bounds);
   const bool removes = work.correction || work.thinning;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/dataflow/hit_spans.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/dataflow/sorted_slice.hpp"
 #include "core/dataflow/source_slice.hpp"
@@ -32,9 +33,9 @@ class SliceBuilder {
   void build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
              std::vector<BuildProblem>& problems, SortedSlice* sorted = nullptr);
 
-  /// Adds the channels of the detector that have had hits so far, and the hits of its slices without a position, if
-  /// a definition looks at positions.
-  void add_to(ChannelUse& use, UnplacedHits& unplaced) const;
+  /// Adds the channels of the detector that have had hits so far, the hits of its slices without a position, if a
+  /// definition looks at positions, and the spans of the hits.
+  void add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const;
 
  private:
   struct Work;

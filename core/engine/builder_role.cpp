@@ -162,8 +162,8 @@ void BuilderRole::count(const std::vector<BuiltSlice>& slice) {
   }
 }
 
-void BuilderRole::add_to(ChannelUse& use, UnplacedHits& unplaced) const {
-  for (const auto& slot : build_slots_) slot.builder.add_to(use, unplaced);
+void BuilderRole::add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const {
+  for (const auto& slot : build_slots_) slot.builder.add_to(use, unplaced, spans);
 }
 
 /// An exception must not leave a parallel region.

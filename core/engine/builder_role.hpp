@@ -54,7 +54,7 @@ class BuilderRole final : public Role {
   /// What it has built so far; the time only if settings.measures is set.
   [[nodiscard]] const BuilderRow& built() const { return built_; }
   /// Adds the channels of the detector that have had hits, and hits without a position, see SliceBuilder.
-  void add_to(ChannelUse& use, UnplacedHits& unplaced) const;
+  void add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const;
 
  private:
   /// One slice being built, with the memory that building needs.

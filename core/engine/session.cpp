@@ -152,8 +152,8 @@ void Session::count(RankRecord& record) const {
   ends_->count(record.counters);
 }
 
-void Session::add_to(ChannelUse& use, UnplacedHits& unplaced) const {
-  for (const auto* builder : builders_) builder->add_to(use, unplaced);
+void Session::add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const {
+  for (const auto* builder : builders_) builder->add_to(use, unplaced, spans);
 }
 
 const RunPicture* Session::picture() const {

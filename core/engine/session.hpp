@@ -106,7 +106,7 @@ class Session final : private TurnTask {
   [[nodiscard]] HistogramFeed* histograms() { return histograms_.get(); }
   /// Adds the channels of the detector that have had hits at this rank's builders, and hits without a position, see
   /// SliceBuilder.
-  void add_to(ChannelUse& use, UnplacedHits& unplaced) const;
+  void add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }
   [[nodiscard]] const SourceRole* sources() const { return sources_; }

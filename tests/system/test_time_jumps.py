@@ -557,6 +557,19 @@ def test_sources_that_share_no_time(tmp_path, kind):
     assert "do not overlap" not in Run(tmp_path / "shifted", shifted, "--define", "gap:25ns,2").done.stderr
 
 
+@pytest.mark.parametrize("kind", WRITERS)
+def test_spans_apart_within_an_epoch(tmp_path, kind):
+    """Single ticks count, not the epochs of 10 us; hits that an event can hold are near."""
+    first, late = np.arange(10), np.arange(10) + 4000
+    uris = [WRITERS[kind](tmp_path / f"{name}.bin", times) for name, times in (("first", first), ("late", late))]
+    run = Run(tmp_path / "apart", uris, "--define", "gap:25ns,2", np=2)
+    last = run.done.stderr.splitlines()[-10:]
+    assert any("first.bin" in line and "late.bin" in line and "do not overlap" in line for line in last), run.done.stderr
+    touching = [uris[0], with_keys(uris[1], "offset=-3991ns")]
+    assert "do not overlap" not in Run(tmp_path / "touching", touching, "--define", "gap:25ns,2").done.stderr
+    assert "do not overlap" not in Run(tmp_path / "near", uris, "--define", "gap:5us,2").done.stderr
+
+
 def test_inspect_shows_the_largest_step(tmp_path):
     first, second = two_measurements()
     write_table(tmp_path / "a.csv", np.concatenate([first, second]))
