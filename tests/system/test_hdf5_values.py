@@ -3,13 +3,14 @@ The references are numpy, h5py, and Python's fractions."""
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
-from program import DATA, Run, eventloom, only_line
+from program import BINARY, DATA, Run, eventloom, only_line
 from results import dropped, read_ledger, read_merged
 
 N = 1000
@@ -599,3 +600,23 @@ def test_a_filter_that_is_missing(tmp_path):
         file["channel"] = np.arange(4)
     line = refused(tmp_path, f"hdf5:{tmp_path}/x.h5?unit=ns", "32015", "HDF5_PLUGIN_PATH", "hdf5-filter-plugin", "python3-hdf5plugin")
     assert "h5repack" not in line
+
+
+PLUGINS = Path(BINARY).resolve().parent / "hdf5-plugins"
+
+
+@pytest.mark.skipif(not PLUGINS.exists(), reason="the filter is not built")
+def test_a_filter_that_is_a_plugin(tmp_path, monkeypatch):
+    """The chunk is stored as the filter of tests/support/inverting_filter.cpp stores it."""
+    times = np.array([3, 5, 2**40, 2**40 + 1], "<u8")
+    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    layout.set_chunk((4,))
+    layout.set_filter(300, h5py.h5z.FLAG_OPTIONAL)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        column = h5py.h5d.create(file.id, b"time", h5py.h5t.STD_U64LE, h5py.h5s.create_simple((4,)), layout)
+        column.write_direct_chunk((0,), (~times).tobytes(), 0)
+        file["channel"] = np.arange(4)
+    uri = f"hdf5:{tmp_path}/x.h5?unit=ns"
+    refused(tmp_path, uri, "300", "HDF5_PLUGIN_PATH")
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", str(PLUGINS))
+    assert convert(tmp_path, uri)[0].time.tolist() == times.tolist()
