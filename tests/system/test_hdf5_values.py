@@ -513,7 +513,8 @@ def test_two_sources_read_different_rows_of_one_file(tmp_path):
 @pytest.mark.parametrize("shape", [(1, N), (N, 1)])
 @pytest.mark.parametrize("layout", [{}, {"chunks": True, "compression": "gzip"}, {"maxshape": (None, None), "chunks": (16, 16)}])
 def test_columns_of_two_dimensions(tmp_path, shape, layout):
-    with h5py.File(tmp_path / "x.h5", "w") as file:
+    """Files of MATLAB begin with 512 bytes of their own."""
+    with h5py.File(tmp_path / "x.h5", "w", userblock_size=512) as file:
         for name, column in (("time", TIME), ("channel", CHANNEL), ("value", np.arange(N) / 3)):
             file.create_dataset(name, data=column.reshape(shape), **layout)
     hits, said = convert(tmp_path, f"hdf5:{tmp_path}/x.h5?unit=ns&payload=value")
