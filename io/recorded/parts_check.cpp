@@ -7,7 +7,6 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/format.hpp"
 #include "core/runtime/log.hpp"
-#include "io/recorded/clock_turns.hpp"
 
 namespace eventloom {
 
@@ -42,16 +41,30 @@ void PartsCheck::compare() {
   const auto spacing = (extent->greatest - extent->first) / std::max<std::uint64_t>(hits_, 1) + 1;
   const auto near = std::min(spacing * kSpacings, extent->period / kMostOfTurn + 1);
   const auto next_first = next_.first();
-  if (!next_first || apart(*next_first, extent->greatest, extent->period) > near) return;
+  if (!next_first) return;
+  // Two detectors begin together, though few hits may lie far apart.
+  const auto begins_apart = apart(*next_first, extent->first, extent->period);
+  if (apart(*next_first, extent->greatest, extent->period) > near) {
+    if (begins_apart > std::max(spacing * kSpacings, extent->period / kMostOfTurn)) report_apart(*next_first, *extent);
+    return;
+  }
   const auto what = fmt::format(
       "the next source begins with {}, where the counter of this one ends: if they are files of one recording, join "
       "them with concat",
       *next_first);
-  // Two detectors begin together, though few hits may lie far apart.
-  if (apart(*next_first, extent->first, extent->period) > spacing * kSpacings) {
+  if (begins_apart > spacing * kSpacings) {
     throw UserError(fmt::format("'{}': {}; otherwise say in which turn each begins, turns=0", name(), what));
   }
   log::warn("{}: {}", name(), what);
+}
+
+/// In which turn the next source begins is a guess: it may be a file written after a pause.
+void PartsCheck::report_apart(std::uint64_t next_first, const ClockTurns::Extent& extent) const {
+  log::warn(
+      "{}: begins with {} of a counter that starts again at {}, and the next source with {}: they are taken to begin "
+      "within half a turn. If they are files of one recording, join them with concat; turns=N says in which turn each "
+      "begins",
+      name(), extent.first % extent.period, extent.period, next_first);
 }
 
 /// Files of one counter that are cut at its turns all lie between 0 and 2^N.

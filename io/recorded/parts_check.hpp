@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "io/recorded/clock_turns.hpp"
 #include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
@@ -28,7 +29,7 @@ class PartsCheck final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return reader_->name(); }
   [[nodiscard]] InputFile input() const override { return reader_->input(); }
   /// At the end, throws UserError if the next source continues this one; warns if that one might also be another
-  /// detector, as it begins like this one, or if it is not stated that the counter turns.
+  /// detector, as it begins like this one, if it begins elsewhere, or if it is not stated that the counter turns.
   bool read(HitBlock& block) override;
   [[nodiscard]] Tick unordered_within() const override { return reader_->unordered_within(); }
   [[nodiscard]] std::optional<RawClock> raw_clock() const override { return reader_->raw_clock(); }
@@ -38,6 +39,7 @@ class PartsCheck final : public HitReader {
 
  private:
   void compare();
+  void report_apart(std::uint64_t next_first, const ClockTurns::Extent& extent) const;
   void compare_unstated();
 
   std::unique_ptr<HitReader> reader_;

@@ -154,6 +154,19 @@ def test_parts_of_a_recording_are_not_sources(tmp_path, name):
 
 
 @each_format
+def test_parts_with_a_pause_between_them_are_named(tmp_path, name):
+    """They might also be detectors that were switched on one after the other. Detectors that begin together are not named."""
+    kind = FORMATS[name]
+    true = steady(name, 3)
+    for n, (begin, end) in enumerate([(0.2, 1.5), (1.7, 3.2)]):
+        put(tmp_path, name, f"run_{n}", true[(true >= begin * kind.period) & (true < end * kind.period)])
+        put(tmp_path, name, f"det_{n}", true[true < 2.6 * kind.period][n::2])
+    for stem, said in (("run", True), ("det", False)):
+        _, run = all_times(tmp_path / stem, [uri_of(tmp_path, name, f"{stem}_*")])
+        assert ("join them with concat" in run.done.stderr) == said, run.done.stderr
+
+
+@each_format
 def test_parts_of_whole_turns_are_named(tmp_path, name):
     """They might also be simultaneous recordings of two detectors."""
     kind = FORMATS[name]
