@@ -2,8 +2,10 @@
 #include <spdlog/sinks/ringbuffer_sink.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "app/command/safe_text.hpp"
 #include "app/observe/asker.hpp"
+#include "app/observe/http_client.hpp"
 #include "app/observe/monitor.hpp"
 #include "app/observe/refusal_log.hpp"
 #include "app/observe/token.hpp"
@@ -128,7 +131,10 @@ class Answers : public ::testing::Test {
     set_up_log("test", for_terminal);
     const std::string path = ::testing::TempDir() + "token." + std::to_string(getpid());
     std::ofstream(path) << kToken << '\n';
+    testing::internal::CaptureStderr();
     monitor_.emplace(MonitorSettings{{"127.0.0.1", 0}, path}, RunDescription{}, nullptr);
+    const auto printed = testing::internal::GetCapturedStderr();
+    url_ = printed.substr(printed.find("http://"), printed.find('\n') - printed.find("http://"));
     unlink(path.c_str());
     asked_.host = asked_.local = "127.0.0.1";
     asked_.method = "GET";
@@ -140,6 +146,7 @@ class Answers : public ::testing::Test {
 
   static constexpr const char* kToken = "0123456789abcdef";
   std::optional<Monitor> monitor_;
+  std::string url_;
   HttpRequest asked_;
 };
 
@@ -164,6 +171,29 @@ TEST_F(Answers, ACommandIsInTheNextStatus) {
   EXPECT_EQ(monitor_->take_commands().size(), 1U);
   EXPECT_EQ(before->find("\"command\":\"pause\""), std::string::npos);
   EXPECT_NE(to("/status").body->find("\"command\":\"pause\""), std::string::npos);
+}
+
+TEST_F(Answers, ClientsAskWhileTheRunGoesOn) {
+  constexpr std::size_t kTimes = 10;
+  auto client = std::async(std::launch::async, [url = parse_monitor_url(url_)] {
+    std::vector<unsigned> found;
+    for (std::size_t i = 0; i < kTimes; ++i) {
+      for (const char* path : {"/status", "/metrics", "/histograms"}) found.push_back(ask(url, path).status);
+      found.push_back(ask(url, "/control", "{\"command\": \"pause\"}", kToken).status);
+    }
+    return found;
+  });
+  std::size_t commands = 0;
+  do {
+    monitor_->describe({});
+    monitor_->publish(std::make_shared<RunSnapshot>());
+    commands += monitor_->take_commands().size();
+  } while (client.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready);
+  const auto found = client.get();
+  EXPECT_EQ(std::ranges::count(found, 200U), 3 * kTimes);
+  EXPECT_EQ(std::ranges::count(found, 202U), kTimes);
+  EXPECT_EQ(commands + monitor_->take_commands().size(), kTimes);
+  EXPECT_EQ(monitor_->close_commands().size(), kTimes);
 }
 
 TEST_F(Answers, RefusedCommandsAreInTheLogAndThoseWhoReadAreNot) {
