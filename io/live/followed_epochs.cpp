@@ -60,7 +60,12 @@ bool FollowedEpochs::end_file() {
   const auto next = files_->stopped() ? std::nullopt : files_->next_after(path);
   if (!next) {
     const bool continues = !marked && file_->has_index() && has_wildcard(files_->pattern()) && !files_->stopped();
-    if (continues) wait();
+    if (continues) {
+      wait();
+    } else if (full_mark_.is_left(marked, std::chrono::steady_clock::now())) {
+      ++unknown_losses_;
+      report_defect("its recorder ended while the disk was full: an unknown number of hits after it is missing");
+    }
     return continues;
   }
   const bool is_final = files_->is_final(*next);  // before its header is read

@@ -7,7 +7,8 @@
 namespace eventloom {
 
 /// The mark of a full disk, an empty file: the recorder of a source cannot write, and its data wait. The recorder
-/// renews the mark until it can write again, and then removes it. The name is that of the data up to the first dot, and
+/// renews the mark until it can write again, and then removes it. If it ends first, the mark stays: hits are missing at
+/// the end of its files. The name is that of the data up to the first dot, and
 /// `.full`.
 std::filesystem::path full_mark_of(const std::filesystem::path& file);
 
@@ -28,6 +29,8 @@ class FullMark {
   explicit FullMark(const std::filesystem::path& file) : mark_(full_mark_of(file)) {}
   /// Whether the mark is there, and its recorder has renewed it lately: it is not a dead recorder's.
   bool is_fresh(Time now);
+  /// Whether its recorder seems to have ended and left it. `ended`: the source has its end mark.
+  bool is_left(bool ended, Time now) { return std::filesystem::exists(mark_) && (ended || !is_fresh(now)); }
 
  private:
   std::filesystem::path mark_;

@@ -417,9 +417,14 @@ def test_a_full_disk(tmp_path, recording, space_comes):
                 recorder.send(signal.SIGTERM, 0)
             reported = recorder.wait(0 if space_comes else 3)
         found, report = growing_buffers(recorder.out), recorder.report()
+        done = eventloom("run", f"file:{recorder.out}/source_000.*.epochs?follow", "--define", "gap:25ns,4", "--output", "run.h5",
+                         "--report-json", "run.json", code=0 if space_comes else 3, cwd=tmp_path)
+    assert ("its recorder ended while the disk was full" in done.stderr) == (not space_comes)
+    totals = json.loads((tmp_path / "run.json").read_text())["totals"]
     sent = sent_buffers(file)
     assert found == (sent if space_comes else sent[:len(found)])
     left = sum(b.n_hits for b in file.buffers[len(found):])
+    assert totals["hits_in"] == recording.hits(0) - left
     assert report["per_source"][0]["hits_unwritten"] == left
     assert ("there is room again after" if space_comes else f"{left} hits could not be written") in reported
 

@@ -182,7 +182,8 @@ void StreamRecorder::give_up() {
   log::error("{}.*: {} hits could not be written, and are lost", names_.stem(), hits_unwritten_);
   file_.reset();
   added_.clear();
-  remove_full_mark(names_.full_mark());
+  // The mark stays for a run that follows: see FullMark.
+  if (hits_unwritten_ == 0) remove_full_mark(names_.full_mark());
 }
 
 bool StreamRecorder::mark_end() {

@@ -49,6 +49,14 @@ TEST_F(FullMarkTest, ADeadRecordersHoldsForSecondsOnly) {
   EXPECT_TRUE(mark_.is_fresh(at(104)));
 }
 
+TEST_F(FullMarkTest, IsLeftByARecorderThatHasEnded) {
+  EXPECT_FALSE(mark_.is_left(true, at(1)));
+  renew(1);
+  EXPECT_TRUE(mark_.is_left(true, at(2)));
+  EXPECT_FALSE(mark_.is_left(false, at(2))) << "it may have room again";
+  EXPECT_TRUE(mark_.is_left(false, at(10)));
+}
+
 TEST_F(FullMarkTest, FilesOfOthersStay) {
   std::ofstream(place_) << "mine";
   remove_full_mark(place_);
