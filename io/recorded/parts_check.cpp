@@ -58,7 +58,7 @@ void PartsCheck::compare() {
   log::warn("{}: {}", name(), what);
 }
 
-/// In which turn the next source begins is a guess: it may be a file written after a pause.
+/// The next source may be a file that was written after a pause: then its turn is guessed wrongly.
 void PartsCheck::report_apart(std::uint64_t next_first, const ClockTurns::Extent& extent) const {
   log::warn(
       "{}: begins with {} of a counter that starts again at {}, and the next source with {}: they are taken to begin "
