@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "core/runtime/error.hpp"
@@ -188,12 +189,18 @@ std::unique_ptr<EventPlayer> play_hld(const SourceUri& uri) {
   return std::make_unique<HitsPlayer>(read_files<open_hld>(uri, {}, base));
 }
 
-/// Checks the files whose `turns` the user does not state.
+/// Checks the files whose `turns` the user does not state. Those of one stated clock are placed by its turns.
 void require_placed_tpx3(std::span<const SourceUri> uris) {
   std::vector<std::string> files;
+  std::set<std::string> clocks;
   for (const auto& uri : uris) {
-    if (!uri.has("turns")) files.push_back(files_at_path(uri).front());
+    if (uri.has("turns")) continue;
+    files.push_back(files_at_path(uri).front());
+    clocks.insert(uri.get("clock", ""));
   }
+  const bool one_clock = clocks.size() == 1 && !clocks.begin()->empty();
+  if (one_clock && std::ranges::all_of(files, [](const auto& file) { return tpx3_beginning(file).has_value(); }))
+    return;
   require_placed_clocks(files);
 }
 
@@ -287,6 +294,9 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kTpx3Keys,
      .disorder_ps = 1'000'000'000'000,  // chips and the TDC are read out in turn
      .together = require_placed_tpx3,
+     .turns = [](const SourceUri& uri) { return uri.has("clock"); },
+     .begins = tpx3_beginning,
+     .begins_below = kTpx3PixelPeriod,
      .recognise = begins_tpx3_file,
      .read = read_tpx3,
      .suitable_tick_ps = 1,

@@ -16,6 +16,7 @@
 #include "formats/ids.hpp"
 #include "io/files/followed_files.hpp"
 #include "io/live/live_feed.hpp"
+#include "io/recorded/clock_beginnings.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/recorded/time_order.hpp"
 #include "io/registry/expand_uri.hpp"
@@ -62,7 +63,10 @@ struct SourceScheme {
   /// Whether the times of a source are those of a counter that turns (HitReader::counter()), or event numbers of few
   /// bits; null: never.
   bool (*turns)(const SourceUri& uri) = nullptr;
-  bool one_clock = false;  ///< all its sources count one clock, unless the key `clock` says otherwise
+  /// Reads how the clock of a file begins, for sources with the key `clock`; null where readers show their counters.
+  std::optional<ClockBeginning> (*begins)(const std::string& file) = nullptr;
+  std::uint64_t begins_below = 0;  ///< number at which that clock starts again
+  bool one_clock = false;          ///< all its sources count one clock, unless the key `clock` says otherwise
 
   /// Whether a file is of this kind, judging by its first bytes; null if they do not identify the kind.
   bool (*recognise)(std::span<const std::byte> head) = nullptr;

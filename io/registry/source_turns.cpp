@@ -44,6 +44,11 @@ bool is_to_be_placed(const SourceSpec& spec) {
 /// Reads the first hits in a file. Their numbers begin in turn 1, so that some may lie before the first one, and their
 /// times are rounded, as the tick of the run is not known. std::nullopt if there are none.
 std::optional<BegunSource> begun(SourceSpec& spec, const std::string& file) {
+  if (const auto& scheme = scheme_of(spec.uri); scheme.begins != nullptr) {
+    const auto beginning = scheme.begins(file);
+    if (!beginning) return std::nullopt;
+    return BegunSource{&spec, scheme.begins_below, 0, *beginning};
+  }
   const bool numbered = holds_event_numbers(spec.uri);
   auto uri = spec.uri.with_path(file);
   if (!numbers_events(uri)) uri = uri.with("turns", "1");

@@ -65,6 +65,22 @@ def test_files_whose_clocks_cannot_be_placed(tmp_path):
     assert rows_of(run) == rows([*pixel_rows(times[0], x=0), *((t, 1, *rest) for t, _, *rest in pixel_rows(times[1], x=1))])
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_files_of_a_stated_clock(tmp_path, order):
+    """One begins before the clock restarts, the other behind it; the third has a late packet from before the restart."""
+    restart = tpx3.PIXEL_PERIOD
+    times = [[restart - 1600, restart + 160], [restart + 320, restart + 480], [restart + 640, restart - 320, restart + 800]]
+    for n, those in enumerate(times):
+        write(tmp_path / f"{n}.tpx3", pixels(those, x=n))
+    uris = [f"tpx3:{tmp_path}/{n}.tpx3?clock=daq" for n in range(3)][::order]
+    run = run_all(tmp_path / "run", *uris)
+    sources = list(range(3))[::order]
+    assert rows_of(run) == rows((t, sources.index(n), *rest) for n, those in enumerate(times) for t, _, *rest in pixel_rows(those, x=n))
+    assert "turn 1: " in run.done.stderr
+    done = eventloom("run", uris[0], uris[1].replace("daq", "other"), "--define", "gap:0,1", "--output", tmp_path / "x.h5", code=2)
+    assert "?concat" in done.stderr
+
+
 def test_files_that_begin_together(tmp_path):
     """Detectors whose clocks were reset together need no key."""
     for n in range(2):
