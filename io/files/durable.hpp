@@ -13,8 +13,8 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
 /// Like rename_durably(), but returns false if the name is taken. Atomic only on file systems that support it.
 bool rename_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Durably creates `link`, a symbolic link to `file`, an absolute path. Fails if the name is taken. Throws DiskFull
-/// where that is the reason.
+/// Durably creates `link`, a symbolic link to `file`, an absolute path. Fails if the name is taken; throws DiskFull
+/// when the disk is full.
 void link_to_moved(const std::filesystem::path& file, const std::filesystem::path& link);
 
 /// Creates the folder and its missing parents, and waits until their names are on disk. If one cannot be created, the

@@ -70,7 +70,7 @@ ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const
       spec_(&spec),
       settings_(settings),
       width_(bytes_of(spec.type)),
-      // With their checksums, chunks without compression fill whole pages.
+      // Uncompressed chunks and their checksums fill whole pages.
       chunk_bytes_(std::max<std::size_t>((settings.chunk_bytes - kChunkChecksum) / 8, 1) * 8) {
   if (settings.compress > 0) packer_.emplace(width_, settings.compress);
 }

@@ -88,7 +88,7 @@ class ColumnWriter {
   std::uint64_t rows_written_ = 0;
   std::uint32_t sum_ = 0;              ///< checksum of all values
   Fletcher32 chunk_sum_;               ///< checksum of those in the buffer; unused with compression
-  std::optional<ChunkPacker> packer_;  ///< of compressed chunks
+  std::optional<ChunkPacker> packer_;  ///< set: chunks are compressed
   std::unique_ptr<std::byte[]> buffer_;
   H5Id dataset_;
 };

@@ -16,10 +16,10 @@ namespace eventloom {
 /// the rows are read in order.
 class DeflatedChunks {
  public:
-  /// As PlainChunks::of().
+  /// See PlainChunks::of().
   static std::optional<DeflatedChunks> of(hid_t file, hid_t dataset, hid_t type, std::uint64_t rows, std::string name);
 
-  /// As PlainChunks::read(); verifies the checksum of a chunk with its first row.
+  /// See PlainChunks::read(). Verifies the checksum of a chunk with its first row.
   std::uint64_t read(std::uint64_t row, std::uint64_t n, std::span<std::byte> buffer);
 
  private:
@@ -29,7 +29,7 @@ class DeflatedChunks {
   StoredChunks chunks_;
   ChunkUnpacker unpacker_;
   std::vector<std::byte> stored_;
-  std::vector<std::byte> values_;       ///< of the chunk
+  std::vector<std::byte> values_;       ///< all rows of the chunk
   std::optional<std::uint64_t> chunk_;  ///< the chunk being read
 };
 

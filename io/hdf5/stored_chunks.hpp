@@ -20,7 +20,7 @@ class StoredChunks {
  public:
   struct Place {
     std::uint64_t address = 0;
-    std::uint64_t bytes = 0;  ///< as stored, with the checksum
+    std::uint64_t bytes = 0;  ///< includes the checksum
     unsigned left_out = 0;    ///< bit i: filter i was not applied
   };
 

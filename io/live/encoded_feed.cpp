@@ -43,11 +43,24 @@ void EncodedFeed::run() {
   } catch (const std::exception& error) {
     log::error("{}: {}; no more of it is read", name_, error.what());
     ++failures_;
-    const Damage rest{.first_epoch = handed_, .n_epochs = kForever, .cause = DropCause::lost};
-    queue_.push({}, {&rest, 1});
+    break_off();
   }
   publish();
   queue_.end();
+}
+
+/// Delivers the hits that were read before an error, and the loss of all that follow.
+void EncodedFeed::break_off() {
+  Epoch end = handed_;
+  try {
+    stream_->break_off();
+    hand_over(std::numeric_limits<Epoch>::max());
+    end = std::max(end, stream_->end_epoch().value_or(0));
+  } catch (const std::exception& error) {
+    log::error("{}: {}; what it had read is lost, too", name_, error.what());
+  }
+  const Damage rest{.first_epoch = end, .n_epochs = kForever, .cause = DropCause::lost};
+  queue_.push({}, {&rest, 1});
 }
 
 /// Reads to the end of the stream. Returns false when the queue has been stopped.

@@ -58,6 +58,7 @@ class EncodedFeed final : public LiveFeed {
 
  private:
   void run();
+  void break_off();
   bool follow();
   bool restart();
   bool hand_over(Epoch end);

@@ -195,6 +195,10 @@ void EncodedStream::take(HitBlock block) {
   if (block.size() != 0) ordered_.push(std::move(block));
 }
 
+void EncodedStream::break_off() {
+  if (!all_read_) finish_reading();
+}
+
 void EncodedStream::finish_reading() {
   losses_.finish();
   ordered_.end();

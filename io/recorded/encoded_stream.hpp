@@ -52,6 +52,8 @@ class EncodedStream final : public Source {
   /// stream. Epochs before `settle_to` are complete as soon as the reader holds back none of their hits; hits that
   /// follow are late.
   std::optional<Epoch> read_on(Epoch settle_to = 0);
+  /// After read_on() has thrown: the stream ends with what was read before.
+  void break_off();
   /// After the end: if the clock has gone back, returns the stream that begins there, which takes over the reader and
   /// the counts of this one; this one must no longer be used. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();

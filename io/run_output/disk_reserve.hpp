@@ -19,9 +19,8 @@ void take_disk_reserve(const std::filesystem::path& run_file);
 void mark_disk_full(const std::filesystem::path& run_file);
 /// Any rank: whether take_disk_reserve() failed or mark_disk_full() was called.
 bool is_marked_full(const std::filesystem::path& run_file);
-/// Any rank: runs a step that needs little space. While the disk is full, frees the reserve and runs the step again,
-/// for 5 s at most: other writers may still be filling the disk, and leave it soon. Then throws the DiskFull of the
-/// step.
+/// Any rank: runs a step that needs little space. While the disk is full, frees the reserve and runs the step again:
+/// other writers may still be filling the disk, and leave it soon. Throws the DiskFull of the step after 5 s.
 void use_disk_reserve(const std::filesystem::path& run_file, const std::function<void()>& step);
 /// Any rank: frees the space.
 void free_disk_reserve(const std::filesystem::path& run_file);

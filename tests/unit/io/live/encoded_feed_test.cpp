@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime/error.hpp"
 #include "fake_feed.hpp"
 
 namespace eventloom::test {
@@ -15,16 +16,17 @@ namespace {
 
 using Times = std::vector<Tick>;
 
-/// Returns hits at these times, block by block.
+/// Returns hits at these times, block by block; may fail after them.
 class TimesReader final : public HitReader {
  public:
-  explicit TimesReader(std::vector<Times> blocks) : blocks_(std::move(blocks)) {}
+  explicit TimesReader(std::vector<Times> blocks, bool fails = false) : blocks_(std::move(blocks)), fails_(fails) {}
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
   bool read(HitBlock& block) override {
     block.clear();
+    if (next_ == blocks_.size() && fails_) throw UserError("no hit follows");
     if (next_ == blocks_.size()) return false;
     block.time = blocks_[next_++];
     block.channel.resize(block.time.size());
@@ -35,6 +37,7 @@ class TimesReader final : public HitReader {
   StreamHeader header_ = live_header();
   std::string name_ = "times";
   std::vector<Times> blocks_;
+  bool fails_;
   std::size_t next_ = 0;
 };
 
@@ -78,6 +81,25 @@ TEST(EncodedFeed, DeliversWhatComesAfterAClockThatHasGoneBack) {
   constexpr Epoch kThere = epoch_of(kHours, kEpochTicks);
   EXPECT_EQ(epochs_fed({{kHours, kHours + 1000, kHours + 2000, kHours + 3000}, {kHours + 4000}, {3000, 4000}, {5000}}),
             (std::vector<Epoch>{kThere, kThere + 1, kThere + 2, kThere + 3, kThere + 4, 3, 4, 5}));
+}
+
+/// Hits that waited for earlier ones are delivered; what follows them is lost.
+TEST(EncodedFeed, DeliversWhatWasReadBeforeAnError) {
+  EncodedFeed feed(std::make_unique<TimesReader>(std::vector<Times>{{0, 1000}, {1500, 7000}}, true),
+                   {.stop = [] {}, .is_connected = [] { return true; }}, ReorderLimits{10'000}, std::size_t{1} << 20);
+  std::vector<Epoch> epochs;
+  std::vector<Epoch> lost;
+  for (bool ended = false; !ended;) {
+    FeedBatch batch;
+    feed.take(batch);
+    ended = batch.ended;
+    for (const auto& hit : hits_in(batch.buffers)) epochs.push_back(hit.epoch);
+    for (const auto& damage : batch.damage) lost.push_back(damage.first_epoch);
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(epochs, (std::vector<Epoch>{0, 1, 1, 7}));
+  EXPECT_EQ(lost, std::vector<Epoch>{8});
+  EXPECT_EQ(feed.anomalies(), 1U);
 }
 
 }  // namespace
