@@ -322,6 +322,13 @@ WHOLE = Measurement(
      *(Row(f"peak memory of a rank, {run.split()[0]}", "MB", printed(rf"^{re.escape(run)} +\d.* (\d+) MB"))
        for run in WHOLE_RUNS[:2])), 25)
 
+COMPRESSED_NAMES = ("run", "run --compress 1", "merge", "merge --compress 1", "merge --compress 0 of compressed")
+COMPRESSED = Measurement(
+    "compressed", "compressed output: 8.7 million hits with a payload word, one rank", "tests/benchmarks/compressed.sh 1",
+    (*(Row(f"`{name}`", "s of CPU", printed(rf"^{re.escape(name)} +([\d.]+) s of CPU")) for name in COMPRESSED_NAMES),
+     *(Row(f"file of `{name}`", "MB", printed(rf"^{re.escape(name)} +[\d.]+ s of CPU +([\d.]+) MB")) for name in COMPRESSED_NAMES[:2])),
+    8)
+
 EVENTS_NAMES = ("`gap:25ns,4`", "the same, offsets of sources and channels from a map",
                 "`coincidence:25ns,A>=2 && B>=2`, groups and offsets from the map", "`coincidence:50ns,A>=2 && B>=2`, likewise")
 EVENTS = Measurement(
@@ -516,7 +523,7 @@ PYTHON = Measurement(
     6)
 
 MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TAILS, REALTIME, TIMED, RATE, SLOW, RATIOS, CLOCKS,
-                CLOCKS_SIMULATED, CLOCKS_HOSTS, STAGES, FORMATS, COST, WHOLE,
+                CLOCKS_SIMULATED, CLOCKS_HOSTS, STAGES, FORMATS, COST, WHOLE, COMPRESSED,
                 EVENTS, HISTOGRAMS, CLUSTERS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE,
                 REPLY, TRB,
                 LINKS, PREDICTION, SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)

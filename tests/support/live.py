@@ -310,7 +310,11 @@ class Board:
         """Sends all remaining epoch buffers, then the end."""
         last = self.file.buffers[-1].end_epoch
         self.to(last, silently=True)
-        self.send(*[self.mark(last, END)] * 3)
+        end = self.mark(last, END)
+        self.send(end)
+        # A receiver may end with the first one.
+        with contextlib.suppress(ConnectionRefusedError):
+            self.send(end, end)
 
     def mark(self, epoch, kind=MARK, hits=None, sequence=None):
         hits = sum(b.n_hits for b in self.file.buffers[:self.next]) if hits is None else hits
