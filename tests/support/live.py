@@ -232,8 +232,8 @@ def losses_of(report, number):
 
 
 def assert_slices_as_replayed(recording, found, ended_early=False):
-    """Complete slices equal the replay's; in the others, every wrong event is flagged. `ended_early`: the boards ended
-    while they were sending, each where it was, so that the last slice has only what they had sent."""
+    """Complete slices equal the replay's; in the others, every wrong event is flagged. `ended_early`: the boards or
+    the run ended while they were sending, each where it was, so that the last slice has only what they had sent."""
     expected, got = rows(recording.replay), rows(found)
     end = max(got, default=0) + (0 if ended_early else 1)
     got = {number: row for number, row in got.items() if number < end}

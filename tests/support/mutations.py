@@ -10,6 +10,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,24 +141,35 @@ class Done:
         return self.defect() and f"{self.defect()}: {self.reported}"
 
 
+# Runs a command and writes its peak memory, kB. Of a process that this one starts itself, the system would count the memory of
+# this one, too, as it shares it until it executes the command; pytest's may be large.
+MEASURED = """
+import os, sys
+_, status, usage = os.wait4(os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ), 0)
+with open(sys.argv[1], "w") as out:
+    print(usage.ru_maxrss, file=out)
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code) if code >= 0 else os.kill(os.getpid(), -code)
+"""
+
+
 def run(folder, *arguments):
     """Runs one command in `folder`, with limits on time, memory and output."""
-    output = folder / "told.txt"
-    command = ["prlimit", f"--as={MOST_MAPPED}", f"--fsize={MOST_WRITTEN}", "--core=0", BINARY, *map(str, arguments)]
+    output, memory = folder / "told.txt", folder.with_name(f"{folder.name}.memory")
+    command = [sys.executable, "-I", "-S", "-c", MEASURED, memory, "prlimit", f"--as={MOST_MAPPED}", f"--fsize={MOST_WRITTEN}", "--core=0", BINARY, *map(str, arguments)]
     with output.open("wb") as out:
         process = subprocess.Popen(command, cwd=folder, env=environment() | {"UCX_LOG_LEVEL": "fatal"},
-                                   stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+                                   stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     ended = os.pidfd_open(process.pid)
     late = not select.select([ended], [], [], LONGEST)[0]
     os.close(ended)
     if late:
-        process.send_signal(signal.SIGKILL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
     text = output.read_text(errors="replace")
     if late:
         return Done(124, f"no end after {LONGEST} s\n{text[-3000:]}", 0)
-    return Done(process.returncode, f"{' '.join(map(str, arguments))}\n{text[-6000:]}", usage.ru_maxrss << 10)
+    return Done(process.returncode, f"{' '.join(map(str, arguments))}\n{text[-6000:]}", int(memory.read_text()) << 10)
 
 
 @dataclass

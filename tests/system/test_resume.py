@@ -738,7 +738,7 @@ def test_scratch_folder(tmp_path, recording, undisturbed):
     scratch = tmp_path / "made" / "for it"
     job = Job(tmp_path / "run", recording, *SLICED, "--scratch", scratch, np=2)
     seen = set()
-    with job.start(*SLOW) as started:
+    with job.start("--speed", "0.01", "--segment-size", "1") as started:
         def look():
             for path in set(parts(job.folder)) - seen:
                 seen.add(path)
