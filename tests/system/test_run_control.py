@@ -98,9 +98,12 @@ class Pace:
             if self.epoch % (50 * MILLISECOND) < 5 * MILLISECOND:
                 for board in self.boards:
                     self.tell(board.header)
-            self.epoch = int((time.monotonic() - begin) * 1000) * MILLISECOND
-            for board in self.boards:
-                self.tell(lambda board=board: board.to(self.epoch))
+            now = int((time.monotonic() - begin) * 1000) * MILLISECOND
+            # After a wait for a core, no board may be far ahead of the others: the run would go on without these.
+            while self.epoch < now:
+                self.epoch = min(now, self.epoch + 50 * MILLISECOND)
+                for board in self.boards:
+                    self.tell(lambda board=board: board.to(self.epoch))
             time.sleep(0.001)
 
     @staticmethod
