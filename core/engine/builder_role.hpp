@@ -53,7 +53,7 @@ class BuilderRole final : public Role {
 
   /// What it has built so far; the time only if settings.measures is set.
   [[nodiscard]] const BuilderRow& built() const { return built_; }
-  /// Adds the channels of the detector that have had hits, and hits without a position, see SliceBuilder.
+  /// Adds the channels of the detector that have had hits, hits without a position and spans, see SliceBuilder.
   void add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const;
 
  private:

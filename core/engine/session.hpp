@@ -104,8 +104,8 @@ class Session final : private TurnTask {
   [[nodiscard]] const RunPicture* picture() const;
   /// Null unless telemetry includes pictures, and there are histograms.
   [[nodiscard]] HistogramFeed* histograms() { return histograms_.get(); }
-  /// Adds the channels of the detector that have had hits at this rank's builders, and hits without a position, see
-  /// SliceBuilder.
+  /// Adds the channels of the detector that have had hits at this rank's builders, hits without a position and
+  /// spans, see SliceBuilder.
   void add_to(ChannelUse& use, UnplacedHits& unplaced, HitSpans& spans) const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }

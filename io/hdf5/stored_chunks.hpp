@@ -24,7 +24,6 @@ class StoredChunks {
     unsigned left_out = 0;    ///< bit i: filter i was not applied
   };
 
-  StoredChunks() = default;
   /// `name` names file and dataset in messages.
   StoredChunks(hid_t file, hid_t dataset, std::uint64_t rows, std::string name);
 
@@ -35,11 +34,12 @@ class StoredChunks {
 
   [[nodiscard]] Place place_of(std::uint64_t chunk) const;
   void read(std::uint64_t offset, std::span<std::byte> bytes) const;
-  /// Example of the text: "the checksum of rows 0 to 9 is wrong: ..."
-  [[noreturn]] void fail(const std::string& what) const;
+  /// Example of `what`: "it has the wrong size"
   [[noreturn]] void fail_in_chunk(std::uint64_t chunk, const std::string& what) const;
 
  private:
+  [[noreturn]] void fail(const std::string& what) const;
+
   hid_t dataset_ = H5I_INVALID_HID;
   FileBytes file_;
   std::string name_;

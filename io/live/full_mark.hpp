@@ -8,8 +8,7 @@ namespace eventloom {
 
 /// The mark of a full disk, an empty file: the recorder of a source cannot write, and its data wait. The recorder
 /// renews the mark until it can write again, and then removes it. If it ends first, the mark stays: hits are missing at
-/// the end of its files. The name is that of the data up to the first dot, and
-/// `.full`.
+/// the end of its files. The name is that of the data up to the first dot, and `.full`.
 std::filesystem::path full_mark_of(const std::filesystem::path& file);
 
 /// Creates the mark, or sets its time to now. Errors are ignored.

@@ -355,7 +355,7 @@ class TestLive:
                 found = found_by(job)
                 assert restarts(job) == 0
                 assert not live.masked(found) and not live.losses(found)
-                live.assert_slices_as_replayed(boards, found, ended_early=True)
+                live.assert_slices_as_replayed(boards, found)
                 assert 0 < len(live.rows(found)) < boards.n_slices
         again = submit_live(cluster, boards, tmp_path / "mpirun", ["udp://127.0.0.1:1"], nodes="n1")
         assert again.assert_state("FAILED")["ExitCode"] == "2:0"
